@@ -1,0 +1,137 @@
+//! Everything that can go wrong, with the data a caller needs to say it in their own words.
+
+use crate::monitor::Stage;
+
+/// `Result` with this crate's [`enum@Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What was given, where, and what is allowed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A parameter is outside its range.
+    #[error("`{name}` is {value}, but must be {allowed}")]
+    Parameter {
+        /// The parameter's name, as in [`crate::MenParams`] or [`crate::lars::LarsOptions`].
+        name: &'static str,
+        /// What was given.
+        value: String,
+        /// What would have been accepted.
+        allowed: String,
+    },
+    /// Two sizes that must agree do not.
+    #[error("{what} has {given} entries, but {expected} are needed: {why}")]
+    Size {
+        /// The thing of the wrong size.
+        what: &'static str,
+        /// Its size.
+        given: usize,
+        /// The size it must have.
+        expected: usize,
+        /// Where the expected size comes from.
+        why: String,
+    },
+    /// There are no samples, no variables or no responses.
+    #[error("the data are empty: {rows} rows and {columns} columns")]
+    Empty {
+        /// Number of samples.
+        rows: usize,
+        /// Number of variables.
+        columns: usize,
+    },
+    /// A value is NaN or infinite, or so large that its square is.
+    #[error(
+        "row {row}, column {column} (counted from 0) of {what} is {value}, but must be finite and at most \
+         1e100 in size"
+    )]
+    NotFinite {
+        /// Which matrix or vector.
+        what: &'static str,
+        /// Row, from 0.
+        row: usize,
+        /// Column, from 0.
+        column: usize,
+        /// The value found.
+        value: f64,
+    },
+    /// A supervised method was given fewer than two classes.
+    #[error("{found} class{} found in {samples} samples, but at least 2 are needed", if *found == 1 { "" } else { "es" })]
+    Classes {
+        /// Number of classes found.
+        found: usize,
+        /// Number of samples.
+        samples: usize,
+    },
+    /// More components were asked for than the target has.
+    #[error(
+        "`components` is {requested}, but {classes} classes give a target of rank {limit}: use 1 to {limit}"
+    )]
+    Components {
+        /// What was asked for.
+        requested: usize,
+        /// The largest possible number.
+        limit: usize,
+        /// Number of classes.
+        classes: usize,
+    },
+    /// No variable distinguishes the samples, or the class centres coincide.
+    #[error("nothing to learn: {0}")]
+    Degenerate(String),
+    /// The reduced problem would not be positive definite and the policy is `error`.
+    #[error(
+        "with kappa = {kappa} the smallest eigenvalue of L is {lambda_min:.6e}, but alpha, beta and floor \
+         allow at most {bound:.6e} below zero; {}",
+        match largest_kappa {
+            Some(k) => format!("the largest admissible kappa is {k:?} (or choose definiteness = shrink or floor)"),
+            None => "this patch rule has no kappa to lower (choose definiteness = floor)".to_owned(),
+        }
+    )]
+    Indefinite {
+        /// The requested κ.
+        kappa: f64,
+        /// Smallest eigenvalue of the alignment matrix.
+        lambda_min: f64,
+        /// How far below zero it may lie.
+        bound: f64,
+        /// Largest κ that satisfies the bound, rounded down; none for rules without a κ.
+        largest_kappa: Option<f64>,
+    },
+    /// More was asked of a path than was computed.
+    #[error("{asked} was asked of a path that {has}; compute the path further")]
+    PathTooShort {
+        /// What was asked.
+        asked: String,
+        /// Where the path ends.
+        has: String,
+    },
+    /// The monitor asked to stop.
+    #[error("stopped during the stage `{stage}`")]
+    Stopped {
+        /// The stage that was interrupted.
+        stage: Stage,
+    },
+    /// A decomposition or an iteration did not converge.
+    #[error("{what} did not converge: {detail}")]
+    Numerical {
+        /// The computation.
+        what: &'static str,
+        /// What happened.
+        detail: String,
+    },
+}
+
+impl Error {
+    pub(crate) fn parameter(name: &'static str, value: impl ToString, allowed: impl ToString) -> Self {
+        Error::Parameter { name, value: value.to_string(), allowed: allowed.to_string() }
+    }
+}
+
+/// `Ok` when `value` is finite and satisfies `test`.
+pub(crate) fn check(
+    name: &'static str,
+    value: f64,
+    allowed: &'static str,
+    test: impl Fn(f64) -> bool,
+) -> Result<()> {
+    if value.is_finite() && test(value) { Ok(()) } else { Err(Error::parameter(name, value, allowed)) }
+}

@@ -1,0 +1,192 @@
+//! Where Gram columns come from.
+//!
+//! LARS asks three things of `G`: its diagonal, a few entries of one column, and products with a few sparse
+//! vectors at once. Whoever can give a column can give all three; the sources here do better:
+//!
+//! | source | stores | for |
+//! |---|---|---|
+//! | [`Mat`], [`MatRef`] | `G` itself, p×p | small p |
+//! | [`FactorGram`] | `F` with `G = FᵀF`, n×p | p ≫ n: no p×p matrix, ever |
+//! | [`ConjugateGram`](crate::reduction::ConjugateGram) | `X` and sparse `L` | n and p both large |
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatMut, MatRef, Par};
+
+use crate::linalg::{column, dot};
+
+/// A symmetric positive semidefinite matrix known by its columns. The ridge is not part of it.
+pub trait Gram: Sync {
+    /// Number of variables p.
+    fn dim(&self) -> usize;
+
+    /// Writes column `j`, all p entries.
+    fn column(&self, j: usize, out: &mut [f64]);
+
+    /// The p diagonal entries.
+    fn diagonal(&self) -> Vec<f64> {
+        let mut buffer = vec![0.0; self.dim()];
+        (0..self.dim())
+            .map(|j| {
+                self.column(j, &mut buffer);
+                buffer[j]
+            })
+            .collect()
+    }
+
+    /// Writes the entries of column `j` at `rows`.
+    fn entries(&self, rows: &[usize], j: usize, out: &mut [f64]) {
+        let mut buffer = vec![0.0; self.dim()];
+        self.column(j, &mut buffer);
+        for (out, &row) in out.iter_mut().zip(rows) {
+            *out = buffer[row];
+        }
+    }
+
+    /// `out = G[:, support] · coefficients`.
+    fn product(&self, support: &[usize], coefficients: MatRef<'_, f64>, out: MatMut<'_, f64>) {
+        let mut columns = Mat::zeros(self.dim(), support.len());
+        for (k, &j) in support.iter().enumerate() {
+            self.column(j, crate::linalg::column_mut(&mut columns, k));
+        }
+        matmul(out, Accum::Replace, &columns, coefficients, 1.0, Par::Seq);
+    }
+}
+
+impl Gram for MatRef<'_, f64> {
+    fn dim(&self) -> usize {
+        self.ncols()
+    }
+
+    fn column(&self, j: usize, out: &mut [f64]) {
+        for (out, value) in out.iter_mut().zip(self.col(j).iter()) {
+            *out = *value;
+        }
+    }
+
+    fn diagonal(&self) -> Vec<f64> {
+        (0..self.ncols()).map(|j| self[(j, j)]).collect()
+    }
+
+    fn entries(&self, rows: &[usize], j: usize, out: &mut [f64]) {
+        let column = self.col(j);
+        for (out, &row) in out.iter_mut().zip(rows) {
+            *out = column[row];
+        }
+    }
+}
+
+impl Gram for Mat<f64> {
+    fn dim(&self) -> usize {
+        self.ncols()
+    }
+
+    fn column(&self, j: usize, out: &mut [f64]) {
+        out.copy_from_slice(column(self, j));
+    }
+
+    fn diagonal(&self) -> Vec<f64> {
+        (0..self.ncols()).map(|j| self[(j, j)]).collect()
+    }
+
+    fn entries(&self, rows: &[usize], j: usize, out: &mut [f64]) {
+        let column = column(self, j);
+        for (out, &row) in out.iter_mut().zip(rows) {
+            *out = column[row];
+        }
+    }
+}
+
+/// `G = FᵀF` for a factor `F` (n×p), whose columns are read on demand.
+#[derive(Debug, Clone)]
+pub struct FactorGram {
+    factor: Mat<f64>,
+}
+
+impl FactorGram {
+    /// From the n×p factor, for instance the data matrix itself.
+    pub fn new(factor: Mat<f64>) -> Self {
+        FactorGram { factor }
+    }
+
+    /// The factor.
+    pub fn factor(&self) -> MatRef<'_, f64> {
+        self.factor.as_ref()
+    }
+}
+
+impl Gram for FactorGram {
+    fn dim(&self) -> usize {
+        self.factor.ncols()
+    }
+
+    fn column(&self, j: usize, out: &mut [f64]) {
+        let x = column(&self.factor, j);
+        for (i, out) in out.iter_mut().enumerate() {
+            *out = dot(column(&self.factor, i), x);
+        }
+    }
+
+    fn diagonal(&self) -> Vec<f64> {
+        (0..self.dim()).map(|j| dot(column(&self.factor, j), column(&self.factor, j))).collect()
+    }
+
+    fn entries(&self, rows: &[usize], j: usize, out: &mut [f64]) {
+        let x = column(&self.factor, j);
+        for (out, &row) in out.iter_mut().zip(rows) {
+            *out = dot(column(&self.factor, row), x);
+        }
+    }
+
+    /// `Fᵀ (F[:, support] · coefficients)`: the factor is read once for all the vectors.
+    fn product(&self, support: &[usize], coefficients: MatRef<'_, f64>, out: MatMut<'_, f64>) {
+        let n = self.factor.nrows();
+        let chosen = Mat::from_fn(n, support.len(), |i, k| self.factor[(i, support[k])]);
+        let mut image = Mat::zeros(n, coefficients.ncols());
+        matmul(&mut image, Accum::Replace, &chosen, coefficients, 1.0, Par::Seq);
+        matmul(out, Accum::Replace, self.factor.transpose(), &image, 1.0, Par::Seq);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Only columns: everything else comes from the trait.
+    struct ColumnsOnly(Mat<f64>);
+
+    impl Gram for ColumnsOnly {
+        fn dim(&self) -> usize {
+            self.0.ncols()
+        }
+        fn column(&self, j: usize, out: &mut [f64]) {
+            self.0.column(j, out);
+        }
+    }
+
+    #[test]
+    fn every_source_answers_alike() {
+        let x = Mat::from_fn(6, 9, |i, j| ((i * 31 + j * 17) % 11) as f64 - 5.0);
+        let full = x.transpose() * &x;
+        let row_major = full.transpose().to_owned();
+        let sources: [&dyn Gram; 4] =
+            [&full, &row_major.transpose(), &ColumnsOnly(full.clone()), &FactorGram::new(x.clone())];
+        let (rows, support) = ([7, 2, 3], [8, 0]);
+        let coefficients = Mat::from_fn(2, 3, |i, j| (i + 2 * j) as f64 - 1.5);
+        let expected = &full
+            * Mat::from_fn(9, 3, |i, j| match i {
+                8 => coefficients[(0, j)],
+                0 => coefficients[(1, j)],
+                _ => 0.0,
+            });
+        for gram in sources {
+            assert_eq!(gram.dim(), 9);
+            assert_eq!(gram.diagonal(), (0..9).map(|j| full[(j, j)]).collect::<Vec<_>>());
+            let mut out = [0.0; 3];
+            gram.entries(&rows, 4, &mut out);
+            assert_eq!(out, rows.map(|r| full[(r, 4)]));
+            let mut product = Mat::zeros(9, 3);
+            gram.product(&support, coefficients.as_ref(), product.as_mut());
+            assert!((product - &expected).norm_max() < 1e-12);
+        }
+    }
+}

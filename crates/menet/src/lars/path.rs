@@ -1,0 +1,192 @@
+//! A path as its knots, and what can be read off it.
+
+use super::Certificate;
+use crate::error::{Error, Result};
+use crate::sparse::SparseVector;
+
+/// A point where the path changes direction.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Knot {
+    /// The level λ.
+    pub level: f64,
+    /// The coefficients here.
+    pub coefficients: SparseVector,
+    /// Variables that begin to move here, so are nonzero just below this level.
+    pub entered: Vec<usize>,
+    /// Variables that have come back to zero here.
+    pub left: Vec<usize>,
+    /// How far the coefficients are from optimal.
+    pub certificate: Certificate,
+}
+
+/// Why a path ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Ended {
+    /// Level 0: the (ridge) least-squares solution. Without a ridge, the support is then at most the rank of G.
+    Complete,
+    /// One more variable would have exceeded `max_nonzeros`.
+    MaxNonzeros,
+    /// The level reached `lambda_min`.
+    LambdaMin,
+    /// `variable` had to enter, but without a ridge it cannot be told from a combination of the active ones in
+    /// double precision. A small ridge cures it.
+    Dependent {
+        /// The variable.
+        variable: usize,
+    },
+    /// `variable` had to enter, but below this level the problem has no minimum: G is singular and b leaves its
+    /// range.
+    Unbounded {
+        /// The variable.
+        variable: usize,
+    },
+    /// Entering `variable` showed that G is not positive semidefinite.
+    Indefinite {
+        /// The variable.
+        variable: usize,
+    },
+    /// The path stopped making progress: a diagnostic for problems at the edge of double precision.
+    Stalled,
+}
+
+impl std::fmt::Display for Ended {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Ended::Complete => write!(f, "reached level 0"),
+            Ended::MaxNonzeros => write!(f, "reached the largest number of nonzeros"),
+            Ended::LambdaMin => write!(f, "reached the smallest level"),
+            Ended::Dependent { variable } => {
+                write!(f, "ended where variable {variable} depends on the active ones (add a ridge)")
+            }
+            Ended::Unbounded { variable } => {
+                write!(f, "ended where variable {variable} makes the problem unbounded")
+            }
+            Ended::Indefinite { variable } => {
+                write!(f, "ended at variable {variable}: the Gram matrix is not positive semidefinite")
+            }
+            Ended::Stalled => write!(f, "ended where double precision no longer tells the variables apart"),
+        }
+    }
+}
+
+/// One point of a path.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PathPoint {
+    /// The level λ.
+    pub level: f64,
+    /// The coefficients.
+    pub coefficients: SparseVector,
+}
+
+/// A whole path, levels falling.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Path {
+    pub(super) knots: Vec<Knot>,
+    pub(super) ended: Ended,
+    pub(super) max_nonzeros: Option<usize>,
+}
+
+impl Path {
+    /// The knots, levels falling; the first has no nonzeros.
+    pub fn knots(&self) -> &[Knot] {
+        &self.knots
+    }
+
+    /// Why it ended.
+    pub fn ended(&self) -> Ended {
+        self.ended
+    }
+
+    /// The worst certificate over the knots.
+    pub fn certificate(&self) -> Certificate {
+        self.knots.iter().map(|knot| knot.certificate).fold(Certificate::default(), Certificate::worse)
+    }
+
+    /// The last knot.
+    pub fn last(&self) -> &Knot {
+        &self.knots[self.knots.len() - 1]
+    }
+
+    /// The coefficients at level `lambda`; all zero above the first knot.
+    ///
+    /// # Errors
+    /// When the path ended above `lambda`, or `lambda` is negative or NaN.
+    pub fn at_lambda(&self, lambda: f64) -> Result<PathPoint> {
+        if lambda.is_nan() || lambda < 0.0 {
+            return Err(Error::parameter("lambda", lambda, ">= 0"));
+        }
+        let below = self.knots.partition_point(|knot| knot.level > lambda);
+        let Some(lower) = self.knots.get(below) else {
+            let has = format!("{} at level {}", self.ended, self.last().level);
+            return Err(Error::PathTooShort { asked: format!("level {lambda}"), has });
+        };
+        let coefficients = match below.checked_sub(1).map(|above| &self.knots[above]) {
+            Some(upper) if lower.level < lambda => {
+                let t = (upper.level - lambda) / (upper.level - lower.level);
+                upper.coefficients.interpolate(&lower.coefficients, t)
+            }
+            Some(_) => lower.coefficients.clone(),
+            None => SparseVector::default(),
+        };
+        Ok(PathPoint { level: lambda, coefficients })
+    }
+
+    /// The coefficients at the smallest level before the support first exceeds `k`.
+    ///
+    /// Where several variables enter at once the support may jump past `k`: the point then has fewer nonzeros,
+    /// as its coefficients say. So it does where the whole path never reaches `k`.
+    ///
+    /// # Errors
+    /// When `k` is 0, or larger than the number of nonzeros the path was stopped at.
+    pub fn at_nonzeros(&self, k: usize) -> Result<PathPoint> {
+        let knot = &self.knots[self.knot_at_nonzeros(k)?];
+        Ok(PathPoint { level: knot.level, coefficients: knot.coefficients.clone() })
+    }
+
+    /// The path up to [`Self::at_nonzeros`]`(k)`, as if it had been computed with `max_nonzeros = k`.
+    ///
+    /// # Errors
+    /// As [`Self::at_nonzeros`].
+    pub fn truncated(&self, k: usize) -> Result<Path> {
+        let last = self.knot_at_nonzeros(k)?;
+        let mut path = Path { knots: self.knots[..=last].to_vec(), ended: self.ended, max_nonzeros: Some(k) };
+        if last + 1 < self.knots.len() || self.ended == Ended::MaxNonzeros {
+            path.ended = Ended::MaxNonzeros;
+            path.knots[last].entered.clear();
+            path.knots[last].left.clear();
+        }
+        Ok(path)
+    }
+
+    /// Variables in the order in which they first entered, up to knot `last` (exclusive).
+    pub fn order_of_entry(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = Vec::new();
+        for &variable in self.knots.iter().flat_map(|knot| &knot.entered) {
+            if !order.contains(&variable) {
+                order.push(variable);
+            }
+        }
+        order
+    }
+
+    fn knot_at_nonzeros(&self, k: usize) -> Result<usize> {
+        if k == 0 {
+            return Err(Error::parameter("nonzeros", 0, ">= 1"));
+        }
+        let mut active = 0;
+        for (i, knot) in self.knots.iter().enumerate() {
+            active = active + knot.entered.len() - knot.left.len();
+            if active > k {
+                return Ok(i);
+            }
+        }
+        match self.max_nonzeros {
+            Some(max) if k > max && self.ended == Ended::MaxNonzeros => {
+                let has = format!("was stopped at {max} nonzeros");
+                Err(Error::PathTooShort { asked: format!("a support of {k}"), has })
+            }
+            _ => Ok(self.knots.len() - 1),
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! The options of a path, and the problem they define.
+
+use crate::error::{Error, Result, check};
+use crate::gram::Gram;
+
+/// Which path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Method {
+    /// The lasso or elastic-net path: a variable leaves when its coefficient reaches zero.
+    #[default]
+    Lasso,
+    /// Plain LARS: variables never leave, coefficients may change sign.
+    Lars,
+}
+
+/// What path, and where it stops.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LarsOptions {
+    /// λ2 ≥ 0, added to the diagonal of the Gram matrix.
+    pub ridge: f64,
+    /// One factor > 0 a variable on its penalty, 1 if none are given. An infinite one bars the variable.
+    pub penalty_factors: Option<Vec<f64>>,
+    /// Only coefficients ≥ 0.
+    pub positive: bool,
+    /// Lasso or plain LARS.
+    pub method: Method,
+    /// Stop before more than this many coefficients are nonzero.
+    pub max_nonzeros: Option<usize>,
+    /// Stop at this level.
+    pub lambda_min: f64,
+    /// How many variables besides the active ones a stretch of the path is run on before all are checked.
+    /// A matter of speed: the path is the same.
+    pub working_set: usize,
+}
+
+impl Default for LarsOptions {
+    fn default() -> Self {
+        LarsOptions {
+            ridge: 0.0,
+            penalty_factors: None,
+            positive: false,
+            method: Method::Lasso,
+            max_nonzeros: None,
+            lambda_min: 0.0,
+            working_set: 256,
+        }
+    }
+}
+
+impl LarsOptions {
+    /// Refuses options that are out of range for `p` variables.
+    pub fn check(&self, p: usize) -> Result<()> {
+        check("ridge", self.ridge, "a finite number >= 0", |x| x >= 0.0)?;
+        check("lambda_min", self.lambda_min, "a finite number >= 0", |x| x >= 0.0)?;
+        if self.max_nonzeros == Some(0) {
+            return Err(Error::parameter("max_nonzeros", 0, ">= 1"));
+        }
+        if self.working_set == 0 {
+            return Err(Error::parameter("working_set", 0, ">= 1"));
+        }
+        match &self.penalty_factors {
+            Some(factors) => check_penalty_factors(factors, p),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Refuses penalty factors that are not `p` numbers > 0 (infinity allowed).
+pub(crate) fn check_penalty_factors(factors: &[f64], p: usize) -> Result<()> {
+    if factors.len() != p {
+        return Err(Error::Size {
+            what: "`penalty_factors`",
+            given: factors.len(),
+            expected: p,
+            why: format!("there are {p} variables"),
+        });
+    }
+    match factors.iter().position(|&v| v.is_nan() || v <= 0.0) {
+        Some(j) => Err(Error::parameter(
+            "penalty_factors",
+            format!("{} at variable {j}", factors[j]),
+            "> 0 (infinity bars a variable)",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// What all responses share.
+pub(crate) struct Shared<'a> {
+    pub(crate) gram: &'a dyn Gram,
+    pub(crate) options: &'a LarsOptions,
+    /// Penalty factors v.
+    pub(crate) v: Vec<f64>,
+    /// `√(Gⱼⱼ)`, ridge included: the length of variable j.
+    pub(crate) scale: Vec<f64>,
+}
+
+impl<'a> Shared<'a> {
+    pub(crate) fn new(gram: &'a dyn Gram, options: &'a LarsOptions) -> Result<Self> {
+        let p = gram.dim();
+        if p == 0 {
+            return Err(Error::Empty { rows: 0, columns: 0 });
+        }
+        options.check(p)?;
+        let diagonal = gram.diagonal();
+        if let Some(j) = diagonal.iter().position(|d| !d.is_finite() || *d < 0.0) {
+            return Err(Error::parameter(
+                "gram",
+                format!("{} on the diagonal at variable {j}", diagonal[j]),
+                "positive semidefinite and finite",
+            ));
+        }
+        Ok(Shared {
+            gram,
+            options,
+            v: options.penalty_factors.clone().unwrap_or_else(|| vec![1.0; p]),
+            scale: diagonal.iter().map(|d| (d + options.ridge).sqrt()).collect(),
+        })
+    }
+}
+
+/// One response's problem.
+pub(crate) struct Problem<'a> {
+    pub(crate) shared: &'a Shared<'a>,
+    pub(crate) b: &'a [f64],
+    /// The largest `|bⱼ|/√Gⱼⱼ`: the size of the problem once every variable has length 1.
+    pub(crate) unit: f64,
+}
+
+/// Correlations that differ by less than this, in units of the problem, count as tied: far above what
+/// rounding leaves of an exact tie, far below the certificate's bar of 1e-9.
+const TIE: f64 = 1e-12;
+
+impl<'a> Problem<'a> {
+    pub(crate) fn new(shared: &'a Shared<'a>, b: &'a [f64]) -> Result<Self> {
+        let p = shared.v.len();
+        if b.len() != p {
+            return Err(Error::Size {
+                what: "`b`",
+                given: b.len(),
+                expected: p,
+                why: format!("the Gram matrix has {p} variables"),
+            });
+        }
+        if let Some(j) = b.iter().position(|x| !x.is_finite()) {
+            return Err(Error::NotFinite { what: "`b`", row: j, column: 0, value: b[j] });
+        }
+        let unit = (0..p)
+            .filter(|&j| shared.scale[j] > 0.0 && shared.v[j].is_finite())
+            .map(|j| b[j].abs() / shared.scale[j])
+            .fold(0.0, f64::max);
+        Ok(Problem { shared, b, unit })
+    }
+
+    pub(crate) fn p(&self) -> usize {
+        self.b.len()
+    }
+
+    pub(crate) fn options(&self) -> &'a LarsOptions {
+        self.shared.options
+    }
+
+    /// The size below which a difference of correlations of variable `j` is a tie.
+    pub(crate) fn tie(&self, j: usize) -> f64 {
+        TIE * self.unit * self.shared.scale[j]
+    }
+
+    /// The side on which `c` could reach the level: its absolute value, or `c` itself if only positive
+    /// coefficients are allowed.
+    pub(crate) fn reach(&self, c: f64) -> f64 {
+        if self.options().positive { c } else { c.abs() }
+    }
+
+    /// The level at which the path begins, that of the largest correlation, or 0 if there is none.
+    pub(crate) fn first_level(&self) -> f64 {
+        (0..self.p()).map(|j| self.reach(self.b[j]) / self.shared.v[j]).fold(0.0, f64::max)
+    }
+}

@@ -1,0 +1,428 @@
+//! Walking along the path on a working set of variables.
+//!
+//! | symbol | here | meaning |
+//! |---|---|---|
+//! | λ | `level` | the level |
+//! | 𝒜, s | `active`, `sign` | active variables and the signs of their correlations |
+//! | w | `w` | their coefficients at the current knot |
+//! | R | `factor` | `G_𝒜 = R Rᵀ` |
+//! | c | `c` | `b − G w`, recomputed at every knot: rounding does not pile up along the path |
+//! | q | `q` | the direction: w grows by `q` as λ falls by 1; `G_𝒜 q = s∘v` |
+//! | a | `a` | `G q`: c falls by `a` as λ falls by 1 |
+//! | γ | `gamma` | the step, the fall of λ to the next knot |
+//!
+//! At a knot, let F be the variables with `wⱼ ≠ 0` and T the tied ones, at the level but with `wⱼ = 0`
+//! (arriving, just dropped, or riding along because they depend on F). For the path to go on, those of T that
+//! move must move with the sign of their correlation, and the correlations of the others must fall at least
+//! as fast as the level:
+//!
+//! ```text
+//! sⱼqⱼ ≥ 0,   vⱼ − sⱼaⱼ ≤ 0,   one of the two with equality      (j ∈ T)
+//! ```
+//!
+//! These are the optimality conditions of `min ½qᵀGq − (s∘v)ᵀq` over q on F ∪ T with `sⱼqⱼ ≥ 0` on T, a
+//! non-negative least-squares problem. [`Walker::turn`] solves it as Lawson and Hanson do: one variable at a
+//! time, going back to where another would change sign. Its objective falls at every pass, so it cannot
+//! cycle. A single arrival or drop, the ordinary case, is one pass. A variable that just dropped is a member
+//! of T like any other, and the conditions themselves keep it out.
+
+use super::cholesky::{Cholesky, Dependent};
+use super::path::Ended;
+use super::problem::{Method, Problem};
+use crate::linalg::axpy;
+use crate::sparse::SparseVector;
+
+/// A stretch of the path: what turned at the knot before it, and the knot it leads to.
+#[derive(Debug)]
+pub(super) struct Segment {
+    pub(super) entered: Vec<usize>,
+    pub(super) left: Vec<usize>,
+    pub(super) level: f64,
+    pub(super) coefficients: SparseVector,
+}
+
+/// A coefficient this small, in units of the problem, is zero.
+const ZERO: f64 = 1e-13;
+
+/// Where active correlations stray from the level by more than this, in units of the problem, the coefficients
+/// are refined.
+const DRIFT: f64 = 1e-13;
+
+/// A dependent variable may stay outside while the violation it would cause down to level 0 is below this.
+const HARMLESS: f64 = 1e-10;
+
+/// The state at a knot.
+pub(super) struct Walker<'a> {
+    problem: &'a Problem<'a>,
+    /// The working set, as variables; everything below counts by position in it.
+    variables: Vec<usize>,
+    b: Vec<f64>,
+    v: Vec<f64>,
+    /// What counts as a tie, by position.
+    tie: Vec<f64>,
+    level: f64,
+    active: Vec<usize>,
+    is_active: Vec<bool>,
+    sign: Vec<f64>,
+    w: Vec<f64>,
+    factor: Cholesky,
+    /// `G[working set, 𝒜]`, one column after the other.
+    columns: Vec<f64>,
+    /// The active variables of the stretch that led here.
+    arrived: Vec<usize>,
+    standstill: usize,
+}
+
+/// The decision taken at a knot.
+struct Turn {
+    c: Vec<f64>,
+    q: Vec<f64>,
+    /// Tied variables that stay: their own side of the level is no event until the next knot.
+    resting: Vec<bool>,
+}
+
+impl<'a> Walker<'a> {
+    /// At the knot (`level`, `w`), reached with `arrived` active, seeing the variables `working`.
+    pub(super) fn new(
+        problem: &'a Problem<'a>,
+        working: Vec<usize>,
+        level: f64,
+        w: &SparseVector,
+        arrived: &[usize],
+    ) -> Self {
+        let mut walker = Walker {
+            problem,
+            variables: Vec::new(),
+            b: Vec::new(),
+            v: Vec::new(),
+            tie: Vec::new(),
+            level,
+            active: Vec::new(),
+            is_active: Vec::new(),
+            sign: Vec::new(),
+            w: Vec::new(),
+            factor: Cholesky::default(),
+            columns: Vec::new(),
+            arrived: arrived.to_vec(),
+            standstill: 0,
+        };
+        walker.see(working);
+        for &j in arrived {
+            if walker.problem.options().method == Method::Lars || w.get(j) != 0.0 {
+                let at = walker.position(j);
+                // Cannot fail where the factor held the same variables before; if rounding says otherwise,
+                // the variable starts again from zero and the certificate has the last word.
+                if walker.admit(at, w.get(j).signum()).is_ok() {
+                    walker.w[walker.active.len() - 1] = w.get(j);
+                }
+            }
+        }
+        walker
+    }
+
+    /// Changes the working set, which must hold the active variables.
+    pub(super) fn see(&mut self, working: Vec<usize>) {
+        let active: Vec<usize> = self.active.iter().map(|&at| self.variables[at]).collect();
+        self.variables = working;
+        let problem = self.problem;
+        let gather = |f: &dyn Fn(usize) -> f64| self.variables.iter().map(|&j| f(j)).collect();
+        self.b = gather(&|j| problem.b[j]);
+        self.v = gather(&|j| problem.shared.v[j]);
+        self.tie = gather(&|j| problem.tie(j));
+        self.is_active = vec![false; self.variables.len()];
+        self.active = active.iter().map(|&j| self.position(j)).collect();
+        self.columns.clear();
+        for k in 0..self.active.len() {
+            let at = self.active[k];
+            self.is_active[at] = true;
+            let column = self.gram_column(at);
+            self.columns.extend(column);
+        }
+    }
+
+    /// Whether variable `j` is in the working set.
+    pub(super) fn sees(&self, j: usize) -> bool {
+        self.variables.binary_search(&j).is_ok()
+    }
+
+    /// The active variables.
+    pub(super) fn active(&self) -> impl Iterator<Item = usize> + '_ {
+        self.active.iter().map(|&at| self.variables[at])
+    }
+
+    /// Up to `steps` segments, and why there are no more, if so. A knot that ends the path stays unturned.
+    pub(super) fn walk(&mut self, steps: usize) -> (Vec<Segment>, Option<Ended>) {
+        let mut segments = Vec::with_capacity(steps);
+        for _ in 0..steps {
+            if self.level <= self.problem.options().lambda_min {
+                let ended = if self.level > 0.0 { Ended::LambdaMin } else { Ended::Complete };
+                return (segments, Some(ended));
+            }
+            let turn = match self.turn() {
+                Ok(turn) => turn,
+                Err(ended) => return (segments, Some(ended)),
+            };
+            let now: Vec<usize> = self.active().collect();
+            let missing = |from: &[usize], of: &[usize]| -> Vec<usize> {
+                of.iter().copied().filter(|j| !from.contains(j)).collect()
+            };
+            let (entered, left) = (missing(&self.arrived, &now), missing(&now, &self.arrived));
+            self.arrived = now;
+            self.advance(&turn);
+            let pairs = self.active().zip(self.w.iter().copied()).collect();
+            let coefficients = SparseVector::from_pairs(pairs);
+            segments.push(Segment { entered, left, level: self.level, coefficients });
+        }
+        (segments, None)
+    }
+
+    /// Decides which variables move from this knot on, and in which direction.
+    fn turn(&mut self) -> Result<Turn, Ended> {
+        let lasso = self.problem.options().method == Method::Lasso;
+        let c = loop {
+            if lasso {
+                self.release_zeros();
+            }
+            let c = self.refined_correlations();
+            if !lasso || !self.snap_to_zero() {
+                break c;
+            }
+        };
+        let free = self.active.len();
+        let tied: Vec<usize> = (0..c.len())
+            .filter(|&i| {
+                !self.is_active[i] && self.problem.reach(c[i]) >= self.level * self.v[i] - self.tie[i]
+            })
+            .collect();
+        let mut resting = vec![false; c.len()];
+        let mut q = self.direction();
+        for _ in 0..10 * tied.len() + 10 {
+            let Some((next, pull)) = self.strongest(&tied, &resting, &c, &q) else { break };
+            if let Err(dependent) = self.admit(next, c[next].signum()) {
+                self.tolerate(next, pull, dependent, &q)?;
+                resting[next] = true;
+                continue;
+            }
+            let mut towards = self.direction();
+            if lasso {
+                let newest = self.active.len() - 1;
+                if towards[newest] * self.sign[newest] <= 0.0 {
+                    // Its pull was rounding.
+                    self.release(newest);
+                    resting[next] = true;
+                    continue;
+                }
+                q.push(0.0);
+                towards = self.retreat(free, &mut q, towards);
+            }
+            q = towards;
+        }
+        if self.problem.options().max_nonzeros.is_some_and(|max| self.active.len() > max) {
+            return Err(Ended::MaxNonzeros);
+        }
+        for &i in &tied {
+            resting[i] = !self.is_active[i];
+        }
+        Ok(Turn { c, q, resting })
+    }
+
+    /// The tied variable whose correlation would stay above the falling level by the widest margin if it did not
+    /// move, and that margin `vⱼ − sⱼaⱼ`; none if no correlation would stay above.
+    fn strongest(&self, tied: &[usize], resting: &[bool], c: &[f64], q: &[f64]) -> Option<(usize, f64)> {
+        let m = self.variables.len();
+        let mut best: Option<(usize, f64)> = None;
+        for &i in tied.iter().filter(|&&i| !self.is_active[i] && !resting[i]) {
+            let a: f64 = q.iter().enumerate().map(|(k, q)| self.columns[k * m + i] * q).sum();
+            let pull = self.v[i] - c[i].signum() * a;
+            let beats = |&(j, other): &(usize, f64)| pull * self.tie[j] > other * self.tie[i];
+            if pull * self.level > self.tie[i] && best.as_ref().is_none_or(beats) {
+                best = Some((i, pull));
+            }
+        }
+        best
+    }
+
+    /// Whether a variable that cannot be appended may be left out.
+    fn tolerate(&self, i: usize, pull: f64, dependent: Dependent, q: &[f64]) -> Result<(), Ended> {
+        let variable = self.variables[i];
+        let scale = &self.problem.shared.scale;
+        let length: f64 = self.active().zip(q).map(|(j, q)| scale[j] * q.abs()).sum();
+        let harmless = (HARMLESS * self.problem.unit).max(1e-14 * self.level * length) * scale[variable];
+        if pull * self.level <= harmless {
+            Ok(())
+        } else if dependent.relative_distance < -1e-9 {
+            Err(Ended::Indefinite { variable })
+        } else if pull * self.level > 1e-5 * self.problem.unit * scale[variable] {
+            // Were b in the range of G, the pull could only be as large as the distance from the span.
+            Err(Ended::Unbounded { variable })
+        } else {
+            Err(Ended::Dependent { variable })
+        }
+    }
+
+    /// Moves the feasible `q` towards the unconstrained optimum `towards`, releasing each variable past `free`
+    /// that would change sign on the way, until the optimum of those that are left is feasible.
+    fn retreat(&mut self, free: usize, q: &mut Vec<f64>, mut towards: Vec<f64>) -> Vec<f64> {
+        loop {
+            let wrong = |k: &usize| towards[*k] * self.sign[*k] <= 0.0;
+            let part = |k: usize| if q[k] == towards[k] { 0.0 } else { q[k] / (q[k] - towards[k]) };
+            let blocking = (free..q.len()).filter(wrong).map(|k| (k, part(k)));
+            let Some((k, t)) = blocking.min_by(|x, y| x.1.total_cmp(&y.1)) else { return towards };
+            for (q, towards) in q.iter_mut().zip(&towards) {
+                *q += t * (towards - *q);
+            }
+            q.remove(k);
+            self.release(k);
+            towards = self.direction();
+        }
+    }
+
+    /// Goes to the next knot: the first of an arrival, a drop, and the end.
+    fn advance(&mut self, turn: &Turn) {
+        let Turn { c, q, resting } = turn;
+        let options = self.problem.options();
+        let level = self.level;
+        let a = self.combine(q);
+        let mut next = options.lambda_min;
+        for i in (0..a.len()).filter(|&i| !self.is_active[i]) {
+            for sign in if options.positive { &[1.0][..] } else { &[1.0, -1.0] } {
+                let (c, a) = (sign * c[i], sign * a[i]);
+                // What its correlation would be at level 0: without this much there is no arrival, only
+                // rounding beside a variable that rides along at the level.
+                let remains = c - level * a;
+                let rests = resting[i] && c > 0.0;
+                if remains > self.tie[i] && !rests && a < self.v[i] {
+                    next = next.max(remains / (self.v[i] - a));
+                }
+            }
+        }
+        let mut dropping = None;
+        if options.method == Method::Lasso {
+            for (k, (w, q)) in self.w.iter().zip(q).enumerate() {
+                if w * q < 0.0 && level + w / q > next {
+                    next = level + w / q;
+                    dropping = Some(k);
+                }
+            }
+        }
+        next = next.min(level);
+        let gamma = level - next;
+        self.standstill = if gamma > 1e-15 * level { 0 } else { self.standstill + 1 };
+        self.level = next;
+        axpy(gamma, q, &mut self.w);
+        if let Some(k) = dropping {
+            self.w[k] = 0.0;
+        }
+        if options.method == Method::Lasso {
+            self.snap_to_zero();
+        }
+    }
+
+    /// How many steps in a row did not lower the level.
+    pub(super) fn standstill(&self) -> usize {
+        self.standstill
+    }
+
+    /// `q = G_𝒜⁻¹ (s∘v)`.
+    fn direction(&self) -> Vec<f64> {
+        let mut q: Vec<f64> = self.active.iter().zip(&self.sign).map(|(&i, s)| s * self.v[i]).collect();
+        self.factor.solve(&mut q);
+        q
+    }
+
+    /// `c = b − G w`, after `w` was refined if its correlations had drifted from the level.
+    fn refined_correlations(&mut self) -> Vec<f64> {
+        let fresh = |walker: &Self| -> Vec<f64> {
+            let mut c = walker.combine(&walker.w);
+            for (c, b) in c.iter_mut().zip(&walker.b) {
+                *c = b - *c;
+            }
+            c
+        };
+        let mut c = fresh(self);
+        if self.problem.options().method == Method::Lars {
+            for (sign, &i) in self.sign.iter_mut().zip(&self.active) {
+                *sign = c[i].signum();
+            }
+        }
+        let mut off: Vec<f64> =
+            self.active.iter().zip(&self.sign).map(|(&i, s)| c[i] - s * self.level * self.v[i]).collect();
+        let drifted = |(off, &i): (&f64, &usize)| {
+            off.abs() > DRIFT * self.problem.unit * self.problem.shared.scale[self.variables[i]]
+        };
+        if off.iter().zip(&self.active).any(drifted) {
+            self.factor.solve(&mut off);
+            axpy(1.0, &off, &mut self.w);
+            c = fresh(self);
+        }
+        c
+    }
+
+    /// Makes coefficients that rounding left beside zero, on either side, exactly zero. Whether there were any.
+    fn snap_to_zero(&mut self) -> bool {
+        let Walker { problem, variables, active, .. } = self;
+        let mut any = false;
+        for ((w, sign), &i) in self.w.iter_mut().zip(&self.sign).zip(active.iter()) {
+            if *w != 0.0 && *w * sign * problem.shared.scale[variables[i]] <= ZERO * problem.unit {
+                *w = 0.0;
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// Takes variables whose coefficient is zero out of the active set.
+    fn release_zeros(&mut self) {
+        for k in (0..self.active.len()).rev() {
+            if self.w[k] == 0.0 {
+                self.release(k);
+            }
+        }
+    }
+
+    /// Puts position `i` of the working set at the end of the active set, with coefficient 0.
+    fn admit(&mut self, i: usize, sign: f64) -> Result<(), Dependent> {
+        let column = self.gram_column(i);
+        let cross: Vec<f64> = self.active.iter().map(|&j| column[j]).collect();
+        self.factor.append(&cross, column[i])?;
+        self.columns.extend(column);
+        self.active.push(i);
+        self.is_active[i] = true;
+        self.sign.push(sign);
+        self.w.push(0.0);
+        Ok(())
+    }
+
+    /// Takes the `k`-th active variable out.
+    fn release(&mut self, k: usize) {
+        let m = self.variables.len();
+        self.factor.delete(k);
+        self.columns.drain(k * m..(k + 1) * m);
+        let i = self.active.remove(k);
+        self.is_active[i] = false;
+        self.sign.remove(k);
+        self.w.remove(k);
+    }
+
+    /// `G[working set, 𝒜] x`.
+    fn combine(&self, x: &[f64]) -> Vec<f64> {
+        let m = self.variables.len();
+        let mut out = vec![0.0; m];
+        for (k, x) in x.iter().enumerate() {
+            axpy(*x, &self.columns[k * m..(k + 1) * m], &mut out);
+        }
+        out
+    }
+
+    /// Column `i` of `G` at the working set, ridge included.
+    fn gram_column(&self, i: usize) -> Vec<f64> {
+        let mut column = vec![0.0; self.variables.len()];
+        self.problem.shared.gram.entries(&self.variables, self.variables[i], &mut column);
+        column[i] += self.problem.options().ridge;
+        column
+    }
+
+    fn position(&self, j: usize) -> usize {
+        self.variables.binary_search(&j).expect("the working set holds every active variable")
+    }
+}

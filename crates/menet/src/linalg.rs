@@ -1,0 +1,302 @@
+//! The dense kernels everything else stands on, each with one promise: the same bits on any number of threads.
+//!
+//! Products are cut into tiles whose size depends on the operands alone, and every tile is computed by faer on
+//! one thread; rayon only decides who computes which tile. Decompositions run on one thread.
+
+use faer::diag::Diag;
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
+use faer::linalg::evd::{self, ComputeEigenvectors};
+use faer::linalg::matmul::{matmul, triangular};
+use faer::linalg::svd::{self, ComputeSvdVectors};
+use faer::{Accum, Mat, MatMut, MatRef, Par};
+use rayon::prelude::*;
+
+use crate::error::{Error, Result};
+
+/// Columns of a tile: wide enough for faer's blocking, narrow enough to share among threads.
+const TILE: usize = 128;
+
+/// `out = a · b`, tiled over the columns of `out`.
+pub(crate) fn product_into(out: MatMut<'_, f64>, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
+    out.par_column_tiles().enumerate().for_each(|(t, tile)| {
+        let b = b.subcols(t * TILE, tile.ncols());
+        matmul(tile, Accum::Replace, a, b, 1.0, Par::Seq);
+    });
+}
+
+/// `a · b`, tiled over columns.
+pub(crate) fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+    let mut out = Mat::zeros(a.nrows(), b.ncols());
+    product_into(out.as_mut(), a, b);
+    out
+}
+
+/// The symmetric `aᵀ · b`, of which only the lower half is computed, then mirrored.
+pub(crate) fn symmetric_product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+    use triangular::BlockStructure::{Rectangular, TriangularLower};
+    let p = a.ncols();
+    let mut out = Mat::zeros(p, p);
+    out.as_mut().par_column_tiles().enumerate().for_each(|(t, tile)| {
+        let (start, width) = (t * TILE, tile.ncols());
+        let right = b.subcols(start, width);
+        let (mut corner, below) = tile.subrows_mut(start, p - start).split_at_row_mut(width);
+        triangular::matmul(
+            corner.as_mut(),
+            TriangularLower,
+            Accum::Replace,
+            a.subcols(start, width).transpose(),
+            Rectangular,
+            right,
+            Rectangular,
+            1.0,
+            Par::Seq,
+        );
+        let rest = a.subcols(start + width, p - start - width).transpose();
+        matmul(below, Accum::Replace, rest, right, 1.0, Par::Seq);
+    });
+    mirror_lower(&mut out);
+    out
+}
+
+/// Copies the strictly lower triangle onto the upper one, in cache-sized squares.
+fn mirror_lower(a: &mut Mat<f64>) {
+    const SQUARE: usize = 32;
+    let n = a.nrows();
+    for j0 in (0..n).step_by(SQUARE) {
+        for i0 in (j0..n).step_by(SQUARE) {
+            for j in j0..(j0 + SQUARE).min(n) {
+                for i in i0.max(j + 1)..(i0 + SQUARE).min(n) {
+                    a[(j, i)] = a[(i, j)];
+                }
+            }
+        }
+    }
+}
+
+/// Splits a matrix into tiles of [`TILE`] columns for rayon.
+trait ParColumnTiles<'a> {
+    fn par_column_tiles(self) -> rayon::vec::IntoIter<MatMut<'a, f64>>;
+}
+
+impl<'a> ParColumnTiles<'a> for MatMut<'a, f64> {
+    fn par_column_tiles(self) -> rayon::vec::IntoIter<MatMut<'a, f64>> {
+        let mut tiles = Vec::with_capacity(self.ncols().div_ceil(TILE));
+        let mut rest = self;
+        while rest.ncols() > TILE {
+            let (tile, tail) = rest.split_at_col_mut(TILE);
+            tiles.push(tile);
+            rest = tail;
+        }
+        if rest.ncols() > 0 {
+            tiles.push(rest);
+        }
+        tiles.into_par_iter()
+    }
+}
+
+/// The lower Cholesky factor of a symmetric matrix (its lower half is read), or `None` if it is not positive
+/// definite.
+pub(crate) fn cholesky(a: MatRef<'_, f64>) -> Option<Mat<f64>> {
+    let n = a.nrows();
+    let mut l = Mat::zeros(n, n);
+    l.copy_from_triangular_lower(a);
+    let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(n, Par::Seq, Default::default()));
+    let stack = MemStack::new(&mut memory);
+    cholesky_in_place(l.as_mut(), Default::default(), Par::Seq, stack, Default::default()).ok()?;
+    for j in 1..n {
+        l.col_mut(j).subrows_mut(0, j).fill(0.0);
+    }
+    Some(l)
+}
+
+/// `b ← (L Lᵀ)⁻¹ b` for a lower factor `L`, tiled over columns.
+pub(crate) fn cholesky_solve(l: MatRef<'_, f64>, b: MatMut<'_, f64>) {
+    use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
+    b.par_column_tiles().for_each(|mut tile| {
+        solve_lower_triangular_in_place(l, tile.as_mut(), Par::Seq);
+        solve_upper_triangular_in_place(l.transpose(), tile, Par::Seq);
+    });
+}
+
+/// `b ← L⁻¹ b` for a lower factor `L`.
+pub(crate) fn solve_lower(l: MatRef<'_, f64>, b: MatMut<'_, f64>) {
+    faer::linalg::triangular_solve::solve_lower_triangular_in_place(l, b, Par::Seq);
+}
+
+/// Eigenvalues in rising order and their orthonormal vectors, of a symmetric matrix.
+pub(crate) fn symmetric_eigen(a: MatRef<'_, f64>) -> Result<(Vec<f64>, Mat<f64>)> {
+    let n = a.nrows();
+    let mut values = Diag::zeros(n);
+    let mut vectors = Mat::zeros(n, n);
+    let scratch =
+        evd::self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, Default::default());
+    evd::self_adjoint_evd(
+        a,
+        values.as_mut(),
+        Some(vectors.as_mut()),
+        Par::Seq,
+        MemStack::new(&mut MemBuffer::new(scratch)),
+        Default::default(),
+    )
+    .map_err(|e| Error::Numerical { what: "the symmetric eigenproblem", detail: format!("{e:?}") })?;
+    Ok((values.column_vector().iter().copied().collect(), vectors))
+}
+
+/// The thin singular value decomposition, cut to its numerical rank: `a = u diag(s) vᵀ`.
+#[derive(Debug)]
+pub(crate) struct ThinSvd {
+    pub(crate) u: Mat<f64>,
+    pub(crate) s: Vec<f64>,
+    pub(crate) v: Mat<f64>,
+}
+
+/// Singular values below this fraction of the largest are rounding.
+const RANK_TOLERANCE: f64 = 1e-12;
+
+/// The thin SVD of `a`, singular values falling, cut where they become rounding error.
+pub(crate) fn thin_svd(a: MatRef<'_, f64>) -> Result<ThinSvd> {
+    let (m, n) = a.shape();
+    let size = m.min(n);
+    let mut s = Diag::zeros(size);
+    let (mut u, mut v) = (Mat::zeros(m, size), Mat::zeros(n, size));
+    let thin = ComputeSvdVectors::Thin;
+    let scratch = svd::svd_scratch::<f64>(m, n, thin, thin, Par::Seq, Default::default());
+    svd::svd(
+        a,
+        s.as_mut(),
+        Some(u.as_mut()),
+        Some(v.as_mut()),
+        Par::Seq,
+        MemStack::new(&mut MemBuffer::new(scratch)),
+        Default::default(),
+    )
+    .map_err(|e| Error::Numerical { what: "the singular value decomposition", detail: format!("{e:?}") })?;
+    let s: Vec<f64> = s.column_vector().iter().copied().collect();
+    let largest = s.first().copied().unwrap_or(0.0);
+    let rank = s.iter().take_while(|&&x| x > RANK_TOLERANCE * largest).count();
+    u.truncate(m, rank);
+    v.truncate(n, rank);
+    Ok(ThinSvd { u, s: s[..rank].to_vec(), v })
+}
+
+/// `Σ xᵢ yᵢ`, in one fixed order whatever the vector width.
+pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
+    const LANES: usize = 8;
+    pulp::Arch::new().dispatch(|| {
+        let (x, x_tail) = x.as_chunks::<LANES>();
+        let (y, y_tail) = y.as_chunks::<LANES>();
+        let mut sums = [0.0; LANES];
+        for (x, y) in x.iter().zip(y) {
+            for l in 0..LANES {
+                sums[l] += x[l] * y[l];
+            }
+        }
+        let tail: f64 = x_tail.iter().zip(y_tail).map(|(x, y)| x * y).sum();
+        sums.iter().sum::<f64>() + tail
+    })
+}
+
+/// `y ← y + a x`.
+pub(crate) fn axpy(a: f64, x: &[f64], y: &mut [f64]) {
+    pulp::Arch::new().dispatch(|| {
+        for (y, x) in y.iter_mut().zip(x) {
+            *y += a * x;
+        }
+    });
+}
+
+/// `Σ (xᵢ − yᵢ)²`, in one fixed order whatever the vector width.
+pub(crate) fn squared_distance(x: &[f64], y: &[f64]) -> f64 {
+    const LANES: usize = 8;
+    pulp::Arch::new().dispatch(|| {
+        let (x, x_tail) = x.as_chunks::<LANES>();
+        let (y, y_tail) = y.as_chunks::<LANES>();
+        let mut sums = [0.0; LANES];
+        for (x, y) in x.iter().zip(y) {
+            for l in 0..LANES {
+                let d = x[l] - y[l];
+                sums[l] += d * d;
+            }
+        }
+        let tail: f64 = x_tail.iter().zip(y_tail).map(|(x, y)| (x - y) * (x - y)).sum();
+        sums.iter().sum::<f64>() + tail
+    })
+}
+
+/// The contiguous slice behind column `j` of an owned matrix.
+pub(crate) fn column(a: &Mat<f64>, j: usize) -> &[f64] {
+    contiguous(a.as_ref(), j)
+}
+
+/// The contiguous slice behind column `j` of a view whose columns are contiguous.
+///
+/// # Panics
+/// If the rows of `a` are not one element apart: a bug of the caller, since every matrix made here is.
+pub(crate) fn contiguous(a: MatRef<'_, f64>, j: usize) -> &[f64] {
+    a.col(j).try_as_col_major().expect("a column-major matrix").as_slice()
+}
+
+/// The contiguous mutable slice behind column `j` of an owned matrix.
+pub(crate) fn column_mut(a: &mut Mat<f64>, j: usize) -> &mut [f64] {
+    a.col_mut(j).try_as_col_major_mut().expect("an owned matrix is column-major").as_slice_mut()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(m: usize, n: usize) -> Mat<f64> {
+        Mat::from_fn(m, n, |i, j| ((i * 7919 + j * 104_729) % 1009) as f64 / 500.0 - 1.0)
+    }
+
+    #[test]
+    fn tiled_products_equal_faer() {
+        for (m, k, n) in [(3, 5, 2), (40, 17, 300), (129, 64, 257)] {
+            let (a, b) = (sample(m, k), sample(k, n));
+            assert!((product(a.as_ref(), b.as_ref()) - &a * &b).norm_max() < 1e-12);
+            let c = sample(k, n);
+            let g = symmetric_product(c.as_ref(), c.as_ref());
+            assert!((&g - c.transpose() * &c).norm_max() < 1e-12);
+            assert_eq!(g, g.transpose().to_owned());
+        }
+    }
+
+    #[test]
+    fn decompositions_rebuild_their_matrix() {
+        let x = sample(30, 12);
+        let mut g = x.transpose() * &x;
+        for i in 0..12 {
+            g[(i, i)] += 1.0;
+        }
+        let l = cholesky(g.as_ref()).unwrap();
+        assert!((&l * l.transpose() - &g).norm_max() < 1e-12);
+        let mut inverse = Mat::identity(12, 12);
+        cholesky_solve(l.as_ref(), inverse.as_mut());
+        assert!((&g * &inverse - Mat::<f64>::identity(12, 12)).norm_max() < 1e-12);
+        let (values, vectors) = symmetric_eigen(g.as_ref()).unwrap();
+        let scaled = Mat::from_fn(12, 12, |i, j| vectors[(i, j)] * values[j]);
+        assert!((scaled * vectors.transpose() - &g).norm_max() < 1e-12);
+        g[(0, 0)] = -1.0;
+        assert!(cholesky(g.as_ref()).is_none());
+    }
+
+    #[test]
+    fn the_thin_svd_is_cut_at_the_rank() {
+        let low = sample(9, 3) * sample(3, 20);
+        let svd = thin_svd(low.as_ref()).unwrap();
+        assert_eq!((svd.u.ncols(), svd.s.len(), svd.v.ncols()), (3, 3, 3));
+        let scaled = Mat::from_fn(9, 3, |i, j| svd.u[(i, j)] * svd.s[j]);
+        assert!((scaled * svd.v.transpose() - &low).norm_max() < 1e-12);
+    }
+
+    #[test]
+    fn vector_kernels_handle_tails() {
+        for n in [0, 1, 7, 8, 9, 31] {
+            let x: Vec<f64> = (0..n).map(|i| i as f64).collect();
+            let y: Vec<f64> = (0..n).map(|i| 2.0 - i as f64).collect();
+            assert_eq!(dot(&x, &y), x.iter().zip(&y).map(|(a, b)| a * b).sum::<f64>());
+            assert_eq!(squared_distance(&x, &y), x.iter().zip(&y).map(|(a, b)| (a - b).powi(2)).sum::<f64>());
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Watching a long computation, and stopping it.
+//!
+//! Every long function takes a `&dyn Monitor`. It calls [`Monitor::progress`] as a stage advances and asks
+//! [`Monitor::stop`] now and then; `true` ends the computation in [`crate::Error::Stopped`]. A progress bar
+//! implements the first, Ctrl-C the second, and `&()` is the monitor that does neither.
+
+use crate::error::{Error, Result};
+
+/// The stages of a fit, in the order data flow through them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Stage {
+    /// Centring, scaling, PCA reconstruction.
+    Preprocess,
+    /// Exact neighbours within and between classes.
+    Neighbors,
+    /// The patches and their alignment.
+    Alignment,
+    /// The class target.
+    Target,
+    /// Definiteness and the Gram matrix.
+    Reduction,
+    /// The LARS paths.
+    Lars,
+}
+
+impl Stage {
+    /// All stages in order.
+    pub const ALL: [Stage; 6] =
+        [Stage::Preprocess, Stage::Neighbors, Stage::Alignment, Stage::Target, Stage::Reduction, Stage::Lars];
+
+    /// The name used in reports and progress bars.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stage::Preprocess => "preprocess",
+            Stage::Neighbors => "neighbors",
+            Stage::Alignment => "alignment",
+            Stage::Target => "target",
+            Stage::Reduction => "reduction",
+            Stage::Lars => "lars",
+        }
+    }
+}
+
+impl std::fmt::Display for Stage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Watches a computation. Calls may come from several threads at once.
+pub trait Monitor: Sync {
+    /// `done` of `total` units of `stage` are finished.
+    fn progress(&self, stage: Stage, done: usize, total: usize) {
+        let _ = (stage, done, total);
+    }
+
+    /// Whether the computation should end now.
+    fn stop(&self) -> bool {
+        false
+    }
+}
+
+impl Monitor for () {}
+
+/// `Err(Stopped)` when the monitor asks for it.
+pub(crate) fn proceed(monitor: &dyn Monitor, stage: Stage) -> Result<()> {
+    if monitor.stop() { Err(Error::Stopped { stage }) } else { Ok(()) }
+}
