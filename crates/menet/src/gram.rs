@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | [`Mat`], [`MatRef`] | `G` itself, p×p | small p |
 //! | [`FactorGram`] | `F` with `G = FᵀF`, n×p | p ≫ n: no p×p matrix, ever |
-//! | [`ConjugateGram`](crate::reduction::ConjugateGram) | `X` and sparse `L` | n and p both large |
+//! | [`ConjugateGram`](crate::conjugate::ConjugateGram) | `X` and sparse `L` | n and p both large |
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};

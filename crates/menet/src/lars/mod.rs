@@ -55,6 +55,7 @@ use rayon::prelude::*;
 
 pub use certificate::{Certificate, certify};
 pub use path::{Ended, Knot, Path, PathPoint};
+pub(crate) use problem::check_penalty_factors;
 pub use problem::{LarsOptions, Method};
 pub use quadratic::quadratic_path;
 

@@ -244,15 +244,19 @@ impl<'a> Walker<'a> {
 
     /// Whether a variable that cannot be appended may be left out.
     fn tolerate(&self, i: usize, pull: f64, dependent: Dependent, q: &[f64]) -> Result<(), Ended> {
-        let variable = self.variables[i];
+        let (variable, unit) = (self.variables[i], self.problem.unit);
         let scale = &self.problem.shared.scale;
-        let length: f64 = self.active().zip(q).map(|(j, q)| scale[j] * q.abs()).sum();
-        let harmless = (HARMLESS * self.problem.unit).max(1e-14 * self.level * length) * scale[variable];
-        if pull * self.level <= harmless {
+        // The pull inherits the rounding of q through the combination of active variables that it depends on.
+        let column = self.gram_column(i);
+        let mut combination: Vec<f64> = self.active.iter().map(|&k| column[k]).collect();
+        self.factor.solve(&mut combination);
+        let size = |x: &[f64]| -> f64 { self.active().zip(x).map(|(j, x)| scale[j] * x.abs()).sum() };
+        let rounding = 4.0 * f64::EPSILON * self.level * size(q) * (scale[variable] + size(&combination));
+        if pull * self.level <= rounding.max(HARMLESS * unit * scale[variable]) {
             Ok(())
-        } else if dependent.relative_distance < -1e-9 {
+        } else if dependent.relative_distance < -1e-6 {
             Err(Ended::Indefinite { variable })
-        } else if pull * self.level > 1e-5 * self.problem.unit * scale[variable] {
+        } else if pull * self.level > 1e-5 * unit * scale[variable] {
             // Were b in the range of G, the pull could only be as large as the distance from the span.
             Err(Ended::Unbounded { variable })
         } else {

@@ -1,0 +1,327 @@
+//! Whole alignment: `L = Σ SᵢᵀLᵢSᵢ` (Eq. whole1), sparse, and bounds of its spectrum.
+
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::matrix_free::eigen::{
+    PartialEigenParams, partial_self_adjoint_eigen, partial_self_adjoint_eigen_scratch,
+};
+use faer::sparse::{SparseColMat, Triplet};
+use faer::{Col, Mat, MatRef, Par};
+use rayon::prelude::*;
+
+use crate::dataset::Dataset;
+use crate::error::{Error, Result};
+use crate::linalg::{column, column_mut, dot};
+use crate::monitor::{Monitor, Stage, proceed};
+use crate::neighbors::{Among, Neighbor, neighbors};
+use crate::patches::{Neighborhood, Patch, PatchParams, PatchRule};
+use crate::preprocess::Preprocessed;
+
+/// A sparse symmetric matrix.
+#[derive(Debug, Clone)]
+pub struct SparseSymmetric {
+    matrix: SparseColMat<usize, f64>,
+}
+
+impl SparseSymmetric {
+    /// The sum of `triplets` (row, column, value), both halves given.
+    fn from_triplets(n: usize, triplets: &[Triplet<usize, usize, f64>]) -> Result<Self> {
+        let matrix = SparseColMat::try_new_from_triplets(n, n, triplets)
+            .map_err(|e| Error::Numerical { what: "the sparse alignment", detail: format!("{e:?}") })?;
+        Ok(SparseSymmetric { matrix })
+    }
+
+    /// Number of rows.
+    pub fn dim(&self) -> usize {
+        self.matrix.nrows()
+    }
+
+    /// Number of stored entries.
+    pub fn nonzeros(&self) -> usize {
+        self.matrix.compute_nnz()
+    }
+
+    /// The stored `(row, value)` pairs of a column.
+    pub fn column(&self, j: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let matrix = self.matrix.as_ref();
+        matrix.row_idx_of_col_raw(j).iter().copied().zip(matrix.val_of_col(j).iter().copied())
+    }
+
+    /// As a dense matrix.
+    pub fn to_dense(&self) -> Mat<f64> {
+        self.matrix.to_dense()
+    }
+
+    /// `out = L x`. By symmetry an entry of the result is a column of `L` times `x`.
+    pub fn apply(&self, x: &[f64], out: &mut [f64]) {
+        for (j, out) in out.iter_mut().enumerate() {
+            *out = self.column(j).map(|(i, value)| value * x[i]).sum();
+        }
+    }
+
+    /// `L X` for a dense matrix.
+    pub fn product(&self, x: MatRef<'_, f64>) -> Mat<f64> {
+        let columns: Vec<Vec<f64>> = (0..x.ncols())
+            .into_par_iter()
+            .map(|k| {
+                let x: Vec<f64> = x.col(k).iter().copied().collect();
+                let mut out = vec![0.0; self.dim()];
+                self.apply(&x, &mut out);
+                out
+            })
+            .collect();
+        let mut out = Mat::zeros(self.dim(), x.ncols());
+        for (k, values) in columns.iter().enumerate() {
+            column_mut(&mut out, k).copy_from_slice(values);
+        }
+        out
+    }
+
+    /// `xᵀ L x`.
+    fn quadratic(&self, x: &[f64]) -> f64 {
+        let mut image = vec![0.0; x.len()];
+        self.apply(x, &mut image);
+        dot(x, &image)
+    }
+
+    /// The largest possible size of an eigenvalue, by Gershgorin's circles.
+    pub fn spectrum_bound(&self) -> f64 {
+        (0..self.dim()).map(|j| self.column(j).map(|(_, v)| v.abs()).sum()).fold(0.0, f64::max)
+    }
+
+    /// The smallest eigenvalue and a unit vector that (nearly) attains it.
+    ///
+    /// Small matrices are decomposed; for others it comes from a restarted Lanczos iteration. The value returned
+    /// is a lower bound: the Ritz value, which lies above the eigenvalue, minus its residual.
+    ///
+    /// # Errors
+    /// When the iteration does not converge.
+    pub fn smallest_eigenvalue(&self) -> Result<Extreme> {
+        let n = self.dim();
+        if n <= SMALL {
+            let (values, vectors) = crate::linalg::symmetric_eigen(self.to_dense().as_ref())?;
+            return Ok(Extreme { value: values[0], vector: column(&vectors, 0).to_vec() });
+        }
+        // The end of the spectrum farthest from zero is what Lanczos finds: shift the smallest there.
+        let shift = self.spectrum_bound();
+        let operator = Shifted { matrix: self, shift };
+        let params = PartialEigenParams { min_dim: 32, max_dim: 128, ..Default::default() };
+        let mut memory = MemBuffer::new(partial_self_adjoint_eigen_scratch(&operator, 1, Par::Seq, params));
+        let mut vectors = Mat::zeros(n, 1);
+        let mut values = [0.0];
+        let start = Col::from_fn(n, |i| 1.0 + 0.5 * (1.7 * i as f64).sin());
+        let start = &start / start.norm_l2();
+        let info = partial_self_adjoint_eigen(
+            vectors.as_mut(),
+            &mut values,
+            &operator,
+            start.as_ref(),
+            LANCZOS,
+            Par::Seq,
+            MemStack::new(&mut memory),
+            params,
+        );
+        if info.n_converged_eigen == 0 {
+            let detail = format!("the smallest of {n} eigenvalues was not found; use definiteness = floor");
+            return Err(Error::Numerical { what: "the Lanczos iteration", detail });
+        }
+        let vector = column(&vectors, 0).to_vec();
+        let mut image = vec![0.0; n];
+        self.apply(&vector, &mut image);
+        let ritz = dot(&vector, &image);
+        let residual = image.iter().zip(&vector).map(|(y, x)| (y - ritz * x).powi(2)).sum::<f64>().sqrt();
+        Ok(Extreme { value: ritz - residual, vector })
+    }
+}
+
+/// Below this size a full decomposition is as fast as an iteration, and surer.
+const SMALL: usize = 500;
+
+/// Relative accuracy asked of Lanczos.
+const LANCZOS: f64 = 1e-12;
+
+/// An end of a spectrum.
+#[derive(Debug, Clone)]
+pub struct Extreme {
+    /// The eigenvalue, or a bound on it.
+    pub value: f64,
+    /// Its unit eigenvector.
+    pub vector: Vec<f64>,
+}
+
+/// `shift I − matrix`.
+#[derive(Debug)]
+struct Shifted<'a> {
+    matrix: &'a SparseSymmetric,
+    shift: f64,
+}
+
+impl faer::matrix_free::LinOp<f64> for Shifted<'_> {
+    fn apply_scratch(&self, _: usize, _: Par) -> faer::dyn_stack::StackReq {
+        faer::dyn_stack::StackReq::EMPTY
+    }
+
+    fn nrows(&self) -> usize {
+        self.matrix.dim()
+    }
+
+    fn ncols(&self) -> usize {
+        self.matrix.dim()
+    }
+
+    fn apply(&self, mut out: faer::MatMut<'_, f64>, rhs: MatRef<'_, f64>, _: Par, _: &mut MemStack) {
+        for k in 0..rhs.ncols() {
+            let x: Vec<f64> = rhs.col(k).iter().copied().collect();
+            let mut image = vec![0.0; x.len()];
+            self.matrix.apply(&x, &mut image);
+            for (i, (image, x)) in image.iter().zip(&x).enumerate() {
+                out[(i, k)] = self.shift * x - image;
+            }
+        }
+    }
+
+    fn conj_apply(&self, out: faer::MatMut<'_, f64>, rhs: MatRef<'_, f64>, par: Par, stack: &mut MemStack) {
+        self.apply(out, rhs, par, stack);
+    }
+}
+
+/// The aligned patches: `L(κ) = attract − κ repel`.
+#[derive(Debug, Clone)]
+pub struct Alignment {
+    /// What keeps samples together, positive semidefinite.
+    pub attract: SparseSymmetric,
+    /// What pushes samples apart, positive semidefinite; none for rules without a κ.
+    pub repel: Option<SparseSymmetric>,
+}
+
+impl Alignment {
+    /// Builds the patches of `rule` and adds them up.
+    ///
+    /// # Errors
+    /// When a patch cannot be built, or `monitor` asks to stop.
+    pub fn new(
+        data: &Dataset<'_>,
+        preprocessed: &Preprocessed,
+        rule: &dyn PatchRule,
+        params: &PatchParams,
+        monitor: &dyn Monitor,
+    ) -> Result<Self> {
+        let near = neighbors(data, preprocessed, rule.near(), params.k_within, monitor)?;
+        let k_far = if rule.has_kappa() { params.k_between } else { 0 };
+        let far = neighbors(data, preprocessed, Among::Between, k_far, monitor)?;
+        Self::from_neighbors(preprocessed, rule, params, &near, &far, monitor)
+    }
+
+    /// The same from neighbours already found.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn from_neighbors(
+        preprocessed: &Preprocessed,
+        rule: &dyn PatchRule,
+        params: &PatchParams,
+        near: &[Vec<Neighbor>],
+        far: &[Vec<Neighbor>],
+        monitor: &dyn Monitor,
+    ) -> Result<Self> {
+        let n = near.len();
+        let median_distance = median(near.iter().flatten().map(|neighbor| neighbor.distance));
+        let patches: Vec<Patch> = (0..n)
+            .into_par_iter()
+            .map(|center| {
+                proceed(monitor, Stage::Alignment)?;
+                rule.patch(&Neighborhood {
+                    center,
+                    near: &near[center],
+                    far: &far[center],
+                    data: preprocessed,
+                    params,
+                    median_distance,
+                })
+            })
+            .collect::<Result<_>>()?;
+        monitor.progress(Stage::Alignment, n, n);
+        let attract = align(n, patches.iter().map(|patch| (&patch.members, &patch.attract)))?;
+        let repel = rule
+            .has_kappa()
+            .then(|| {
+                align(n, patches.iter().filter_map(|p| p.repel.as_ref().map(|repel| (&p.members, repel))))
+            })
+            .transpose()?;
+        Ok(Alignment { attract, repel })
+    }
+
+    /// `L(κ)`.
+    ///
+    /// # Errors
+    /// When the sparse matrix cannot be built.
+    pub fn matrix(&self, kappa: f64) -> Result<SparseSymmetric> {
+        let Some(repel) = self.repel.as_ref().filter(|_| kappa != 0.0) else {
+            return Ok(self.attract.clone());
+        };
+        let entries = |matrix: &SparseSymmetric, factor: f64| -> Vec<Triplet<usize, usize, f64>> {
+            (0..matrix.dim())
+                .flat_map(|j| matrix.column(j).map(move |(i, value)| Triplet::new(i, j, factor * value)))
+                .collect()
+        };
+        let all = [entries(&self.attract, 1.0), entries(repel, -kappa)].concat();
+        SparseSymmetric::from_triplets(self.attract.dim(), &all)
+    }
+
+    /// The largest κ ≤ `requested` for which no eigenvalue of `L(κ)` is below `−bound`, and the smallest eigenvalue
+    /// there. `None` if even κ = 0 does not do.
+    ///
+    /// `λ_min(L(κ))` is concave in κ, so where the bound fails, the κ at which the eigenvector found just meets it,
+    /// `xᵀ(attract + bound I)x / xᵀ repel x`, lies beyond the answer still, and nearer: Dinkelbach's iteration, which
+    /// converges quadratically from above.
+    ///
+    /// # Errors
+    /// When an eigenvalue cannot be found.
+    pub fn largest_kappa(&self, requested: f64, bound: f64) -> Result<Option<(f64, f64)>> {
+        let slack = 1e-12 * (self.attract.spectrum_bound() + bound);
+        let mut kappa = requested;
+        for _ in 0..100 {
+            let smallest = self.matrix(kappa)?.smallest_eigenvalue()?;
+            if smallest.value >= -bound - slack {
+                return Ok(Some((kappa, smallest.value)));
+            }
+            let Some(repel) = self.repel.as_ref().filter(|_| kappa > 0.0) else { return Ok(None) };
+            let x = &smallest.vector;
+            let next = (self.attract.quadratic(x) + bound * dot(x, x)) / repel.quadratic(x);
+            // Rounded down a little, so that the last step ends below the bound and not upon it.
+            let next = next * (1.0 - 1e-12);
+            kappa = if next < kappa { next.max(0.0) } else { kappa * (1.0 - 1e-9) };
+        }
+        Err(Error::Numerical {
+            what: "the search for the largest kappa",
+            detail: format!("stuck at {kappa}"),
+        })
+    }
+}
+
+/// `Σ SᵢᵀLᵢSᵢ`, in the order of the patches.
+fn align<'a>(
+    n: usize,
+    patches: impl Iterator<Item = (&'a Vec<usize>, &'a Mat<f64>)>,
+) -> Result<SparseSymmetric> {
+    let mut triplets = Vec::new();
+    for (members, part) in patches {
+        for (b, &j) in members.iter().enumerate() {
+            for (a, &i) in members.iter().enumerate() {
+                if part[(a, b)] != 0.0 {
+                    triplets.push(Triplet::new(i, j, part[(a, b)]));
+                }
+            }
+        }
+    }
+    SparseSymmetric::from_triplets(n, &triplets)
+}
+
+/// The median, the lower one of two; 1 of nothing.
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    if values.is_empty() {
+        return 1.0;
+    }
+    let middle = (values.len() - 1) / 2;
+    *values.select_nth_unstable_by(middle, f64::total_cmp).1
+}

@@ -1,0 +1,147 @@
+//! The nearest-neighbour rule in the projected space.
+
+use faer::MatRef;
+use rayon::prelude::*;
+
+use crate::dataset::check_finite;
+use crate::error::{Error, Result};
+
+/// How two projected samples are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Metric {
+    /// The Euclidean distance, the paper's.
+    Euclidean,
+    /// One minus the cosine of the angle between them.
+    Cosine,
+}
+
+impl Metric {
+    /// All metrics.
+    pub const ALL: [Metric; 2] = [Metric::Euclidean, Metric::Cosine];
+
+    /// The name by which it is chosen.
+    pub fn name(self) -> &'static str {
+        match self {
+            Metric::Euclidean => "euclidean",
+            Metric::Cosine => "cosine",
+        }
+    }
+
+    /// The distance. The cosine distance from or to a vector without direction is 1.
+    pub fn distance(self, x: &[f64], y: &[f64]) -> f64 {
+        let inner = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
+        match self {
+            Metric::Euclidean => x.iter().zip(y).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt(),
+            Metric::Cosine => {
+                let lengths = (inner(x, x) * inner(y, y)).sqrt();
+                if lengths > 0.0 { (1.0 - inner(x, y) / lengths).max(0.0) } else { 1.0 }
+            }
+        }
+    }
+}
+
+/// The class given to a sample, and the distance to the nearest gallery sample of that class.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Prediction {
+    /// The class, as in the gallery's `classes`.
+    pub class: usize,
+    /// The distance to the nearest voter of that class.
+    pub distance: f64,
+}
+
+/// Classifies each row of `samples` by its `k` nearest rows of `gallery`.
+///
+/// Distance ties go to the lower gallery row; among equally many votes, to the class of the nearest voter.
+///
+/// # Errors
+/// When sizes disagree, `k` is 0, the gallery is empty, or a value is not finite.
+pub fn nearest_neighbors(
+    gallery: MatRef<'_, f64>,
+    classes: &[usize],
+    samples: MatRef<'_, f64>,
+    k: usize,
+    metric: Metric,
+) -> Result<Vec<Prediction>> {
+    if gallery.nrows() == 0 {
+        return Err(Error::Empty { rows: 0, columns: gallery.ncols() });
+    }
+    if classes.len() != gallery.nrows() {
+        let why = format!("the gallery has {} rows", gallery.nrows());
+        return Err(Error::Size { what: "`classes`", given: classes.len(), expected: gallery.nrows(), why });
+    }
+    if samples.ncols() != gallery.ncols() {
+        let why = format!("the gallery has {} columns", gallery.ncols());
+        return Err(Error::Size { what: "a sample", given: samples.ncols(), expected: gallery.ncols(), why });
+    }
+    if k == 0 {
+        return Err(Error::parameter("neighbors", 0, ">= 1"));
+    }
+    check_finite("the gallery", gallery)?;
+    check_finite("the samples", samples)?;
+    let row = |x: MatRef<'_, f64>, i: usize| -> Vec<f64> { x.row(i).iter().copied().collect() };
+    let known: Vec<Vec<f64>> = (0..gallery.nrows()).map(|i| row(gallery, i)).collect();
+    let predict = |i: usize| {
+        let sample = row(samples, i);
+        let mut near: Vec<(f64, usize)> =
+            known.iter().enumerate().map(|(j, known)| (metric.distance(&sample, known), j)).collect();
+        let k = k.min(near.len());
+        let order = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
+        near.select_nth_unstable_by(k - 1, order);
+        near.truncate(k);
+        near.sort_unstable_by(order);
+        vote(&near, classes)
+    };
+    Ok((0..samples.nrows()).into_par_iter().map(predict).collect())
+}
+
+/// The class most of the voters, nearest first, belong to.
+fn vote(near: &[(f64, usize)], classes: &[usize]) -> Prediction {
+    let votes = |class: usize| near.iter().filter(|&&(_, j)| classes[j] == class).count();
+    let mut best = (0, 0);
+    for (place, &(_, j)) in near.iter().enumerate() {
+        let count = votes(classes[j]);
+        if count > best.0 {
+            best = (count, place);
+        }
+    }
+    let (distance, j) = near[best.1];
+    Prediction { class: classes[j], distance }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use faer::mat;
+
+    #[test]
+    fn ties_go_to_the_lower_row_and_the_nearest_voter() {
+        let gallery = mat![[1.0], [-1.0], [2.0], [-3.0], [3.0f64]];
+        let one = |k| {
+            nearest_neighbors(gallery.as_ref(), &[7, 8, 8, 7, 9], mat![[0.0]].as_ref(), k, Metric::Euclidean)
+        };
+        assert_eq!(one(1).unwrap(), [Prediction { class: 7, distance: 1.0 }]);
+        assert_eq!(one(3).unwrap(), [Prediction { class: 8, distance: 1.0 }]);
+        assert_eq!(one(4).unwrap()[0].class, 7, "two votes each: the nearest decides");
+        assert_eq!(one(99).unwrap()[0].class, 7);
+        assert!(one(0).is_err());
+    }
+
+    #[test]
+    fn cosine_ignores_length() {
+        assert!(Metric::Cosine.distance(&[1.0, 1.0], &[5.0, 5.0]) < 1e-15);
+        assert_eq!(Metric::Cosine.distance(&[1.0, 0.0], &[0.0, 3.0]), 1.0);
+        assert_eq!(Metric::Cosine.distance(&[0.0, 0.0], &[0.0, 3.0]), 1.0);
+        assert_eq!(Metric::Euclidean.distance(&[0.0, 0.0], &[4.0, 3.0]), 5.0);
+    }
+
+    #[test]
+    fn wrong_sizes_are_errors() {
+        let x = mat![[1.0, 2.0f64]];
+        let run = |gallery: MatRef<'_, f64>, classes: &[usize], samples: MatRef<'_, f64>| {
+            nearest_neighbors(gallery, classes, samples, 1, Metric::Cosine)
+        };
+        assert!(run(x.as_ref(), &[0, 1], x.as_ref()).is_err());
+        assert!(run(x.as_ref(), &[0], x.subcols(0, 1)).is_err());
+        assert!(run(x.subrows(0, 0), &[], x.as_ref()).is_err());
+    }
+}

@@ -1,0 +1,267 @@
+//! Labelled data: the one place where input is validated.
+
+use faer::{Mat, MatRef};
+
+use crate::error::{Error, Result};
+
+/// Values beyond this would overflow when squared distances are summed.
+const LARGEST: f64 = 1e100;
+
+/// Samples in rows, variables in columns, and a class for every sample.
+///
+/// The matrix is owned or borrowed. A borrowed one may have any strides, row-major, column-major or a slice of
+/// either, and is not copied.
+///
+/// Classes are sorted numerically when all labels are whole numbers, and bytewise otherwise.
+///
+/// ```
+/// use faer::mat;
+/// use menet::Dataset;
+///
+/// let x = mat![[0.0, 1.0], [2.0, 3.0], [4.0, 5.0f64]];
+/// let data = Dataset::new(x.as_ref(), &["10", "9", "10"])?;
+/// assert_eq!(data.classes(), ["9", "10"]);
+/// assert_eq!(data.class_of(0), 1);
+/// # Ok::<(), menet::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Dataset<'a> {
+    x: Samples<'a>,
+    class_of: Vec<usize>,
+    classes: Vec<String>,
+    members: Vec<Vec<usize>>,
+    feature_names: Option<Vec<String>>,
+    image_shape: Option<(usize, usize)>,
+}
+
+#[derive(Debug, Clone)]
+enum Samples<'a> {
+    Owned(Mat<f64>),
+    Borrowed(MatRef<'a, f64>),
+}
+
+impl<'a> Dataset<'a> {
+    /// Borrows `x`, one row a sample, with one label a row.
+    ///
+    /// # Errors
+    /// When `x` is empty, a value is not finite, or the number of labels is not the number of rows.
+    pub fn new<L: ToString>(x: MatRef<'a, f64>, labels: &[L]) -> Result<Self> {
+        Self::build(Samples::Borrowed(x), labels)
+    }
+
+    /// Owns `x`.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn from_owned<L: ToString>(x: Mat<f64>, labels: &[L]) -> Result<Dataset<'static>> {
+        Dataset::build(Samples::Owned(x), labels)
+    }
+
+    /// From single precision, which is converted.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn from_f32<L: ToString>(x: MatRef<'_, f32>, labels: &[L]) -> Result<Dataset<'static>> {
+        Self::from_owned(Mat::from_fn(x.nrows(), x.ncols(), |i, j| f64::from(x[(i, j)])), labels)
+    }
+
+    fn build<L: ToString>(x: Samples<'a>, labels: &[L]) -> Result<Self> {
+        let view = match &x {
+            Samples::Owned(x) => x.as_ref(),
+            Samples::Borrowed(x) => *x,
+        };
+        let (n, p) = view.shape();
+        if n == 0 || p == 0 {
+            return Err(Error::Empty { rows: n, columns: p });
+        }
+        if labels.len() != n {
+            let why = format!("there are {n} rows of {p} columns");
+            return Err(Error::Size { what: "`labels`", given: labels.len(), expected: n, why });
+        }
+        check_finite("the data", view)?;
+        let labels: Vec<String> = labels.iter().map(L::to_string).collect();
+        let classes = sorted_classes(&labels);
+        let mut members = vec![Vec::new(); classes.len()];
+        let mut class_of = Vec::with_capacity(n);
+        let index: std::collections::BTreeMap<&str, usize> =
+            classes.iter().enumerate().map(|(k, class)| (class.as_str(), k)).collect();
+        for (i, label) in labels.iter().enumerate() {
+            let class = index[label.as_str()];
+            class_of.push(class);
+            members[class].push(i);
+        }
+        Ok(Dataset { x, class_of, classes, members, feature_names: None, image_shape: None })
+    }
+
+    /// Names the variables.
+    ///
+    /// # Errors
+    /// When there is not one name a variable.
+    pub fn with_feature_names(mut self, names: Vec<String>) -> Result<Self> {
+        if names.len() != self.variables() {
+            let why = format!("there are {} variables", self.variables());
+            return Err(Error::Size {
+                what: "`feature_names`",
+                given: names.len(),
+                expected: self.variables(),
+                why,
+            });
+        }
+        self.feature_names = Some(names);
+        Ok(self)
+    }
+
+    /// Says that a sample is an image of `height` × `width` pixels, row by row.
+    ///
+    /// # Errors
+    /// When that is not the number of variables.
+    pub fn with_image_shape(mut self, height: usize, width: usize) -> Result<Self> {
+        if height.checked_mul(width) != Some(self.variables()) {
+            let why = format!("the image shape is {height} x {width}");
+            let expected = height.saturating_mul(width);
+            return Err(Error::Size { what: "a sample", given: self.variables(), expected, why });
+        }
+        self.image_shape = Some((height, width));
+        Ok(self)
+    }
+
+    /// The data, n×p.
+    pub fn x(&self) -> MatRef<'_, f64> {
+        match &self.x {
+            Samples::Owned(x) => x.as_ref(),
+            Samples::Borrowed(x) => *x,
+        }
+    }
+
+    /// Number of samples n.
+    pub fn samples(&self) -> usize {
+        self.class_of.len()
+    }
+
+    /// Number of variables p.
+    pub fn variables(&self) -> usize {
+        self.x().ncols()
+    }
+
+    /// Class names, sorted.
+    pub fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    /// The class of sample `i`, as a position in [`Self::classes`].
+    pub fn class_of(&self, i: usize) -> usize {
+        self.class_of[i]
+    }
+
+    /// The class of every sample.
+    pub fn class_indices(&self) -> &[usize] {
+        &self.class_of
+    }
+
+    /// The samples of class `class`, rising.
+    pub fn members(&self, class: usize) -> &[usize] {
+        &self.members[class]
+    }
+
+    /// Names of the variables, if given.
+    pub fn feature_names(&self) -> Option<&[String]> {
+        self.feature_names.as_deref()
+    }
+
+    /// Height and width of the images that the samples are, if given.
+    pub fn image_shape(&self) -> Option<(usize, usize)> {
+        self.image_shape
+    }
+}
+
+/// Refuses a value that is not finite or too large, naming its row and column.
+pub(crate) fn check_finite(what: &'static str, x: MatRef<'_, f64>) -> Result<()> {
+    let usable = |value: &f64| value.abs() <= LARGEST; // false for NaN
+    for column in 0..x.ncols() {
+        if let Some(row) = x.col(column).iter().position(|value| !usable(value)) {
+            return Err(Error::NotFinite { what, row, column, value: x[(row, column)] });
+        }
+    }
+    Ok(())
+}
+
+/// Distinct labels: by value if all are whole numbers, bytewise otherwise.
+fn sorted_classes(labels: &[String]) -> Vec<String> {
+    let mut classes = labels.to_vec();
+    classes.sort_unstable();
+    classes.dedup();
+    let numbers: Option<Vec<f64>> = classes.iter().map(|label| whole_number(label)).collect();
+    if let Some(numbers) = numbers {
+        let mut order: Vec<usize> = (0..classes.len()).collect();
+        order.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b]).then(a.cmp(&b)));
+        classes = order.into_iter().map(|k| std::mem::take(&mut classes[k])).collect();
+    }
+    classes
+}
+
+/// The value of a label such as `7`, `-3` or `2.0`.
+fn whole_number(label: &str) -> Option<f64> {
+    let digits = label.strip_prefix(['+', '-']).unwrap_or(label);
+    let plain = digits.starts_with(|c: char| c.is_ascii_digit());
+    label.parse::<f64>().ok().filter(|value| plain && value.is_finite() && value.fract() == 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use faer::mat;
+
+    #[test]
+    fn classes_sort_by_value_or_bytewise() {
+        let sorted =
+            |labels: &[&str]| sorted_classes(&labels.iter().map(|l| l.to_string()).collect::<Vec<_>>());
+        assert_eq!(sorted(&["10", "9", "-1", "9"]), ["-1", "9", "10"]);
+        assert_eq!(sorted(&["10", "9", "b"]), ["10", "9", "b"]);
+        assert_eq!(sorted(&["2.0", "10.0", "1.0"]), ["1.0", "2.0", "10.0"]);
+        assert_eq!(sorted(&["1.5", "10", "9"]), ["1.5", "10", "9"]);
+        assert_eq!(sorted(&["ä", "Z", "a", ""]), ["", "Z", "a", "ä"]);
+        assert_eq!(sorted(&["inf", "1"]), ["1", "inf"]);
+    }
+
+    #[test]
+    fn any_strides_are_borrowed() {
+        let x = mat![[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0f64]];
+        let data = Dataset::new(x.as_ref().transpose().subcols(1, 2), &[0, 1, 0]).unwrap();
+        assert_eq!((data.samples(), data.variables()), (3, 2));
+        assert_eq!(data.x()[(2, 0)], 6.0);
+        assert_eq!(data.members(0), [0, 2]);
+    }
+
+    #[test]
+    fn bad_values_are_named() {
+        let x = mat![[1.0, 2.0], [3.0, f64::NAN]];
+        let message = Dataset::new(x.as_ref(), &[0, 1]).unwrap_err().to_string();
+        assert!(message.contains("row 1, column 1") && message.contains("NaN"), "{message}");
+        for value in [f64::INFINITY, -f64::INFINITY, 1e101] {
+            let x = mat![[value], [1.0]];
+            assert!(matches!(
+                Dataset::new(x.as_ref(), &[0, 1]),
+                Err(Error::NotFinite { row: 0, column: 0, .. })
+            ));
+        }
+    }
+
+    #[test]
+    fn sizes_are_checked() {
+        let x = mat![[1.0, 2.0], [3.0, 4.0f64]];
+        let message = Dataset::new(x.as_ref(), &["a"]).unwrap_err().to_string();
+        assert!(message.contains("1 entries") && message.contains("2 rows"), "{message}");
+        let empty: Mat<f64> = Mat::zeros(0, 3);
+        assert!(matches!(Dataset::new(empty.as_ref(), &[""; 0]), Err(Error::Empty { rows: 0, columns: 3 })));
+        let data = Dataset::new(x.as_ref(), &[0, 1]).unwrap();
+        assert!(data.clone().with_feature_names(vec!["a".into()]).is_err());
+        assert!(data.clone().with_image_shape(usize::MAX, 2).is_err());
+        assert_eq!(data.with_image_shape(1, 2).unwrap().image_shape(), Some((1, 2)));
+    }
+
+    #[test]
+    fn single_precision_is_converted() {
+        let x = mat![[0.5f32], [1.5f32]];
+        assert_eq!(Dataset::from_f32(x.as_ref(), &[0, 1]).unwrap().x()[(1, 0)], 1.5);
+    }
+}

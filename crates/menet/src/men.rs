@@ -1,0 +1,364 @@
+//! Manifold Elastic Net: its parameters, its fit, its model.
+
+use std::time::Instant;
+
+use faer::{Mat, MatRef};
+
+use crate::alignment::Alignment;
+use crate::classify::Metric;
+use crate::dataset::Dataset;
+use crate::error::{Error, Result, check};
+use crate::lars::{Certificate, LarsOptions, Path, check_penalty_factors, lars_paths};
+use crate::monitor::{Monitor, Stage, proceed};
+use crate::neighbors::{Among, neighbors};
+use crate::patches::{self, PatchParams};
+use crate::preprocess::Preprocessed;
+use crate::projection::Projection;
+use crate::reduction::{Definiteness, DefinitenessReport, LassoProblem, ReductionParams, Route, reduce};
+use crate::sparse::SparseVector;
+use crate::target::{TargetKind, target};
+
+/// The parameters of a fit. `MenParams::default()` is a good start; set what you want to differ.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MenParams {
+    /// Number of components d, from 1 to c−1; none = as many as the target has.
+    pub components: Option<usize>,
+    /// Largest number K of variables a component uses, ≥ 1; none = min(p, 100), more than p means p.
+    pub nonzeros: Option<usize>,
+    /// λ2 ≥ 0, the ridge of the elastic net.
+    pub ridge: f64,
+    /// α ≥ 0, the weight of the manifold term.
+    pub alpha: f64,
+    /// β > 0, the weight of the distance between the embedding Z and the projection XW.
+    pub beta: f64,
+    /// κ ≥ 0, how strongly near samples of other classes are pushed apart; `definiteness` may lower it.
+    pub kappa: f64,
+    /// Neighbours of the same class in a patch, ≥ 1; a smaller class uses what it has.
+    pub k_within: usize,
+    /// Neighbours of other classes in a patch, ≥ 0.
+    pub k_between: usize,
+    /// The patch rule, a name in [`patches::REGISTRY`].
+    pub patch: String,
+    /// Width of the heat kernel of the Laplacian patches, > 0; none = the median distance to the neighbours.
+    pub bandwidth: Option<f64>,
+    /// Regularizer of the LLE patch, > 0.
+    pub lle_regularizer: f64,
+    /// Tangent dimension of the LTSA patch, ≥ 1; none = half of the neighbours.
+    pub ltsa_dimension: Option<usize>,
+    /// Where the samples of a class should land.
+    pub target: TargetKind,
+    /// γ > 0, the shrinkage of the within-class covariance of the target `whitened`.
+    pub target_shrinkage: f64,
+    /// What to do where the reduced problem would not be positive definite.
+    pub definiteness: Definiteness,
+    /// f in (0, 1], the smallest eigenvalue of A that is allowed.
+    pub floor: f64,
+    /// Whether the solver works on columns of length 1; W is in the user's units in any case.
+    pub standardize: bool,
+    /// Rank of the PCA reconstruction the data are replaced by first, ≥ 1; none = no reconstruction.
+    pub pca_rank: Option<usize>,
+    /// One factor > 0 a variable on its penalty; infinity bars it. None = all 1.
+    pub penalty_factors: Option<Vec<f64>>,
+    /// The metric of the nearest-neighbour rule.
+    pub metric: Metric,
+}
+
+impl Default for MenParams {
+    fn default() -> Self {
+        MenParams {
+            components: None,
+            nonzeros: None,
+            ridge: 0.1,
+            alpha: 1.0,
+            beta: 1.0,
+            kappa: 0.1,
+            k_within: 5,
+            k_between: 5,
+            patch: "dla".to_owned(),
+            bandwidth: None,
+            lle_regularizer: 1e-3,
+            ltsa_dimension: None,
+            target: TargetKind::Whitened,
+            target_shrinkage: 1.0,
+            definiteness: Definiteness::Shrink,
+            floor: 0.5,
+            standardize: true,
+            pca_rank: None,
+            penalty_factors: None,
+            metric: Metric::Euclidean,
+        }
+    }
+}
+
+impl MenParams {
+    /// Refuses parameters that are out of range for `p` variables.
+    ///
+    /// # Errors
+    /// Naming the parameter, its value and what is allowed.
+    pub fn check(&self, p: usize) -> Result<()> {
+        let at_least_one = |name, value: Option<usize>| match value {
+            Some(0) => Err(Error::parameter(name, 0, ">= 1")),
+            _ => Ok(()),
+        };
+        at_least_one("components", self.components)?;
+        at_least_one("nonzeros", self.nonzeros)?;
+        at_least_one("k_within", Some(self.k_within))?;
+        at_least_one("ltsa_dimension", self.ltsa_dimension)?;
+        at_least_one("pca_rank", self.pca_rank)?;
+        check("ridge", self.ridge, "a finite number >= 0", |x| x >= 0.0)?;
+        check("alpha", self.alpha, "a finite number >= 0", |x| x >= 0.0)?;
+        check("beta", self.beta, "a finite number > 0", |x| x > 0.0)?;
+        check("kappa", self.kappa, "a finite number >= 0", |x| x >= 0.0)?;
+        check("bandwidth", self.bandwidth.unwrap_or(1.0), "a finite number > 0", |x| x > 0.0)?;
+        check("lle_regularizer", self.lle_regularizer, "a finite number > 0", |x| x > 0.0)?;
+        check("target_shrinkage", self.target_shrinkage, "a finite number > 0", |x| x > 0.0)?;
+        check("floor", self.floor, "in (0, 1]", |x| x > 0.0 && x <= 1.0)?;
+        patches::rule(&self.patch)?;
+        self.penalty_factors.as_ref().map_or(Ok(()), |factors| check_penalty_factors(factors, p))
+    }
+
+    fn patch_params(&self) -> PatchParams {
+        PatchParams {
+            k_within: self.k_within,
+            k_between: self.k_between,
+            bandwidth: self.bandwidth,
+            lle_regularizer: self.lle_regularizer,
+            ltsa_dimension: self.ltsa_dimension,
+        }
+    }
+
+    fn reduction_params(&self, route: Route) -> ReductionParams {
+        ReductionParams {
+            alpha: self.alpha,
+            beta: self.beta,
+            kappa: self.kappa,
+            definiteness: self.definiteness,
+            floor: self.floor,
+            route,
+        }
+    }
+
+    /// Options of the LARS stage: constant columns, whose norm is 0, are barred.
+    fn lars_options(&self, norms: &[f64]) -> LarsOptions {
+        let p = norms.len();
+        let factor = |j: usize| self.penalty_factors.as_ref().map_or(1.0, |factors| factors[j]);
+        let factors = (0..p).map(|j| if norms[j] > 0.0 { factor(j) } else { f64::INFINITY }).collect();
+        LarsOptions {
+            ridge: self.ridge,
+            penalty_factors: Some(factors),
+            max_nonzeros: Some(self.nonzeros.unwrap_or(100).min(p)),
+            ..LarsOptions::default()
+        }
+    }
+}
+
+/// Learns a sparse projection: Algorithm 1 of the paper, one call a stage.
+///
+/// # Errors
+/// When a parameter is out of range, there are fewer than two classes, there is nothing to learn, the policy
+/// `error` refuses, a decomposition fails, or `monitor` asks to stop.
+pub fn fit(data: &Dataset<'_>, params: &MenParams, monitor: &dyn Monitor) -> Result<Men> {
+    fit_by(data, params, Route::Auto, monitor)
+}
+
+/// As [`fit`], by a route of your choice: the answer is the same.
+///
+/// # Errors
+/// As [`fit`].
+pub fn fit_by(data: &Dataset<'_>, params: &MenParams, route: Route, monitor: &dyn Monitor) -> Result<Men> {
+    params.check(data.variables())?;
+    if data.classes().len() < 2 {
+        return Err(Error::Classes { found: data.classes().len(), samples: data.samples() });
+    }
+    let rule = patches::rule(&params.patch)?;
+    let patch = params.patch_params();
+    let mut clock = Clock { monitor, seconds: Vec::new() };
+
+    let pre = clock.time(Stage::Preprocess, || Preprocessed::new(data, params.pca_rank))?;
+    let (near, far) = clock.time(Stage::Neighbors, || {
+        let near = neighbors(data, &pre, rule.near(), patch.k_within, monitor)?;
+        let k_far = if rule.has_kappa() { patch.k_between } else { 0 };
+        Ok((near, neighbors(data, &pre, Among::Between, k_far, monitor)?))
+    })?;
+    let alignment = clock
+        .time(Stage::Alignment, || Alignment::from_neighbors(&pre, rule, &patch, &near, &far, monitor))?;
+    let y = clock.time(Stage::Target, || {
+        target(data, &pre, params.target, params.target_shrinkage, params.components)
+    })?;
+    let problem = clock.time(Stage::Reduction, || {
+        let x = if params.standardize { pre.unit_columns() } else { pre.x.clone() };
+        reduce(x, y.as_ref(), &alignment, &params.reduction_params(route))
+    })?;
+    let options = params.lars_options(&pre.norms);
+    let paths =
+        clock.time(Stage::Lars, || lars_paths(&problem.gram, problem.b.as_ref(), &options, monitor))?;
+    Men::assemble(data, params, pre, problem, paths, clock.seconds)
+}
+
+/// Times the stages, and stops between them if asked to.
+struct Clock<'a> {
+    monitor: &'a dyn Monitor,
+    seconds: Vec<(Stage, f64)>,
+}
+
+impl Clock<'_> {
+    fn time<T>(&mut self, stage: Stage, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        proceed(self.monitor, stage)?;
+        self.monitor.progress(stage, 0, 1);
+        let start = Instant::now();
+        let out = work()?;
+        self.seconds.push((stage, start.elapsed().as_secs_f64()));
+        self.monitor.progress(stage, 1, 1);
+        Ok(out)
+    }
+}
+
+/// A fitted model. It holds the whole path of every component, so that sparser or smaller models need no new fit.
+#[derive(Debug, Clone)]
+pub struct Men {
+    params: MenParams,
+    projection: Projection,
+    paths: Vec<Path>,
+    /// What turns a path's coefficient of a variable into its weight in W.
+    units: Vec<f64>,
+    definiteness: DefinitenessReport,
+    cg_residual: Option<f64>,
+    seconds: Vec<(Stage, f64)>,
+    classes: Vec<String>,
+    feature_names: Option<Vec<String>>,
+    image_shape: Option<(usize, usize)>,
+}
+
+impl Men {
+    fn assemble(
+        data: &Dataset<'_>,
+        params: &MenParams,
+        pre: Preprocessed,
+        problem: LassoProblem,
+        paths: Vec<Path>,
+        seconds: Vec<(Stage, f64)>,
+    ) -> Result<Self> {
+        // W = (1 + λ2) ŵ (Eq. updateW), on columns that were divided by their norm.
+        let unit =
+            |norm: f64| (1.0 + params.ridge) / if params.standardize && norm > 0.0 { norm } else { 1.0 };
+        let units: Vec<f64> = pre.norms.iter().map(|&norm| unit(norm)).collect();
+        let axes = paths.iter().map(|path| axis(&path.last().coefficients, &units)).collect();
+        Ok(Men {
+            params: params.clone(),
+            projection: Projection::new(pre.mean, axes)?,
+            paths,
+            units,
+            definiteness: problem.definiteness,
+            cg_residual: problem.cg_residual,
+            seconds,
+            classes: data.classes().to_vec(),
+            feature_names: data.feature_names().map(<[String]>::to_vec),
+            image_shape: data.image_shape(),
+        })
+    }
+
+    /// The same fit with at most `nonzeros` variables a component and only the first `components`: bit for bit what
+    /// [`fit`] gives with these parameters.
+    ///
+    /// # Errors
+    /// When the fit does not reach so far, or a number is 0.
+    pub fn at(&self, nonzeros: Option<usize>, components: Option<usize>) -> Result<Men> {
+        let d = components.unwrap_or(self.paths.len());
+        if d == 0 || d > self.paths.len() {
+            return Err(Error::parameter(
+                "components",
+                d,
+                format!("1 to {}, the number that was fitted", self.paths.len()),
+            ));
+        }
+        let mut men = self.clone();
+        men.paths.truncate(d);
+        men.params.components = components.or(self.params.components);
+        if let Some(k) = nonzeros {
+            let k = k.min(self.projection.variables());
+            men.paths = men.paths.iter().map(|path| path.truncated(k)).collect::<Result<_>>()?;
+            men.params.nonzeros = Some(k);
+        }
+        let axes = men.paths.iter().map(|path| axis(&path.last().coefficients, &men.units)).collect();
+        men.projection = Projection::new(self.projection.mean().to_vec(), axes)?;
+        Ok(men)
+    }
+
+    /// Projects samples (rows of `x`): `(x − mean) W`.
+    ///
+    /// # Errors
+    /// When the number of columns is not that of the training data, or a value is not finite.
+    pub fn transform(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>> {
+        self.projection.transform(x)
+    }
+
+    /// The projection: sparse W in the user's units, and the mean.
+    pub fn projection(&self) -> &Projection {
+        &self.projection
+    }
+
+    /// The parameters of the fit.
+    pub fn params(&self) -> &MenParams {
+        &self.params
+    }
+
+    /// The path of every component, in the solver's units.
+    pub fn paths(&self) -> &[Path] {
+        &self.paths
+    }
+
+    /// Coefficients of a path, in the solver's units, as weights in W, in the user's.
+    pub fn weights(&self, coefficients: &SparseVector) -> SparseVector {
+        axis(coefficients, &self.units)
+    }
+
+    /// The certificate of every component, the worst over its path.
+    pub fn certificates(&self) -> Vec<Certificate> {
+        self.paths.iter().map(Path::certificate).collect()
+    }
+
+    /// How many variables every component uses.
+    pub fn support_sizes(&self) -> Vec<usize> {
+        self.projection.axes().iter().map(SparseVector::nonzeros).collect()
+    }
+
+    /// The level λ at which every component's path was read.
+    pub fn levels(&self) -> Vec<f64> {
+        self.paths.iter().map(|path| path.last().level).collect()
+    }
+
+    /// What the definiteness policy found and did.
+    pub fn definiteness(&self) -> &DefinitenessReport {
+        &self.definiteness
+    }
+
+    /// The worst relative residual of the conjugate gradients, if they built the Gram matrix.
+    pub fn cg_residual(&self) -> Option<f64> {
+        self.cg_residual
+    }
+
+    /// Seconds every stage of the fit took, in order.
+    pub fn seconds(&self) -> &[(Stage, f64)] {
+        &self.seconds
+    }
+
+    /// Class names, sorted.
+    pub fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    /// Names of the variables, if the data had any.
+    pub fn feature_names(&self) -> Option<&[String]> {
+        self.feature_names.as_deref()
+    }
+
+    /// Height and width of the images that the samples are, if the data said so.
+    pub fn image_shape(&self) -> Option<(usize, usize)> {
+        self.image_shape
+    }
+}
+
+/// A column of W from a column of solver coefficients.
+fn axis(coefficients: &SparseVector, units: &[f64]) -> SparseVector {
+    coefficients.map(|j, value| value * units[j])
+}

@@ -1,0 +1,211 @@
+//! Part optimization: one patch a sample, and the rules that build them.
+//!
+//! A patch is a sample with its related ones and a small matrix `Lᵢ` such that `tr(ZᵢᵀLᵢZᵢ)` is small when the
+//! projected patch `Zᵢ` keeps the geometry the rule cares about (Eq. partopt). A rule that also pushes samples
+//! apart gives `Lᵢ = attractᵢ − κ repelᵢ`, both parts positive semidefinite, so that κ can be chosen later.
+//!
+//! To add a rule: one file here with a type that implements [`PatchRule`], and one line in [`REGISTRY`]. The
+//! contract tests below and the command's and Python's lists follow from the registry.
+
+mod dla;
+mod laplacian;
+mod lle;
+mod ltsa;
+
+use faer::Mat;
+
+use crate::error::{Error, Result};
+use crate::linalg::column;
+use crate::neighbors::{Among, Neighbor};
+use crate::preprocess::Preprocessed;
+
+pub use dla::Dla;
+pub use laplacian::{Laplacian, Weights};
+pub use lle::Lle;
+pub use ltsa::Ltsa;
+
+/// Every rule, under the name by which it is chosen.
+pub static REGISTRY: &[&dyn PatchRule] = &[
+    &Dla,
+    &Laplacian { weights: Weights::Heat, supervised: true },
+    &Laplacian { weights: Weights::Binary, supervised: true },
+    &Laplacian { weights: Weights::Heat, supervised: false },
+    &Laplacian { weights: Weights::Binary, supervised: false },
+    &Lle { supervised: true },
+    &Lle { supervised: false },
+    &Ltsa { supervised: true },
+    &Ltsa { supervised: false },
+];
+
+/// The rule called `name`.
+///
+/// # Errors
+/// When there is none; the message lists those there are.
+pub fn rule(name: &str) -> Result<&'static dyn PatchRule> {
+    REGISTRY.iter().copied().find(|rule| rule.name() == name).ok_or_else(|| {
+        let names: Vec<&str> = REGISTRY.iter().map(|rule| rule.name()).collect();
+        Error::parameter("patch", format!("\"{name}\""), format!("one of {}", names.join(", ")))
+    })
+}
+
+/// The parameters a rule may use.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PatchParams {
+    /// Neighbours of the same class (or of any, for unsupervised rules).
+    pub k_within: usize,
+    /// Neighbours of other classes.
+    pub k_between: usize,
+    /// Width of the heat kernel; none = the median distance to the neighbours.
+    pub bandwidth: Option<f64>,
+    /// Regularizer of the reconstruction weights, relative to the trace of the local Gram matrix.
+    pub lle_regularizer: f64,
+    /// Dimension of the tangent space; none = half of the neighbours, at most the number of variables.
+    pub ltsa_dimension: Option<usize>,
+}
+
+/// What a rule sees of a sample.
+#[derive(Debug)]
+pub struct Neighborhood<'a> {
+    /// The sample itself.
+    pub center: usize,
+    /// Its neighbours of the group the rule asked for first, nearest first.
+    pub near: &'a [Neighbor],
+    /// Its neighbours of the group to be pushed away, if the rule asked for one.
+    pub far: &'a [Neighbor],
+    /// All samples.
+    pub data: &'a Preprocessed,
+    /// The parameters.
+    pub params: &'a PatchParams,
+    /// The median distance between a sample and its neighbours of the first group, over all samples.
+    pub median_distance: f64,
+}
+
+/// A patch: its members, and its matrix in two parts.
+#[derive(Debug, Clone)]
+pub struct Patch {
+    /// The samples, the centre first.
+    pub members: Vec<usize>,
+    /// The part that keeps samples together, positive semidefinite.
+    pub attract: Mat<f64>,
+    /// The part that pushes samples apart, to be multiplied by −κ; none if the rule has none.
+    pub repel: Option<Mat<f64>>,
+}
+
+/// A way to turn a neighbourhood into a patch.
+pub trait PatchRule: Sync + std::fmt::Debug {
+    /// The name in the registry.
+    fn name(&self) -> &'static str;
+
+    /// One line for help texts.
+    fn summary(&self) -> &'static str;
+
+    /// From which samples the first group of neighbours is taken.
+    fn near(&self) -> Among;
+
+    /// Whether the rule has a second group, of other classes, and so a κ.
+    fn has_kappa(&self) -> bool {
+        false
+    }
+
+    /// The patch of one sample.
+    ///
+    /// # Errors
+    /// When a local decomposition fails.
+    fn patch(&self, neighborhood: &Neighborhood<'_>) -> Result<Patch>;
+}
+
+impl Neighborhood<'_> {
+    /// The centre followed by the first group.
+    fn near_members(&self) -> Vec<usize> {
+        std::iter::once(self.center).chain(self.near.iter().map(|n| n.index)).collect()
+    }
+
+    /// The samples `members` minus that of `from`, one a column.
+    fn differences(&self, members: &[usize], from: usize) -> Mat<f64> {
+        let samples = &self.data.samples;
+        let origin = column(samples, from);
+        Mat::from_fn(samples.nrows(), members.len(), |v, k| samples[(v, members[k])] - origin[v])
+    }
+}
+
+/// Eq. part2: the matrix of `Σⱼ ωⱼ ‖z₀ − zⱼ‖²` over a patch whose first member is the centre.
+fn star(weights: &[f64]) -> Mat<f64> {
+    let size = weights.len() + 1;
+    Mat::from_fn(size, size, |i, j| match (i, j) {
+        (0, 0) => weights.iter().sum(),
+        (0, k) | (k, 0) => -weights[k - 1],
+        (i, j) if i == j => weights[i - 1],
+        _ => 0.0,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dataset::Dataset;
+    use crate::linalg::symmetric_eigen;
+    use crate::neighbors::neighbors;
+
+    fn params() -> PatchParams {
+        PatchParams {
+            k_within: 4,
+            k_between: 3,
+            bandwidth: None,
+            lle_regularizer: 1e-3,
+            ltsa_dimension: None,
+        }
+    }
+
+    /// What every registered rule must keep: symmetric parts, positive semidefinite, rows that sum to zero.
+    #[test]
+    fn contract_of_every_rule() {
+        let x = Mat::from_fn(24, 6, |i, j| ((i * 37 + j * 11 + i * j) % 17) as f64 / 3.0);
+        let labels: Vec<usize> = (0..24).map(|i| [0, 1, 1, 2][i % 4] + usize::from(i == 23) * 9).collect();
+        let data = Dataset::from_owned(x, &labels).unwrap();
+        let pre = Preprocessed::new(&data, None).unwrap();
+        let params = params();
+        let mut names: Vec<&str> = REGISTRY.iter().map(|rule| rule.name()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), REGISTRY.len(), "names repeat");
+        for rule in REGISTRY {
+            assert_eq!(super::rule(rule.name()).unwrap().name(), rule.name());
+            let near = neighbors(&data, &pre, rule.near(), params.k_within, &()).unwrap();
+            let far = neighbors(&data, &pre, Among::Between, params.k_between, &()).unwrap();
+            for i in 0..24 {
+                let far = if rule.has_kappa() { &far[i][..] } else { &[] };
+                let patch = rule
+                    .patch(&Neighborhood {
+                        center: i,
+                        near: &near[i],
+                        far,
+                        data: &pre,
+                        params: &params,
+                        median_distance: 2.0,
+                    })
+                    .unwrap();
+                assert_eq!(patch.members[0], i);
+                assert_eq!(patch.repel.is_some(), rule.has_kappa());
+                for part in [Some(&patch.attract), patch.repel.as_ref()].into_iter().flatten() {
+                    assert_eq!(part.nrows(), patch.members.len());
+                    let size = 1.0 + part.norm_max();
+                    for r in 0..part.nrows() {
+                        let sum: f64 = (0..part.ncols()).map(|c| part[(r, c)]).sum();
+                        assert!(sum.abs() < 1e-12 * size, "{}: a row sums to {sum}", rule.name());
+                        for c in 0..r {
+                            assert_eq!(part[(r, c)], part[(c, r)], "{}", rule.name());
+                        }
+                    }
+                    let (values, _) = symmetric_eigen(part.as_ref()).unwrap();
+                    assert!(values[0] > -1e-10 * size, "{}: eigenvalue {}", rule.name(), values[0]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_unknown_rule_lists_the_known_ones() {
+        let message = rule("isomap").unwrap_err().to_string();
+        assert!(message.contains("\"isomap\"") && message.contains("dla, laplacian"), "{message}");
+    }
+}

@@ -1,0 +1,312 @@
+//! From the manifold problem to a lasso: `(X, L, Y, α, β) → (G, b)`.
+//!
+//! With `M = β(αL + βI)⁻¹`, eliminating Z from the objective (Eq. Z) leaves `WᵀXᵀAXW − 2WᵀXᵀY` with
+//!
+//! ```text
+//! A = αMᵀLM + β(M−I)ᵀ(M−I) + I = I + αLM
+//! ```
+//!
+//! so an eigenvalue λ of L becomes `a(λ) = 1 + αβλ/(αλ + β)` of A, and LARS needs nothing but `b = XᵀY` and columns
+//! of `G = XᵀAX`. The stacked X* and Y* of the paper (Eqs. newX and newY) are never formed.
+//!
+//! # Definiteness
+//!
+//! Z is a minimiser only where `αλ + β > 0`, and A is safely positive where `a(λ) ≥ f`. Together that asks of
+//! every eigenvalue
+//!
+//! ```text
+//! λ ≥ −(1−f)β / (α(1−f+β))
+//! ```
+//!
+//! which DLA's indefinite L breaks at ordinary settings. [`Definiteness`] says what happens then.
+
+use faer::{Mat, MatMut, MatRef};
+
+use crate::alignment::{Alignment, SparseSymmetric};
+use crate::conjugate::{ConjugateGram, Smoother};
+use crate::error::{Error, Result};
+use crate::gram::{FactorGram, Gram};
+use crate::linalg::{cholesky, cholesky_solve, product, symmetric_eigen, symmetric_product};
+
+/// What to do where the bound on the spectrum of L does not hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Definiteness {
+    /// Lower κ to the largest value for which it holds.
+    Shrink,
+    /// Raise the offending eigenvalues of A to the floor. Needs the dense spectrum.
+    Floor,
+    /// Refuse, naming the largest admissible κ.
+    Error,
+}
+
+impl Definiteness {
+    /// All policies.
+    pub const ALL: [Definiteness; 3] = [Definiteness::Shrink, Definiteness::Floor, Definiteness::Error];
+
+    /// The name by which it is chosen.
+    pub fn name(self) -> &'static str {
+        match self {
+            Definiteness::Shrink => "shrink",
+            Definiteness::Floor => "floor",
+            Definiteness::Error => "error",
+        }
+    }
+}
+
+/// What the policy found and did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DefinitenessReport {
+    /// The policy.
+    pub policy: Definiteness,
+    /// The floor f.
+    pub floor: f64,
+    /// κ as asked for.
+    pub kappa_requested: f64,
+    /// κ as used; 0 for rules without a κ.
+    pub kappa_used: f64,
+    /// How many eigenvalues of A were raised to the floor.
+    pub eigenvalues_changed: usize,
+    /// The smallest eigenvalue of `L(kappa_used)`; for large n a lower bound of it.
+    pub lambda_min: f64,
+}
+
+/// How A is applied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Route {
+    /// Dense up to [`DENSE_LIMIT`] samples, conjugate gradients beyond.
+    #[default]
+    Auto,
+    /// A as an n×n matrix.
+    Dense,
+    /// Sparse L and conjugate gradients.
+    ConjugateGradient,
+}
+
+/// Up to this many samples an n×n matrix is formed.
+pub const DENSE_LIMIT: usize = 5_000;
+
+/// Up to this many variables a p×p Gram matrix is formed.
+pub const GRAM_LIMIT: usize = 6_000;
+
+/// Relative residual at which conjugate gradients stop.
+const CG_TOLERANCE: f64 = 1e-12;
+
+/// The trade-offs and the policy of the reduction.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReductionParams {
+    /// Weight of the manifold term, ≥ 0.
+    pub alpha: f64,
+    /// Weight of `‖Z − XW‖²`, > 0.
+    pub beta: f64,
+    /// Weight of the repelling part of the patches, ≥ 0.
+    pub kappa: f64,
+    /// What to do where A would not be definite.
+    pub definiteness: Definiteness,
+    /// The smallest eigenvalue of A that is allowed, in (0, 1].
+    pub floor: f64,
+    /// How A is applied.
+    pub route: Route,
+}
+
+/// The Gram matrix in whichever form fits the size.
+#[derive(Debug)]
+pub enum GramSource {
+    /// The p×p matrix.
+    Full(Mat<f64>),
+    /// `A^(1/2) X`, n×p.
+    Factor(FactorGram),
+    /// `X` and sparse `L`.
+    Conjugate(ConjugateGram),
+}
+
+impl GramSource {
+    fn source(&self) -> &dyn Gram {
+        match self {
+            GramSource::Full(gram) => gram,
+            GramSource::Factor(gram) => gram,
+            GramSource::Conjugate(gram) => gram,
+        }
+    }
+}
+
+impl Gram for GramSource {
+    fn dim(&self) -> usize {
+        self.source().dim()
+    }
+    fn column(&self, j: usize, out: &mut [f64]) {
+        self.source().column(j, out);
+    }
+    fn diagonal(&self) -> Vec<f64> {
+        self.source().diagonal()
+    }
+    fn entries(&self, rows: &[usize], j: usize, out: &mut [f64]) {
+        self.source().entries(rows, j, out);
+    }
+    fn product(&self, support: &[usize], coefficients: MatRef<'_, f64>, out: MatMut<'_, f64>) {
+        self.source().product(support, coefficients, out);
+    }
+}
+
+/// A lasso problem with one response a column of the target.
+#[derive(Debug)]
+pub struct LassoProblem {
+    /// `XᵀAX`, without the ridge.
+    pub gram: GramSource,
+    /// `XᵀY`, p×d.
+    pub b: Mat<f64>,
+    /// What the definiteness policy did.
+    pub definiteness: DefinitenessReport,
+    /// The worst relative residual of the conjugate gradients while the Gram matrix was built, if they were used.
+    /// The certificate speaks of the Gram matrix as built; this says how well it was.
+    pub cg_residual: Option<f64>,
+}
+
+/// Reduces the problem on the solver's columns `x` (n×p) and target `y` (n×d).
+///
+/// # Errors
+/// When the policy refuses, or a decomposition fails.
+pub fn reduce(
+    x: Mat<f64>,
+    y: MatRef<'_, f64>,
+    alignment: &Alignment,
+    params: &ReductionParams,
+) -> Result<LassoProblem> {
+    let n = x.nrows();
+    let b = product(x.transpose(), y);
+    let full = x.ncols() <= GRAM_LIMIT;
+    let dense = match params.route {
+        Route::Auto => n <= DENSE_LIMIT,
+        Route::Dense => true,
+        Route::ConjugateGradient => false,
+    };
+    if params.definiteness == Definiteness::Floor {
+        let (factor, definiteness) = floored_factor(alignment, params)?;
+        let factored = product(factor.as_ref(), x.as_ref());
+        return Ok(LassoProblem { gram: from_factor(factored, full), b, definiteness, cg_residual: None });
+    }
+    let (laplacian, definiteness) = admissible(alignment, params)?;
+    if dense {
+        let factored = product(dense_factor(&laplacian, params)?.as_ref(), x.as_ref());
+        return Ok(LassoProblem { gram: from_factor(factored, full), b, definiteness, cg_residual: None });
+    }
+    let smoother = Smoother::new(laplacian, params.alpha, params.beta, CG_TOLERANCE);
+    if full {
+        let gram = GramSource::Full(smoother.gram(x.as_ref()));
+        return Ok(LassoProblem { gram, b, definiteness, cg_residual: Some(smoother.worst_residual()) });
+    }
+    let gram = GramSource::Conjugate(ConjugateGram::new(x, smoother));
+    Ok(LassoProblem { gram, b, definiteness, cg_residual: None })
+}
+
+fn from_factor(factored: Mat<f64>, full: bool) -> GramSource {
+    if full {
+        GramSource::Full(symmetric_product(factored.as_ref(), factored.as_ref()))
+    } else {
+        GramSource::Factor(FactorGram::new(factored))
+    }
+}
+
+/// `(1−f)β / (α(1−f+β))`: how far below zero an eigenvalue of L may lie.
+pub fn eigenvalue_bound(alpha: f64, beta: f64, floor: f64) -> f64 {
+    (1.0 - floor) * beta / (alpha * (1.0 - floor + beta))
+}
+
+/// `L(κ)` with κ as the policy `shrink` or `error` allows it.
+fn admissible(
+    alignment: &Alignment,
+    params: &ReductionParams,
+) -> Result<(SparseSymmetric, DefinitenessReport)> {
+    let kappa = if alignment.repel.is_some() { params.kappa } else { 0.0 };
+    let mut report = DefinitenessReport {
+        policy: params.definiteness,
+        floor: params.floor,
+        kappa_requested: params.kappa,
+        kappa_used: kappa,
+        eigenvalues_changed: 0,
+        lambda_min: f64::NAN,
+    };
+    if params.alpha == 0.0 {
+        let laplacian = alignment.matrix(kappa)?;
+        report.lambda_min = laplacian.smallest_eigenvalue()?.value;
+        return Ok((laplacian, report));
+    }
+    let bound = eigenvalue_bound(params.alpha, params.beta, params.floor);
+    let found = alignment.largest_kappa(kappa, bound)?;
+    let refuse = |lambda_min: f64, largest_kappa: Option<f64>| Error::Indefinite {
+        kappa,
+        lambda_min,
+        bound,
+        largest_kappa,
+    };
+    match found {
+        Some((used, lambda_min)) if used == kappa || params.definiteness == Definiteness::Shrink => {
+            (report.kappa_used, report.lambda_min) = (used, lambda_min);
+            Ok((alignment.matrix(used)?, report))
+        }
+        Some((used, _)) => Err(refuse(alignment.matrix(kappa)?.smallest_eigenvalue()?.value, Some(used))),
+        None => Err(refuse(alignment.attract.smallest_eigenvalue()?.value, None)),
+    }
+}
+
+/// `F` with `FᵀF = A`, by Cholesky; A's definiteness must have been seen to.
+fn dense_factor(laplacian: &SparseSymmetric, params: &ReductionParams) -> Result<Mat<f64>> {
+    let n = laplacian.dim();
+    let ReductionParams { alpha, beta, .. } = *params;
+    let broken = |what: &'static str| Error::Numerical {
+        what,
+        detail: "it is not positive definite in double precision; raise floor or beta".to_owned(),
+    };
+    let mut shifted = laplacian.to_dense();
+    for j in 0..n {
+        for i in 0..n {
+            shifted[(i, j)] = alpha * shifted[(i, j)] + if i == j { beta } else { 0.0 };
+        }
+    }
+    let factor = cholesky(shifted.as_ref()).ok_or_else(|| broken("the factorization of alpha L + beta I"))?;
+    let mut inverse = Mat::identity(n, n);
+    cholesky_solve(factor.as_ref(), inverse.as_mut());
+    // A = I + αβ L (αL + βI)⁻¹
+    let mut a = laplacian.product(inverse.as_ref());
+    for j in 0..n {
+        for i in 0..n {
+            a[(i, j)] = alpha * beta * a[(i, j)] + if i == j { 1.0 } else { 0.0 };
+        }
+    }
+    let factor = cholesky(a.as_ref()).ok_or_else(|| broken("the factorization of A"))?;
+    Ok(factor.transpose().to_owned())
+}
+
+/// `F` with `FᵀF = A`, the eigenvalues of A raised to the floor where they, or the minimum over Z, fail.
+fn floored_factor(alignment: &Alignment, params: &ReductionParams) -> Result<(Mat<f64>, DefinitenessReport)> {
+    let n = alignment.attract.dim();
+    if n > DENSE_LIMIT {
+        return Err(Error::parameter(
+            "definiteness",
+            format!("\"floor\" with {n} samples"),
+            format!("\"shrink\" or \"error\" above {DENSE_LIMIT} samples: floor needs the dense spectrum"),
+        ));
+    }
+    let ReductionParams { alpha, beta, floor, .. } = *params;
+    let kappa = if alignment.repel.is_some() { params.kappa } else { 0.0 };
+    let (values, vectors) = symmetric_eigen(alignment.matrix(kappa)?.to_dense().as_ref())?;
+    let mut changed = 0;
+    let roots: Vec<f64> = values
+        .iter()
+        .map(|&lambda| {
+            let a = 1.0 + alpha * beta * lambda / (alpha * lambda + beta);
+            let kept = alpha * lambda + beta > 0.0 && a >= floor * (1.0 - 1e-12);
+            changed += usize::from(!kept);
+            if kept { a.sqrt() } else { floor.sqrt() }
+        })
+        .collect();
+    let factor = Mat::from_fn(n, n, |i, j| roots[i] * vectors[(j, i)]);
+    let report = DefinitenessReport {
+        policy: params.definiteness,
+        floor,
+        kappa_requested: params.kappa,
+        kappa_used: kappa,
+        eigenvalues_changed: changed,
+        lambda_min: values[0],
+    };
+    Ok((factor, report))
+}

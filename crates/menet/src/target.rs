@@ -1,0 +1,196 @@
+//! The class target `Y`: where the samples of a class should land.
+//!
+//! Every sample is to be projected on the centre of its class, in a basis in which the centres spread widest:
+//! the weighted PCA of the class centres (Eq. classerror), taken from the thin SVD of the c×p matrix with rows
+//! `√pᵢ oᵢ`, never from the p×p covariance. `whitened` does the same after whitening by the pooled within-class
+//! covariance `S_w + γ (tr S_w / r) I` in the PCA space of the data, of dimension r.
+
+use faer::Mat;
+
+use crate::dataset::Dataset;
+use crate::error::{Error, Result};
+use crate::linalg::{cholesky, solve_lower, symmetric_product, thin_svd};
+use crate::preprocess::Preprocessed;
+
+/// How the class centres are placed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TargetKind {
+    /// As they are: the paper's target.
+    Centres,
+    /// After whitening by the shrunken within-class covariance.
+    Whitened,
+}
+
+impl TargetKind {
+    /// All kinds.
+    pub const ALL: [TargetKind; 2] = [TargetKind::Centres, TargetKind::Whitened];
+
+    /// The name by which it is chosen.
+    pub fn name(self) -> &'static str {
+        match self {
+            TargetKind::Centres => "centres",
+            TargetKind::Whitened => "whitened",
+        }
+    }
+}
+
+/// The target of `components` columns (none: as many as there are), one row a sample.
+///
+/// The sign of a column is fixed so that the class farthest out along it is on the positive side.
+///
+/// # Errors
+/// When the class centres coincide, or have fewer directions than `components`.
+pub fn target(
+    data: &Dataset<'_>,
+    preprocessed: &Preprocessed,
+    kind: TargetKind,
+    shrinkage: f64,
+    components: Option<usize>,
+) -> Result<Mat<f64>> {
+    let classes = data.classes().len();
+    let centres = match kind {
+        TargetKind::Centres => class_centres(data, &preprocessed.x),
+        TargetKind::Whitened => class_centres(data, &whitened(data, preprocessed, shrinkage)?),
+    };
+    let proportion = |class: usize| data.members(class).len() as f64 / data.samples() as f64;
+    let weighted = Mat::from_fn(classes, centres.ncols(), |i, v| proportion(i).sqrt() * centres[(i, v)]);
+    let svd = thin_svd(weighted.as_ref())?;
+    let limit = svd.s.len().min(classes - 1);
+    if limit == 0 || svd.s[0] <= 1e-13 * preprocessed.x.norm_max() {
+        return Err(Error::Degenerate("the class centres coincide".to_owned()));
+    }
+    let d = components.unwrap_or(limit);
+    if d > limit {
+        return Err(Error::Components { requested: d, limit, classes });
+    }
+    // The centre of class i in that basis is row i of U S, less the weight.
+    let placed: Vec<Vec<f64>> = (0..d)
+        .map(|k| {
+            let u: Vec<f64> = svd.u.col(k).iter().copied().collect();
+            let sign = sign_of_farthest(&u);
+            (0..classes).map(|i| sign * u[i] * svd.s[k] / proportion(i).sqrt()).collect()
+        })
+        .collect();
+    Ok(Mat::from_fn(data.samples(), d, |j, k| placed[k][data.class_of(j)]))
+}
+
+/// The sign of the largest entry; among nearly equal ones the first, so that rounding does not choose.
+fn sign_of_farthest(u: &[f64]) -> f64 {
+    let largest = u.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+    u.iter().find(|x| x.abs() >= (1.0 - 1e-8) * largest).map_or(1.0, |x| x.signum())
+}
+
+/// Class means of the rows of `x`, one row a class.
+fn class_centres(data: &Dataset<'_>, x: &Mat<f64>) -> Mat<f64> {
+    let mut centres = Mat::zeros(data.classes().len(), x.ncols());
+    for v in 0..x.ncols() {
+        for class in 0..data.classes().len() {
+            let members = data.members(class);
+            let sum: f64 = members.iter().map(|&i| x[(i, v)]).sum();
+            centres[(class, v)] = sum / members.len() as f64;
+        }
+    }
+    centres
+}
+
+/// The samples in PCA space, whitened: `T C⁻ᵀ` where `C Cᵀ = S_w + γ (tr S_w / r) I`.
+fn whitened(data: &Dataset<'_>, preprocessed: &Preprocessed, shrinkage: f64) -> Result<Mat<f64>> {
+    let svd = thin_svd(preprocessed.x.as_ref())?;
+    let (n, r) = (data.samples(), svd.s.len());
+    let scores = Mat::from_fn(n, r, |i, k| svd.u[(i, k)] * svd.s[k]);
+    let centres = class_centres(data, &scores);
+    let within = Mat::from_fn(n, r, |i, k| scores[(i, k)] - centres[(data.class_of(i), k)]);
+    let mut covariance = symmetric_product(within.as_ref(), within.as_ref());
+    let trace: f64 = (0..r).map(|k| covariance[(k, k)]).sum();
+    let total: f64 = svd.s.iter().map(|s| s * s).sum();
+    if trace <= 1e-24 * total {
+        // No class varies within itself: there is nothing to whiten by.
+        return Ok(scores);
+    }
+    let shift = shrinkage * trace / r as f64;
+    for k in 0..r {
+        covariance[(k, k)] += shift;
+    }
+    let factor = cholesky(covariance.as_ref()).ok_or_else(|| Error::Numerical {
+        what: "whitening",
+        detail: format!("the within-class covariance is singular; raise target_shrinkage above {shrinkage}"),
+    })?;
+    let mut columns = scores.transpose().to_owned();
+    solve_lower(factor.as_ref(), columns.as_mut());
+    Ok(columns.transpose().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn data(n: usize, p: usize, classes: usize) -> Dataset<'static> {
+        let x = Mat::from_fn(n, p, |i, j| {
+            ((i * 7919 + j * 104_729 + i * j * 31) % 1009) as f64 / 500.0
+                + ((i % classes) * (j + 1)) as f64 % 3.0
+        });
+        Dataset::from_owned(x, &(0..n).map(|i| i % classes).collect::<Vec<_>>()).unwrap()
+    }
+
+    #[test]
+    fn centres_equal_the_weighted_pca_of_the_covariance() {
+        let data = data(30, 5, 4);
+        let pre = Preprocessed::new(&data, None).unwrap();
+        let y = target(&data, &pre, TargetKind::Centres, 1.0, None).unwrap();
+        assert_eq!(y.ncols(), 3);
+        // The paper's way: eigenvectors of V = Σ pᵢ oᵢᵀoᵢ.
+        let centres = class_centres(&data, &pre.x);
+        let share = |i: usize| data.members(i).len() as f64 / 30.0;
+        let v = Mat::from_fn(5, 5, |a, b| (0..4).map(|i| share(i) * centres[(i, a)] * centres[(i, b)]).sum());
+        let (_, vectors) = crate::linalg::symmetric_eigen(v.as_ref()).unwrap();
+        for k in 0..3 {
+            let axis = vectors.col(4 - k);
+            let expected: Vec<f64> = (0..30).map(|j| centres.row(data.class_of(j)) * axis).collect();
+            let sign = expected[0].signum() * y[(0, k)].signum();
+            for j in 0..30 {
+                assert!((y[(j, k)] - sign * expected[j]).abs() < 1e-10);
+            }
+        }
+    }
+
+    #[test]
+    fn whitening_makes_the_within_covariance_the_identity() {
+        let data = data(60, 4, 3);
+        let pre = Preprocessed::new(&data, None).unwrap();
+        let z = whitened(&data, &pre, 1e-12).unwrap();
+        let centres = class_centres(&data, &z);
+        let within = Mat::from_fn(60, 4, |i, k| z[(i, k)] - centres[(data.class_of(i), k)]);
+        assert!((within.transpose() * &within - Mat::<f64>::identity(4, 4)).norm_max() < 1e-8);
+    }
+
+    #[test]
+    fn columns_are_the_same_however_many_are_asked_for() {
+        let data = data(30, 6, 5);
+        let pre = Preprocessed::new(&data, None).unwrap();
+        for kind in TargetKind::ALL {
+            let all = target(&data, &pre, kind, 1.0, None).unwrap();
+            let two = target(&data, &pre, kind, 1.0, Some(2)).unwrap();
+            assert_eq!(all.subcols(0, 2), two);
+            let error = target(&data, &pre, kind, 1.0, Some(5)).unwrap_err();
+            assert_eq!(error, Error::Components { requested: 5, limit: 4, classes: 5 });
+        }
+    }
+
+    #[test]
+    fn classes_without_spread_are_not_whitened() {
+        let x = Mat::from_fn(4, 2, |i, j| [[0.0, 1.0], [4.0, 2.0]][i % 2][j]);
+        let data = Dataset::from_owned(x, &["a", "b", "a", "b"]).unwrap();
+        let pre = Preprocessed::new(&data, None).unwrap();
+        let plain = target(&data, &pre, TargetKind::Centres, 1.0, None).unwrap();
+        let white = target(&data, &pre, TargetKind::Whitened, 1.0, None).unwrap();
+        assert!((plain - white).norm_max() < 1e-12);
+    }
+
+    #[test]
+    fn equal_centres_are_an_error() {
+        let x = Mat::from_fn(4, 1, |i, _| [0.0, 1.0, 1.0, 0.0][i]);
+        let data = Dataset::from_owned(x, &[0, 0, 1, 1]).unwrap();
+        let pre = Preprocessed::new(&data, None).unwrap();
+        assert!(matches!(target(&data, &pre, TargetKind::Centres, 1.0, None), Err(Error::Degenerate(_))));
+    }
+}
