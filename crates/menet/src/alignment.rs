@@ -134,7 +134,7 @@ impl SparseSymmetric {
 }
 
 /// Below this size a full decomposition is as fast as an iteration, and surer.
-const SMALL: usize = 500;
+const SMALL: usize = 64;
 
 /// Relative accuracy asked of Lanczos.
 const LANCZOS: f64 = 1e-12;

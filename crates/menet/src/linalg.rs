@@ -156,17 +156,26 @@ const RANK_TOLERANCE: f64 = 1e-12;
 
 /// The thin SVD of `a`, singular values falling, cut where they become rounding error.
 pub(crate) fn thin_svd(a: MatRef<'_, f64>) -> Result<ThinSvd> {
+    svd_with(a, ComputeSvdVectors::Thin)
+}
+
+/// As [`thin_svd`] without the right vectors: `v` has no columns.
+pub(crate) fn left_svd(a: MatRef<'_, f64>) -> Result<ThinSvd> {
+    svd_with(a, ComputeSvdVectors::No)
+}
+
+fn svd_with(a: MatRef<'_, f64>, right: ComputeSvdVectors) -> Result<ThinSvd> {
     let (m, n) = a.shape();
     let size = m.min(n);
+    let with_v = right == ComputeSvdVectors::Thin;
     let mut s = Diag::zeros(size);
-    let (mut u, mut v) = (Mat::zeros(m, size), Mat::zeros(n, size));
-    let thin = ComputeSvdVectors::Thin;
-    let scratch = svd::svd_scratch::<f64>(m, n, thin, thin, Par::Seq, Default::default());
+    let (mut u, mut v) = (Mat::zeros(m, size), Mat::zeros(n, if with_v { size } else { 0 }));
+    let scratch = svd::svd_scratch::<f64>(m, n, ComputeSvdVectors::Thin, right, Par::Seq, Default::default());
     svd::svd(
         a,
         s.as_mut(),
         Some(u.as_mut()),
-        Some(v.as_mut()),
+        with_v.then(|| v.as_mut()),
         Par::Seq,
         MemStack::new(&mut MemBuffer::new(scratch)),
         Default::default(),
@@ -176,52 +185,104 @@ pub(crate) fn thin_svd(a: MatRef<'_, f64>) -> Result<ThinSvd> {
     let largest = s.first().copied().unwrap_or(0.0);
     let rank = s.iter().take_while(|&&x| x > RANK_TOLERANCE * largest).count();
     u.truncate(m, rank);
-    v.truncate(n, rank);
+    if with_v {
+        v.truncate(n, rank);
+    }
     Ok(ThinSvd { u, s: s[..rank].to_vec(), v })
+}
+
+/// Runs `work` compiled for the widest vectors this machine has. Sums keep their order whatever the width.
+/// The closure must be `#[inline(always)]`, or it is compiled apart, for the oldest machine.
+pub(crate) fn vectorized<T>(work: impl FnOnce() -> T) -> T {
+    pulp::Arch::new().dispatch(work)
+}
+
+/// `Σ xᵢ yᵢ`, in one fixed order. To be called inside [`vectorized`].
+#[inline(always)]
+pub(crate) fn dot_inline(x: &[f64], y: &[f64]) -> f64 {
+    const LANES: usize = 8;
+    let (x, x_tail) = x.as_chunks::<LANES>();
+    let (y, y_tail) = y.as_chunks::<LANES>();
+    let mut sums = [0.0; LANES];
+    for (x, y) in x.iter().zip(y) {
+        for l in 0..LANES {
+            sums[l] += x[l] * y[l];
+        }
+    }
+    let tail: f64 = x_tail.iter().zip(y_tail).map(|(x, y)| x * y).sum();
+    sums.iter().sum::<f64>() + tail
+}
+
+/// `y ← y + a x`. To be called inside [`vectorized`].
+#[inline(always)]
+pub(crate) fn axpy_inline(a: f64, x: &[f64], y: &mut [f64]) {
+    for (y, x) in y.iter_mut().zip(x) {
+        *y += a * x;
+    }
 }
 
 /// `Σ xᵢ yᵢ`, in one fixed order whatever the vector width.
 pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
-    const LANES: usize = 8;
-    pulp::Arch::new().dispatch(|| {
-        let (x, x_tail) = x.as_chunks::<LANES>();
-        let (y, y_tail) = y.as_chunks::<LANES>();
-        let mut sums = [0.0; LANES];
-        for (x, y) in x.iter().zip(y) {
-            for l in 0..LANES {
-                sums[l] += x[l] * y[l];
-            }
-        }
-        let tail: f64 = x_tail.iter().zip(y_tail).map(|(x, y)| x * y).sum();
-        sums.iter().sum::<f64>() + tail
-    })
+    vectorized(
+        #[inline(always)]
+        || dot_inline(x, y),
+    )
 }
 
 /// `y ← y + a x`.
 pub(crate) fn axpy(a: f64, x: &[f64], y: &mut [f64]) {
-    pulp::Arch::new().dispatch(|| {
-        for (y, x) in y.iter_mut().zip(x) {
-            *y += a * x;
-        }
-    });
+    vectorized(
+        #[inline(always)]
+        || axpy_inline(a, x, y),
+    );
+}
+
+/// `Σₖ x[k] · column k` for columns of length `m` stored one after the other: four at a time, since writing the
+/// result costs as much as reading a column.
+pub(crate) fn combine(columns: &[f64], m: usize, x: &[f64]) -> Vec<f64> {
+    let mut out = vec![0.0; m];
+    if m == 0 {
+        return out;
+    }
+    vectorized(
+        #[inline(always)]
+        || {
+            let (fours, rest) = x.as_chunks::<4>();
+            let mut columns = columns.chunks_exact(m);
+            for x in fours {
+                if let [Some(c0), Some(c1), Some(c2), Some(c3)] = [(); 4].map(|()| columns.next()) {
+                    for ((((out, c0), c1), c2), c3) in out.iter_mut().zip(c0).zip(c1).zip(c2).zip(c3) {
+                        *out += (x[0] * c0 + x[1] * c1) + (x[2] * c2 + x[3] * c3);
+                    }
+                }
+            }
+            for (x, column) in rest.iter().zip(columns) {
+                axpy_inline(*x, column, &mut out);
+            }
+        },
+    );
+    out
 }
 
 /// `Σ (xᵢ − yᵢ)²`, in one fixed order whatever the vector width.
 pub(crate) fn squared_distance(x: &[f64], y: &[f64]) -> f64 {
     const LANES: usize = 8;
-    pulp::Arch::new().dispatch(|| {
-        let (x, x_tail) = x.as_chunks::<LANES>();
-        let (y, y_tail) = y.as_chunks::<LANES>();
-        let mut sums = [0.0; LANES];
-        for (x, y) in x.iter().zip(y) {
-            for l in 0..LANES {
-                let d = x[l] - y[l];
-                sums[l] += d * d;
+    vectorized(
+        #[inline(always)]
+        || {
+            let (x, x_tail) = x.as_chunks::<LANES>();
+            let (y, y_tail) = y.as_chunks::<LANES>();
+            let mut sums = [0.0; LANES];
+            for (x, y) in x.iter().zip(y) {
+                for l in 0..LANES {
+                    let d = x[l] - y[l];
+                    sums[l] += d * d;
+                }
             }
-        }
-        let tail: f64 = x_tail.iter().zip(y_tail).map(|(x, y)| (x - y) * (x - y)).sum();
-        sums.iter().sum::<f64>() + tail
-    })
+            let tail: f64 = x_tail.iter().zip(y_tail).map(|(x, y)| (x - y) * (x - y)).sum();
+            sums.iter().sum::<f64>() + tail
+        },
+    )
 }
 
 /// The contiguous slice behind column `j` of an owned matrix.
@@ -288,6 +349,12 @@ mod tests {
         assert_eq!((svd.u.ncols(), svd.s.len(), svd.v.ncols()), (3, 3, 3));
         let scaled = Mat::from_fn(9, 3, |i, j| svd.u[(i, j)] * svd.s[j]);
         assert!((scaled * svd.v.transpose() - &low).norm_max() < 1e-12);
+        let left = left_svd(low.as_ref()).unwrap();
+        assert_eq!((left.u.ncols(), left.v.ncols()), (3, 0));
+        for k in 0..3 {
+            assert!((left.s[k] - svd.s[k]).abs() < 1e-12);
+            assert!((left.u.col(k).transpose() * svd.u.col(k)).abs() > 1.0 - 1e-12);
+        }
     }
 
     #[test]
@@ -296,6 +363,12 @@ mod tests {
             let x: Vec<f64> = (0..n).map(|i| i as f64).collect();
             let y: Vec<f64> = (0..n).map(|i| 2.0 - i as f64).collect();
             assert_eq!(dot(&x, &y), x.iter().zip(&y).map(|(a, b)| a * b).sum::<f64>());
+            let columns: Vec<f64> = (0..7 * n).map(|i| (i % 5) as f64).collect();
+            let weights = [1.0, -2.0, 0.5, 3.0, 0.0, 1.0, 2.0];
+            let expected: Vec<f64> = (0..n)
+                .map(|i| weights.iter().enumerate().map(|(k, w)| w * columns[k * n + i]).sum())
+                .collect();
+            assert_eq!(combine(&columns, n, &weights), expected);
             assert_eq!(squared_distance(&x, &y), x.iter().zip(&y).map(|(a, b)| (a - b).powi(2)).sum::<f64>());
         }
     }

@@ -9,7 +9,7 @@ use faer::Mat;
 
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
-use crate::linalg::{cholesky, solve_lower, symmetric_product, thin_svd};
+use crate::linalg::{cholesky, left_svd, solve_lower, symmetric_product};
 use crate::preprocess::Preprocessed;
 
 /// How the class centres are placed.
@@ -54,7 +54,7 @@ pub fn target(
     };
     let proportion = |class: usize| data.members(class).len() as f64 / data.samples() as f64;
     let weighted = Mat::from_fn(classes, centres.ncols(), |i, v| proportion(i).sqrt() * centres[(i, v)]);
-    let svd = thin_svd(weighted.as_ref())?;
+    let svd = left_svd(weighted.as_ref())?;
     let limit = svd.s.len().min(classes - 1);
     if limit == 0 || svd.s[0] <= 1e-13 * preprocessed.x.norm_max() {
         return Err(Error::Degenerate("the class centres coincide".to_owned()));
@@ -95,7 +95,7 @@ fn class_centres(data: &Dataset<'_>, x: &Mat<f64>) -> Mat<f64> {
 
 /// The samples in PCA space, whitened: `T C⁻ᵀ` where `C Cᵀ = S_w + γ (tr S_w / r) I`.
 fn whitened(data: &Dataset<'_>, preprocessed: &Preprocessed, shrinkage: f64) -> Result<Mat<f64>> {
-    let svd = thin_svd(preprocessed.x.as_ref())?;
+    let svd = left_svd(preprocessed.x.as_ref())?;
     let (n, r) = (data.samples(), svd.s.len());
     let scores = Mat::from_fn(n, r, |i, k| svd.u[(i, k)] * svd.s[k]);
     let centres = class_centres(data, &scores);

@@ -4,7 +4,7 @@
 //! one removes its row and restores the triangle with Givens rotations. Both touch whole rows, one after
 //! the other, and cost O(k²).
 
-use crate::linalg::{axpy, dot};
+use crate::linalg::{axpy_inline, dot, dot_inline, vectorized};
 
 /// A new variable whose squared distance from the span of the active ones is below this fraction of its own
 /// squared length counts as dependent: the factor could not resolve it from rounding.
@@ -29,10 +29,6 @@ fn start_of_row(i: usize) -> usize {
 }
 
 impl Cholesky {
-    pub(crate) fn len(&self) -> usize {
-        self.size
-    }
-
     fn row(&self, i: usize) -> &[f64] {
         &self.packed[start_of_row(i)..start_of_row(i + 1)]
     }
@@ -80,20 +76,30 @@ impl Cholesky {
 
     /// `x ← R⁻¹ x`.
     fn forward(&self, x: &mut [f64]) {
-        for i in 0..self.size {
-            let row = self.row(i);
-            x[i] = (x[i] - dot(&row[..i], &x[..i])) / row[i];
-        }
+        vectorized(
+            #[inline(always)]
+            || {
+                for i in 0..self.size {
+                    let row = self.row(i);
+                    x[i] = (x[i] - dot_inline(&row[..i], &x[..i])) / row[i];
+                }
+            },
+        );
     }
 
     /// `x ← R⁻ᵀ x`.
     fn backward(&self, x: &mut [f64]) {
-        for i in (0..self.size).rev() {
-            let row = self.row(i);
-            x[i] /= row[i];
-            let (head, tail) = x.split_at_mut(i);
-            axpy(-tail[0], &row[..i], head);
-        }
+        vectorized(
+            #[inline(always)]
+            || {
+                for i in (0..self.size).rev() {
+                    let row = self.row(i);
+                    x[i] /= row[i];
+                    let (head, tail) = x.split_at_mut(i);
+                    axpy_inline(-tail[0], &row[..i], head);
+                }
+            },
+        );
     }
 
     /// `x ← G_𝒜⁻¹ x`.
@@ -114,7 +120,7 @@ mod tests {
     }
 
     fn append_all(factor: &mut Cholesky, g: &Mat<f64>, variables: &[usize]) {
-        for (k, &j) in variables.iter().enumerate().skip(factor.len()) {
+        for (k, &j) in variables.iter().enumerate().skip(factor.size) {
             let cross: Vec<f64> = variables[..k].iter().map(|&i| g[(i, j)]).collect();
             factor.append(&cross, g[(j, j)]).unwrap();
         }
@@ -154,6 +160,6 @@ mod tests {
         assert!(factor.append(&[4.0], 4.0).unwrap_err().relative_distance.abs() < 1e-15);
         assert!(factor.append(&[8.0], 4.0).unwrap_err().relative_distance < -1.0);
         assert!(factor.append(&[0.0], 0.0).is_err());
-        assert_eq!(factor.len(), 1);
+        assert_eq!(factor.size, 1);
     }
 }

@@ -42,7 +42,7 @@ impl Default for LarsOptions {
             method: Method::Lasso,
             max_nonzeros: None,
             lambda_min: 0.0,
-            working_set: 256,
+            working_set: 128,
         }
     }
 }
@@ -93,6 +93,8 @@ pub(crate) struct Shared<'a> {
     pub(crate) v: Vec<f64>,
     /// `√(Gⱼⱼ)`, ridge included: the length of variable j.
     pub(crate) scale: Vec<f64>,
+    /// Its inverse.
+    pub(crate) inverse_scale: Vec<f64>,
 }
 
 impl<'a> Shared<'a> {
@@ -110,12 +112,10 @@ impl<'a> Shared<'a> {
                 "positive semidefinite and finite",
             ));
         }
-        Ok(Shared {
-            gram,
-            options,
-            v: options.penalty_factors.clone().unwrap_or_else(|| vec![1.0; p]),
-            scale: diagonal.iter().map(|d| (d + options.ridge).sqrt()).collect(),
-        })
+        let scale: Vec<f64> = diagonal.iter().map(|d| (d + options.ridge).sqrt()).collect();
+        let inverse_scale = scale.iter().map(|scale| 1.0 / scale).collect();
+        let v = options.penalty_factors.clone().unwrap_or_else(|| vec![1.0; p]);
+        Ok(Shared { gram, options, v, scale, inverse_scale })
     }
 }
 
@@ -125,11 +125,13 @@ pub(crate) struct Problem<'a> {
     pub(crate) b: &'a [f64],
     /// The largest `|bⱼ|/√Gⱼⱼ`: the size of the problem once every variable has length 1.
     pub(crate) unit: f64,
+    /// The largest `|bⱼ|`.
+    pub(crate) largest: f64,
 }
 
 /// Correlations that differ by less than this, in units of the problem, count as tied: far above what
 /// rounding leaves of an exact tie, far below the certificate's bar of 1e-9.
-const TIE: f64 = 1e-12;
+pub(crate) const TIE: f64 = 1e-12;
 
 impl<'a> Problem<'a> {
     pub(crate) fn new(shared: &'a Shared<'a>, b: &'a [f64]) -> Result<Self> {
@@ -149,7 +151,8 @@ impl<'a> Problem<'a> {
             .filter(|&j| shared.scale[j] > 0.0 && shared.v[j].is_finite())
             .map(|j| b[j].abs() / shared.scale[j])
             .fold(0.0, f64::max);
-        Ok(Problem { shared, b, unit })
+        let largest = b.iter().fold(0.0, |m: f64, b| m.max(b.abs()));
+        Ok(Problem { shared, b, unit, largest })
     }
 
     pub(crate) fn p(&self) -> usize {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::certificate::{Certificate, certificate, correlations};
+use super::certificate::{Certificate, certificate, correlations, examine};
 use super::path::{Ended, Knot, Path};
-use super::problem::Problem;
+use super::problem::{Problem, TIE};
 use super::walk::{Segment, Walker};
 use crate::error::Result;
 use crate::linalg::column;
@@ -92,39 +92,40 @@ impl<'a> Trail<'a> {
 
     /// Keeps the segments up to the first that does not hold for all variables.
     fn accept(&mut self, segments: Vec<Segment>, walker: &Walker<'_>) -> Verdict {
+        let problem = self.problem;
         let points: Vec<&SparseVector> = segments.iter().map(|segment| &segment.coefficients).collect();
-        let all = correlations(self.problem, &points);
+        let all = correlations(problem, &points);
+        let mut outside = vec![0.0; problem.p()];
+        walker.variables().for_each(|j| outside[j] = f64::NEG_INFINITY);
         for (k, segment) in segments.into_iter().enumerate() {
-            let c = column(&all, k);
-            let missing = self.outsiders(c, segment.level, walker, 1.0);
-            if !missing.is_empty() {
-                self.admitted.extend(missing);
+            let (c, level) = (column(&all, k), segment.level);
+            let (certificate, excess) = examine(problem, c, &segment.coefficients, level, &outside);
+            if excess > TIE * problem.unit && self.admit(c, level, &outside) {
                 return Verdict::Missing;
             }
-            let certificate = certificate(self.problem, c, &segment.coefficients, segment.level);
             if certificate.scaled > BAR {
                 return Verdict::Imprecise;
             }
-            let tied = self.outsiders(c, segment.level, walker, -1.0);
             self.push(segment, c, certificate);
-            if !tied.is_empty() {
-                self.admitted.extend(tied);
+            if excess >= -TIE * problem.unit && self.admit(c, level, &outside) {
                 return Verdict::Missing;
             }
         }
         Verdict::Holds
     }
 
-    /// Outsiders whose correlation is above the level by more than `side` times what counts as a tie.
-    fn outsiders(&self, c: &[f64], level: f64, walker: &Walker<'_>, side: f64) -> Vec<usize> {
+    /// Admits outsiders that are at the level or above it. Whether there were any: a level that is itself a rounding
+    /// error ties with everything, and nothing more enters there.
+    fn admit(&mut self, c: &[f64], level: f64, outside: &[f64]) -> bool {
         let problem = self.problem;
-        (0..c.len())
-            .filter(|&j| {
-                let (at, tie) = (level * problem.shared.v[j], problem.tie(j));
-                // A level that is itself a rounding error ties with everything, and nothing more enters there.
-                problem.reach(c[j]) > at + side * tie && (side > 0.0 || at > 10.0 * tie) && !walker.sees(j)
-            })
-            .collect()
+        let before = self.admitted.len();
+        let found = (0..c.len()).filter(|&j| {
+            let (at, tie) = (level * problem.shared.v[j], problem.tie(j));
+            let reach = problem.reach(c[j]);
+            outside[j] == 0.0 && (reach > at + tie || (reach >= at - tie && at > 10.0 * tie))
+        });
+        self.admitted.extend(found);
+        self.admitted.len() > before
     }
 
     fn push(&mut self, segment: Segment, c: &[f64], certificate: Certificate) {

@@ -29,7 +29,7 @@
 use super::cholesky::{Cholesky, Dependent};
 use super::path::Ended;
 use super::problem::{Method, Problem};
-use crate::linalg::axpy;
+use crate::linalg::{axpy, combine};
 use crate::sparse::SparseVector;
 
 /// A stretch of the path: what turned at the knot before it, and the knot it leads to.
@@ -39,6 +39,15 @@ pub(super) struct Segment {
     pub(super) left: Vec<usize>,
     pub(super) level: f64,
     pub(super) coefficients: SparseVector,
+}
+
+/// What `after` has that `before` has not, and the other way round. Variables that stay keep their order, so that
+/// one pass finds nearly all.
+fn changes(before: &[usize], after: &[usize]) -> (Vec<usize>, Vec<usize>) {
+    let same = before.iter().zip(after).take_while(|(a, b)| a == b).count();
+    let (before, after) = (&before[same..], &after[same..]);
+    let missing = |from: &[usize], of: &[usize]| of.iter().copied().filter(|j| !from.contains(j)).collect();
+    (missing(before, after), missing(after, before))
 }
 
 /// A coefficient this small, in units of the problem, is zero.
@@ -140,9 +149,9 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Whether variable `j` is in the working set.
-    pub(super) fn sees(&self, j: usize) -> bool {
-        self.variables.binary_search(&j).is_ok()
+    /// The working set.
+    pub(super) fn variables(&self) -> impl Iterator<Item = usize> + '_ {
+        self.variables.iter().copied()
     }
 
     /// The active variables.
@@ -163,10 +172,7 @@ impl<'a> Walker<'a> {
                 Err(ended) => return (segments, Some(ended)),
             };
             let now: Vec<usize> = self.active().collect();
-            let missing = |from: &[usize], of: &[usize]| -> Vec<usize> {
-                of.iter().copied().filter(|j| !from.contains(j)).collect()
-            };
-            let (entered, left) = (missing(&self.arrived, &now), missing(&now, &self.arrived));
+            let (entered, left) = changes(&self.arrived, &now);
             self.arrived = now;
             self.advance(&turn);
             let pairs = self.active().zip(self.w.iter().copied()).collect();
@@ -410,12 +416,7 @@ impl<'a> Walker<'a> {
 
     /// `G[working set, 𝒜] x`.
     fn combine(&self, x: &[f64]) -> Vec<f64> {
-        let m = self.variables.len();
-        let mut out = vec![0.0; m];
-        for (k, x) in x.iter().enumerate() {
-            axpy(*x, &self.columns[k * m..(k + 1) * m], &mut out);
-        }
-        out
+        combine(&self.columns, self.variables.len(), x)
     }
 
     /// Column `i` of `G` at the working set, ridge included.
