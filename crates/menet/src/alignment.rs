@@ -1,20 +1,17 @@
 //! Whole alignment: `L = Σ SᵢᵀLᵢSᵢ` (Eq. whole1), sparse, and bounds of its spectrum.
 
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::matrix_free::eigen::{
-    PartialEigenParams, partial_self_adjoint_eigen, partial_self_adjoint_eigen_scratch,
-};
 use faer::sparse::{SparseColMat, Triplet};
-use faer::{Col, Mat, MatRef, Par};
+use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
-use crate::linalg::{column, column_mut, dot};
+use crate::linalg::{column_mut, dot};
 use crate::monitor::{Monitor, Stage, proceed};
 use crate::neighbors::{Among, Neighbor, neighbors};
 use crate::patches::{Neighborhood, Patch, PatchParams, PatchRule};
 use crate::preprocess::Preprocessed;
+use crate::spectrum::{Extreme, smallest_eigenvalue};
 
 /// A sparse symmetric matrix.
 #[derive(Debug, Clone)]
@@ -88,99 +85,12 @@ impl SparseSymmetric {
         (0..self.dim()).map(|j| self.column(j).map(|(_, v)| v.abs()).sum()).fold(0.0, f64::max)
     }
 
-    /// The smallest eigenvalue and a unit vector that (nearly) attains it.
-    ///
-    /// Small matrices are decomposed; for others it comes from a restarted Lanczos iteration. The value returned
-    /// is a lower bound: the Ritz value, which lies above the eigenvalue, minus its residual.
+    /// The smallest eigenvalue, from below, and a unit vector that (nearly) attains it.
     ///
     /// # Errors
     /// When the iteration does not converge.
     pub fn smallest_eigenvalue(&self) -> Result<Extreme> {
-        let n = self.dim();
-        if n <= SMALL {
-            let (values, vectors) = crate::linalg::symmetric_eigen(self.to_dense().as_ref())?;
-            return Ok(Extreme { value: values[0], vector: column(&vectors, 0).to_vec() });
-        }
-        // The end of the spectrum farthest from zero is what Lanczos finds: shift the smallest there.
-        let shift = self.spectrum_bound();
-        let operator = Shifted { matrix: self, shift };
-        let params = PartialEigenParams { min_dim: 32, max_dim: 128, ..Default::default() };
-        let mut memory = MemBuffer::new(partial_self_adjoint_eigen_scratch(&operator, 1, Par::Seq, params));
-        let mut vectors = Mat::zeros(n, 1);
-        let mut values = [0.0];
-        let start = Col::from_fn(n, |i| 1.0 + 0.5 * (1.7 * i as f64).sin());
-        let start = &start / start.norm_l2();
-        let info = partial_self_adjoint_eigen(
-            vectors.as_mut(),
-            &mut values,
-            &operator,
-            start.as_ref(),
-            LANCZOS,
-            Par::Seq,
-            MemStack::new(&mut memory),
-            params,
-        );
-        if info.n_converged_eigen == 0 {
-            let detail = format!("the smallest of {n} eigenvalues was not found; use definiteness = floor");
-            return Err(Error::Numerical { what: "the Lanczos iteration", detail });
-        }
-        let vector = column(&vectors, 0).to_vec();
-        let mut image = vec![0.0; n];
-        self.apply(&vector, &mut image);
-        let ritz = dot(&vector, &image);
-        let residual = image.iter().zip(&vector).map(|(y, x)| (y - ritz * x).powi(2)).sum::<f64>().sqrt();
-        Ok(Extreme { value: ritz - residual, vector })
-    }
-}
-
-/// Below this size a full decomposition is as fast as an iteration, and surer.
-const SMALL: usize = 64;
-
-/// Relative accuracy asked of Lanczos.
-const LANCZOS: f64 = 1e-12;
-
-/// An end of a spectrum.
-#[derive(Debug, Clone)]
-pub struct Extreme {
-    /// The eigenvalue, or a bound on it.
-    pub value: f64,
-    /// Its unit eigenvector.
-    pub vector: Vec<f64>,
-}
-
-/// `shift I − matrix`.
-#[derive(Debug)]
-struct Shifted<'a> {
-    matrix: &'a SparseSymmetric,
-    shift: f64,
-}
-
-impl faer::matrix_free::LinOp<f64> for Shifted<'_> {
-    fn apply_scratch(&self, _: usize, _: Par) -> faer::dyn_stack::StackReq {
-        faer::dyn_stack::StackReq::EMPTY
-    }
-
-    fn nrows(&self) -> usize {
-        self.matrix.dim()
-    }
-
-    fn ncols(&self) -> usize {
-        self.matrix.dim()
-    }
-
-    fn apply(&self, mut out: faer::MatMut<'_, f64>, rhs: MatRef<'_, f64>, _: Par, _: &mut MemStack) {
-        for k in 0..rhs.ncols() {
-            let x: Vec<f64> = rhs.col(k).iter().copied().collect();
-            let mut image = vec![0.0; x.len()];
-            self.matrix.apply(&x, &mut image);
-            for (i, (image, x)) in image.iter().zip(&x).enumerate() {
-                out[(i, k)] = self.shift * x - image;
-            }
-        }
-    }
-
-    fn conj_apply(&self, out: faer::MatMut<'_, f64>, rhs: MatRef<'_, f64>, par: Par, stack: &mut MemStack) {
-        self.apply(out, rhs, par, stack);
+        smallest_eigenvalue(self.dim(), self.spectrum_bound(), &|x, out| self.apply(x, out))
     }
 }
 

@@ -1,8 +1,50 @@
 //! # menet: Manifold Elastic Net
 //!
-//! Sparse, supervised, linear dimension reduction.
+//! Sparse, supervised, linear dimension reduction. From n samples of p variables in c classes it learns a
+//! projection `W` (p×d), each column of which uses at most K of the variables, keeps the local geometry of each
+//! class and pushes classes apart. After Zhou, Tao and Wu, "Manifold Elastic Net: A Unified Framework for Sparse
+//! Dimension Reduction".
+//!
+//! ```
+#![doc = include_str!("../examples/readme.rs")]
+//! ```
+//!
+//! # The problem
+//!
+//! ```text
+//! min over Z, W:  ‖Y − XW‖² + α tr(ZᵀLZ) + β‖Z − XW‖² + λ1‖W‖₁ + λ2‖W‖²
+//! ```
+//!
+//! Nothing carries a ½ or a 1/n. `X` is centred, `L` aligns one patch a sample, `Y` says where the samples of a class
+//! should land. The sparsity is not set by λ1 but by K: the exact path over all λ1 is computed, and read where the
+//! support is about to exceed K. A *level* is λ = λ1/2, the largest correlation.
+//!
+//! # The way of the data
+//!
+//! | stage | room | in the paper |
+//! |---|---|---|
+//! | labelled data, validated | [`dataset`] | |
+//! | centre, PCA reconstruction, unit columns | [`preprocess`] | step 1 |
+//! | exact neighbours within and between classes | [`neighbors`] | |
+//! | a patch a sample | [`patches`] | step 2, Eqs. part1, part2 |
+//! | `L = Σ SᵢᵀLᵢSᵢ`, and its spectrum | [`alignment`], [`spectrum`] | step 3, Eq. whole1 |
+//! | the class target `Y` | [`target`](mod@target) | step 4, Eq. classerror |
+//! | `(X, L, Y) → (G, b)`, definiteness | [`reduction`], [`conjugate`] | step 5, Eqs. newX, newY |
+//! | where Gram columns come from | [`gram`] | |
+//! | the path of every column, certified | [`lars`] | step 6 |
+//! | sparse `W`, in the user's units | [`projection`] | step 7, Eq. updateW |
+//! | nearest neighbour | [`classify`] | section 3 |
+//!
+//! [`fit`] is that table as a function. Every stage is public, so that one can stop anywhere and look.
+//!
+//! # What holds
+//!
+//! Every result carries its [certificate](lars::Certificate). Results are the same bits on any number of threads.
+//! Input never panics; it gets an [`enum@Error`] that says what was given and what is allowed. Long functions take a
+//! [`Monitor`], which sees progress and can stop them.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
+#![warn(clippy::unwrap_used)]
 
 pub mod alignment;
 pub mod classify;
@@ -20,6 +62,7 @@ pub mod preprocess;
 pub mod projection;
 pub mod reduction;
 pub mod sparse;
+pub mod spectrum;
 pub mod target;
 
 pub use dataset::Dataset;
@@ -27,3 +70,8 @@ pub use error::{Error, Result};
 pub use men::{Men, MenParams, fit};
 pub use monitor::{Monitor, Stage};
 pub use projection::Projection;
+
+/// The README's example, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -32,6 +32,17 @@ pub(crate) fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
     out
 }
 
+/// `aᵀ b`, entry by entry: unlike a blocked product, a column of the result does not depend on how many others `b`
+/// has.
+pub(crate) fn inner_products(a: &Mat<f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+    let b = b.to_owned();
+    let columns: Vec<Vec<f64>> = (0..b.ncols())
+        .into_par_iter()
+        .map(|k| (0..a.ncols()).map(|j| dot(column(a, j), column(&b, k))).collect())
+        .collect();
+    Mat::from_fn(a.ncols(), b.ncols(), |j, k| columns[k][j])
+}
+
 /// The symmetric `aᵀ · b`, of which only the lower half is computed, then mirrored.
 pub(crate) fn symmetric_product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
     use triangular::BlockStructure::{Rectangular, TriangularLower};
@@ -285,22 +296,14 @@ pub(crate) fn squared_distance(x: &[f64], y: &[f64]) -> f64 {
     )
 }
 
-/// The contiguous slice behind column `j` of an owned matrix.
+/// Column `j` as a slice.
 pub(crate) fn column(a: &Mat<f64>, j: usize) -> &[f64] {
-    contiguous(a.as_ref(), j)
+    a.col_as_slice(j)
 }
 
-/// The contiguous slice behind column `j` of a view whose columns are contiguous.
-///
-/// # Panics
-/// If the rows of `a` are not one element apart: a bug of the caller, since every matrix made here is.
-pub(crate) fn contiguous(a: MatRef<'_, f64>, j: usize) -> &[f64] {
-    a.col(j).try_as_col_major().expect("a column-major matrix").as_slice()
-}
-
-/// The contiguous mutable slice behind column `j` of an owned matrix.
+/// Column `j` as a slice to write to.
 pub(crate) fn column_mut(a: &mut Mat<f64>, j: usize) -> &mut [f64] {
-    a.col_mut(j).try_as_col_major_mut().expect("an owned matrix is column-major").as_slice_mut()
+    a.col_as_slice_mut(j)
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ use crate::alignment::{Alignment, SparseSymmetric};
 use crate::conjugate::{ConjugateGram, Smoother};
 use crate::error::{Error, Result};
 use crate::gram::{FactorGram, Gram};
-use crate::linalg::{cholesky, cholesky_solve, product, symmetric_eigen, symmetric_product};
+use crate::linalg::{cholesky, cholesky_solve, inner_products, product, symmetric_eigen, symmetric_product};
 
 /// What to do where the bound on the spectrum of L does not hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -172,7 +172,7 @@ pub fn reduce(
     params: &ReductionParams,
 ) -> Result<LassoProblem> {
     let n = x.nrows();
-    let b = product(x.transpose(), y);
+    let b = inner_products(&x, y);
     let full = x.ncols() <= GRAM_LIMIT;
     let dense = match params.route {
         Route::Auto => n <= DENSE_LIMIT,

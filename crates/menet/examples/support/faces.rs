@@ -1,5 +1,7 @@
 //! Drawn faces: seeded, grey, whole numbers from 0 to 255, as real images are. Nobody's face.
 
+#![allow(unreachable_pub, reason = "included by examples, benchmarks and tests")]
+
 use faer::Mat;
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, Normal};

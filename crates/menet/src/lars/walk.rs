@@ -427,7 +427,8 @@ impl<'a> Walker<'a> {
         column
     }
 
+    /// Where variable `j`, a member of the working set, stands in it.
     fn position(&self, j: usize) -> usize {
-        self.variables.binary_search(&j).expect("the working set holds every active variable")
+        self.variables.partition_point(|&other| other < j)
     }
 }

@@ -1,7 +1,11 @@
 //! Seeded random problems and an independent solver, shared by the integration tests.
-#![allow(dead_code, reason = "each test binary uses its own part")]
+#![allow(dead_code, unreachable_pub, reason = "each test binary uses its own part")]
+
+#[path = "../../examples/support/faces.rs"]
+pub mod drawn;
 
 use faer::Mat;
+use menet::Dataset;
 use menet::lars::LarsOptions;
 use menet::sparse::SparseVector;
 use rand::{Rng, RngExt, SeedableRng};
@@ -139,4 +143,18 @@ pub fn coordinate_descent(
         }
     }
     SparseVector::from_dense(&w)
+}
+
+/// Gaussian classes with distinct centres: `per_class` samples of each of `classes`, p variables.
+pub fn clusters(seed: u64, classes: usize, per_class: usize, p: usize) -> Dataset<'static> {
+    let rng = &mut rng(seed);
+    let centres = gaussian(rng, classes, p);
+    let n = classes * per_class;
+    let x = Mat::from_fn(n, p, |i, j| centres[(i % classes, j)] + 0.7 * normal(rng));
+    Dataset::from_owned(x, &(0..n).map(|i| i % classes).collect::<Vec<_>>()).unwrap()
+}
+
+/// The largest difference of two equally shaped matrices, relative to the larger one.
+pub fn relative_difference(a: &Mat<f64>, b: &Mat<f64>) -> f64 {
+    (a - b).norm_max() / a.norm_max().max(b.norm_max())
 }

@@ -1,0 +1,166 @@
+//! The smallest eigenvalue of a symmetric operator: Lanczos with thick restarts.
+//!
+//! The basis is orthogonalised in full and both `V` and `AV` are kept, so that nothing depends on a three-term
+//! recurrence staying exact. Where the Krylov space is exhausted (an alignment matrix of complete graphs has
+//! three distinct eigenvalues) the basis grows by a fresh direction instead of by rounding error.
+
+use faer::Mat;
+
+use crate::error::{Error, Result};
+use crate::linalg::{axpy, dot, symmetric_eigen};
+
+/// The largest basis, and how many vectors a restart keeps.
+const LARGEST: usize = 80;
+const KEPT: usize = 24;
+const RESTARTS: usize = 300;
+
+/// An end of a spectrum.
+#[derive(Debug, Clone)]
+pub struct Extreme {
+    /// A lower bound on the eigenvalue: the Rayleigh quotient of `vector`, which lies above it, minus the residual.
+    pub value: f64,
+    /// The unit vector that (nearly) attains it.
+    pub vector: Vec<f64>,
+}
+
+/// The smallest eigenvalue of the n×n operator `apply`, whose eigenvalues are at most `size` in absolute value, to
+/// about `1e-12 size`.
+///
+/// # Errors
+/// When the iteration does not converge.
+pub fn smallest_eigenvalue(n: usize, size: f64, apply: &dyn Fn(&[f64], &mut [f64])) -> Result<Extreme> {
+    let tolerance = 1e-12 * size;
+    let mut basis = Basis { apply, v: Vec::new(), av: Vec::new(), fresh: 0 };
+    let mut next = vec![0.0; n];
+    for _ in 0..RESTARTS {
+        while basis.v.len() < LARGEST.min(n) {
+            basis.extend(next, size);
+            next = basis.av[basis.av.len() - 1].clone();
+        }
+        let (theta, residual) = basis.rotate(KEPT.min(n))?;
+        let norm = dot(&residual, &residual).sqrt();
+        if norm <= tolerance || n <= LARGEST {
+            return Ok(Extreme { value: theta - norm, vector: basis.v.swap_remove(0) });
+        }
+        next = residual;
+    }
+    let detail = format!("the smallest of {n} eigenvalues was not found in {RESTARTS} restarts");
+    Err(Error::Numerical { what: "the Lanczos iteration", detail })
+}
+
+/// Orthonormal vectors and their images.
+struct Basis<'a> {
+    apply: &'a dyn Fn(&[f64], &mut [f64]),
+    v: Vec<Vec<f64>>,
+    av: Vec<Vec<f64>>,
+    fresh: usize,
+}
+
+impl Basis<'_> {
+    /// Adds the part of `x` that is new, or a fresh direction if there is none.
+    fn extend(&mut self, mut x: Vec<f64>, size: f64) {
+        let mut least = 1e-13 * size;
+        while !self.orthonormalize(&mut x, least) {
+            // Numbered, not drawn: the same on every machine and at every call.
+            self.fresh += 1;
+            let phase = 12.9898 * self.fresh as f64;
+            let scatter = |i: usize| (43_758.545_3 * (phase + 78.233 * i as f64).sin()).fract();
+            x = (0..x.len()).map(scatter).collect();
+            least = 0.0;
+        }
+        let mut image = vec![0.0; x.len()];
+        (self.apply)(&x, &mut image);
+        self.v.push(x);
+        self.av.push(image);
+    }
+
+    /// Makes `x` orthogonal to the basis and of length 1; `false` if what is new in it is below `least` or rounding.
+    fn orthonormalize(&self, x: &mut [f64], least: f64) -> bool {
+        let mut least = least.max(1e-13 * dot(x, x).sqrt());
+        // Twice: what was rounding beside the whole may not be so beside what is left.
+        for _ in 0..2 {
+            for _ in 0..2 {
+                for v in &self.v {
+                    axpy(-dot(v, x), v, x);
+                }
+            }
+            let after = dot(x, x).sqrt();
+            if after <= least {
+                return false;
+            }
+            x.iter_mut().for_each(|x| *x /= after);
+            least = 1e-13;
+        }
+        true
+    }
+
+    /// Turns the basis to its Ritz vectors, keeping the lowest. The lowest value, and the residual of its vector.
+    fn rotate(&mut self, keep: usize) -> Result<(f64, Vec<f64>)> {
+        let m = self.v.len();
+        let h = Mat::from_fn(m, m, |i, j| dot(&self.v[i.max(j)], &self.av[i.min(j)]));
+        let (values, vectors) = symmetric_eigen(h.as_ref())?;
+        let combine = |from: &[Vec<f64>]| -> Vec<Vec<f64>> {
+            (0..keep.min(m))
+                .map(|k| {
+                    let mut out = vec![0.0; from[0].len()];
+                    for (i, x) in from.iter().enumerate() {
+                        axpy(vectors[(i, k)], x, &mut out);
+                    }
+                    out
+                })
+                .collect()
+        };
+        (self.v, self.av) = (combine(&self.v), combine(&self.av));
+        let mut residual = self.av[0].clone();
+        axpy(-values[0], &self.v[0], &mut residual);
+        Ok((values[0], residual))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(a: &Mat<f64>) {
+        let n = a.nrows();
+        let apply = |x: &[f64], out: &mut [f64]| {
+            for (i, out) in out.iter_mut().enumerate() {
+                *out = (0..n).map(|j| a[(i, j)] * x[j]).sum();
+            }
+        };
+        let size: f64 = (0..n).map(|i| (0..n).map(|j| a[(i, j)].abs()).sum()).fold(0.0, f64::max);
+        let found = smallest_eigenvalue(n, size, &apply).unwrap();
+        let exact = symmetric_eigen(a.as_ref()).unwrap().0[0];
+        assert!((found.value - exact).abs() <= 1e-10 * size, "n {n}: {} and {exact}", found.value);
+        assert!((dot(&found.vector, &found.vector) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn finds_the_bottom_of_a_generic_spectrum() {
+        for n in [1, 2, 30, 80, 81, 200, 350] {
+            check(&Mat::from_fn(n, n, |i, j| (((i * j + i + j) % 17) as f64 - 8.0) / 8.0));
+        }
+    }
+
+    #[test]
+    fn exhausted_krylov_spaces_do_not_hang() {
+        for n in [5, 100, 200] {
+            check(&Mat::zeros(n, n));
+            check(&Mat::identity(n, n));
+            // Complete graphs of five: eigenvalues 0 and 5 only.
+            check(&Mat::from_fn(n, n, |i, j| {
+                if i == j {
+                    4.0
+                } else if i / 5 == j / 5 {
+                    -1.0
+                } else {
+                    0.0
+                }
+            }));
+            // One negative eigenvalue among equal ones, orthogonal to no start.
+            check(&Mat::from_fn(n, n, |i, j| {
+                f64::from(i == j) - if i == n - 1 && j == n - 1 { 3.0 } else { 0.0 }
+            }));
+        }
+    }
+}

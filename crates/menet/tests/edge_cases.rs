@@ -1,0 +1,336 @@
+//! Careless, degenerate and extreme input to a fit: certified answers or one clear error.
+
+mod common;
+
+use common::clusters;
+use faer::{Mat, mat};
+use menet::lars::Certificate;
+use menet::target::TargetKind;
+use menet::{Dataset, Error, Men, MenParams, Monitor, Stage, fit};
+use std::sync::Mutex;
+
+fn fitted(data: &Dataset<'_>, params: &MenParams) -> Men {
+    let men = fit(data, params, &()).unwrap();
+    // On raw columns the plain measure says little of one that is far longer than those that carry b.
+    let kkt = |c: &Certificate| if params.standardize { c.kkt.max(c.scaled) } else { c.scaled };
+    assert!(men.certificates().iter().all(|c| kkt(c) <= 1e-9), "{:?}", men.certificates());
+    let limit = params.nonzeros.unwrap_or(100);
+    assert!(men.support_sizes().iter().all(|&k| k <= limit));
+    assert!(men.transform(data.x()).unwrap().norm_max().is_finite());
+    men
+}
+
+fn message(data: &Dataset<'_>, params: &MenParams) -> String {
+    fit(data, params, &()).unwrap_err().to_string()
+}
+
+/// The samples of `data` at `rows`.
+fn rows(data: &Dataset<'_>, rows: &[usize]) -> Mat<f64> {
+    Mat::from_fn(rows.len(), data.variables(), |i, j| data.x()[(rows[i], j)])
+}
+
+#[test]
+fn a_class_of_one_sample() {
+    let base = clusters(1, 3, 6, 8);
+    let x = rows(&base, &[0, 1, 2, 3, 4, 6, 7]);
+    let data = Dataset::from_owned(x, &["a", "b", "c", "a", "b", "a", "b"]).unwrap();
+    assert_eq!(data.members(2), [2]);
+    for patch in menet::patches::REGISTRY {
+        fitted(&data, &MenParams { patch: patch.name().to_owned(), ..MenParams::default() });
+    }
+}
+
+#[test]
+fn every_class_of_one_sample() {
+    let data = Dataset::from_owned(rows(&clusters(2, 5, 1, 6), &[0, 1, 2, 3, 4]), &[0, 1, 2, 3, 4]).unwrap();
+    for target in TargetKind::ALL {
+        assert_eq!(fitted(&data, &MenParams { target, ..MenParams::default() }).projection().components(), 4);
+    }
+}
+
+#[test]
+fn more_neighbours_than_samples() {
+    let params = MenParams { k_within: 1000, k_between: 1000, ..MenParams::default() };
+    fitted(&clusters(3, 3, 4, 5), &params);
+    fitted(&clusters(3, 3, 4, 5), &MenParams { k_between: 0, ..MenParams::default() });
+}
+
+#[test]
+fn two_classes_one_axis() {
+    let data = clusters(4, 2, 10, 12);
+    let men = fitted(&data, &MenParams { nonzeros: Some(3), ..MenParams::default() });
+    assert_eq!(men.projection().components(), 1);
+    assert_eq!(men.support_sizes(), [3]);
+}
+
+#[test]
+fn too_many_components() {
+    let data = clusters(5, 4, 5, 10);
+    let params = MenParams { components: Some(4), ..MenParams::default() };
+    assert_eq!(
+        fit(&data, &params, &()).unwrap_err(),
+        Error::Components { requested: 4, limit: 3, classes: 4 }
+    );
+    assert!(message(&data, &params).contains("use 1 to 3"));
+    let zero = MenParams { components: Some(0), ..MenParams::default() };
+    assert!(message(&data, &zero).contains("`components` is 0"));
+}
+
+#[test]
+fn duplicate_samples() {
+    let base = clusters(6, 3, 5, 7);
+    let twice: Vec<usize> = (0..15).chain(0..15).collect();
+    let labels: Vec<usize> = twice.iter().map(|i| i % 3).collect();
+    let data = Dataset::from_owned(rows(&base, &twice), &labels).unwrap();
+    for patch in menet::patches::REGISTRY {
+        fitted(&data, &MenParams { patch: patch.name().to_owned(), ..MenParams::default() });
+    }
+    // Nothing but copies of two points, one a class.
+    let x = Mat::from_fn(8, 3, |i, j| ((i % 2) * (j + 1)) as f64);
+    let data = Dataset::from_owned(x, &[0, 1, 0, 1, 0, 1, 0, 1]).unwrap();
+    for patch in menet::patches::REGISTRY {
+        fitted(&data, &MenParams { patch: patch.name().to_owned(), ..MenParams::default() });
+    }
+}
+
+#[test]
+fn one_sample_one_class_one_variable() {
+    let one = Dataset::from_owned(mat![[1.0, 2.0]], &["a"]).unwrap();
+    assert_eq!(fit(&one, &MenParams::default(), &()).unwrap_err(), Error::Classes { found: 1, samples: 1 });
+    let single = Dataset::from_owned(mat![[1.0], [2.0], [3.0]], &["a", "a", "a"]).unwrap();
+    assert!(message(&single, &MenParams::default()).contains("1 class found in 3 samples"));
+    let narrow = Dataset::from_owned(mat![[1.0], [2.0], [5.0], [6.5]], &["a", "a", "b", "b"]).unwrap();
+    let men = fitted(&narrow, &MenParams::default());
+    assert_eq!(men.support_sizes(), [1]);
+}
+
+#[test]
+fn numbers_of_nonzeros() {
+    let data = clusters(7, 4, 6, 9);
+    let with = |k| MenParams { nonzeros: Some(k), ..MenParams::default() };
+    let all = fitted(&data, &with(1000));
+    assert_eq!(all.support_sizes(), [9, 9, 9], "more than p means p");
+    assert_eq!(fitted(&data, &with(1)).support_sizes(), [1, 1, 1]);
+    assert!(message(&data, &with(0)).contains("`nonzeros` is 0"));
+    assert!(
+        all.at(Some(0), None).is_err() && all.at(None, Some(0)).is_err() && all.at(None, Some(4)).is_err()
+    );
+    assert!(fitted(&data, &with(3)).at(Some(4), None).is_err());
+}
+
+#[test]
+fn a_fit_holds_every_smaller_fit_bit_for_bit() {
+    let labels: Vec<usize> = (0..60).map(|i| i / 5).collect();
+    let data = Dataset::from_owned(common::drawn::faces(3, 12, 5, 20), &labels).unwrap();
+    let with = |k, d| MenParams { nonzeros: Some(k), components: Some(d), ..MenParams::default() };
+    let large = fitted(&data, &with(40, 11));
+    for (k, d) in [(40, 11), (40, 3), (39, 11), (17, 5), (5, 1), (1, 11)] {
+        let (direct, cut) = (fitted(&data, &with(k, d)), large.at(Some(k), Some(d)).unwrap());
+        assert_eq!(direct.projection(), cut.projection(), "K {k} d {d}");
+        assert_eq!(direct.paths(), cut.paths());
+        assert_eq!((direct.levels(), direct.certificates()), (cut.levels(), cut.certificates()));
+        assert_eq!(direct.params(), cut.params());
+    }
+}
+
+#[test]
+fn labels_of_any_kind() {
+    let base = clusters(8, 3, 5, 6);
+    let reference = fitted(&base, &MenParams::default());
+    let names = ["zebra", "ärger", "apple"]; // bytewise: apple, zebra, ärger
+    let strings: Vec<&str> = (0..15).map(|i| names[i % 3]).collect();
+    let data = Dataset::new(base.x(), &strings).unwrap();
+    assert_eq!(data.classes(), ["apple", "zebra", "ärger"]);
+    // The order of classes may turn the sign of an axis, nothing else.
+    let men = fitted(&data, &MenParams::default());
+    for (a, b) in reference.projection().axes().iter().zip(men.projection().axes()) {
+        assert_eq!(a.indices(), b.indices());
+        assert!(a.values().iter().zip(b.values()).all(|(a, b)| (a.abs() - b.abs()).abs() < 1e-9 * a.abs()));
+    }
+    let sparse: Vec<i64> = (0..15).map(|i| [-7, 1_000_000, 3][i % 3]).collect();
+    assert_eq!(Dataset::new(base.x(), &sparse).unwrap().classes(), ["-7", "3", "1000000"]);
+}
+
+#[test]
+fn every_feature_scaled() {
+    let base = clusters(9, 4, 8, 20);
+    let params = MenParams { nonzeros: Some(6), ..MenParams::default() };
+    let reference = fitted(&base, &params);
+    for size in [1e8, 1e-8] {
+        let x = base.x() * faer::Scale(size);
+        let labels: Vec<usize> = base.class_indices().to_vec();
+        let men = fitted(&Dataset::from_owned(x, &labels).unwrap(), &params);
+        for (a, b) in reference.projection().axes().iter().zip(men.projection().axes()) {
+            assert_eq!(a.indices(), b.indices());
+            // A whitened target does not know the units, so W carries them.
+            assert!(a.values().iter().zip(b.values()).all(|(a, b)| (b * size - a).abs() < 1e-7 * a.abs()));
+        }
+    }
+}
+
+#[test]
+fn one_feature_scaled() {
+    let base = clusters(10, 4, 8, 20);
+    for size in [1e8, 1e-8] {
+        for standardize in [true, false] {
+            let x = Mat::from_fn(32, 20, |i, j| base.x()[(i, j)] * if j == 3 { size } else { 1.0 });
+            let data = Dataset::from_owned(x, base.class_indices()).unwrap();
+            let men = fitted(&data, &MenParams { standardize, nonzeros: Some(8), ..MenParams::default() });
+            assert!(men.projection().to_dense().norm_max().is_finite());
+        }
+    }
+}
+
+#[test]
+fn single_precision() {
+    let base = clusters(11, 3, 6, 10);
+    let single = Mat::from_fn(18, 10, |i, j| base.x()[(i, j)] as f32);
+    let double = Mat::from_fn(18, 10, |i, j| f64::from(single[(i, j)]));
+    let a = fitted(&Dataset::from_f32(single.as_ref(), base.class_indices()).unwrap(), &MenParams::default());
+    let b = fitted(&Dataset::new(double.as_ref(), base.class_indices()).unwrap(), &MenParams::default());
+    assert_eq!(a.projection(), b.projection());
+}
+
+#[test]
+fn memory_order_changes_nothing() {
+    let base = clusters(12, 3, 6, 10);
+    let row_major = base.x().transpose().to_owned();
+    let data = Dataset::new(row_major.transpose(), base.class_indices()).unwrap();
+    assert_eq!(
+        fitted(&data, &MenParams::default()).projection(),
+        fitted(&base, &MenParams::default()).projection()
+    );
+}
+
+#[test]
+fn constant_columns_are_never_selected() {
+    let base = clusters(13, 3, 6, 10);
+    let x = Mat::from_fn(18, 12, |i, j| match j {
+        4 => 0.1,
+        7 => 0.0,
+        _ => base.x()[(i, j - usize::from(j > 4) - usize::from(j > 7))],
+    });
+    let men = fitted(
+        &Dataset::from_owned(x, base.class_indices()).unwrap(),
+        &MenParams { nonzeros: Some(12), ..MenParams::default() },
+    );
+    for axis in men.projection().axes() {
+        assert_eq!(axis.nonzeros(), 10);
+        assert_eq!((axis.get(4), axis.get(7)), (0.0, 0.0));
+    }
+}
+
+#[test]
+fn barred_and_favoured_variables() {
+    let data = clusters(14, 3, 8, 10);
+    let mut factors = vec![1.0; 10];
+    factors[2] = f64::INFINITY;
+    factors[6] = 1e-3;
+    let params = MenParams { penalty_factors: Some(factors), nonzeros: Some(4), ..MenParams::default() };
+    for (axis, path) in fitted(&data, &params).projection().axes().iter().zip(fitted(&data, &params).paths())
+    {
+        assert_eq!(axis.get(2), 0.0);
+        assert_eq!(path.order_of_entry()[0], 6);
+    }
+    let short = MenParams { penalty_factors: Some(vec![1.0; 9]), ..MenParams::default() };
+    assert!(message(&data, &short).contains("10 variables"));
+}
+
+#[test]
+fn wide_and_tall() {
+    fitted(&clusters(15, 3, 4, 400), &MenParams::default());
+    fitted(&clusters(16, 3, 200, 4), &MenParams::default());
+    fitted(&clusters(17, 3, 4, 60), &MenParams { ridge: 0.0, ..MenParams::default() });
+}
+
+#[test]
+fn more_variables_than_a_gram_matrix_holds() {
+    let data = clusters(18, 3, 5, menet::reduction::GRAM_LIMIT + 50);
+    let params = MenParams { nonzeros: Some(20), ..MenParams::default() };
+    assert_eq!(fitted(&data, &params).support_sizes(), [20, 20]);
+}
+
+#[test]
+fn pca_reconstruction_still_speaks_of_the_original_variables() {
+    let data = clusters(19, 4, 8, 15);
+    let men = fitted(&data, &MenParams { pca_rank: Some(5), nonzeros: Some(4), ..MenParams::default() });
+    assert_eq!(men.projection().variables(), 15);
+    assert_eq!(men.support_sizes(), [4, 4, 4]);
+    let full = fitted(&data, &MenParams { pca_rank: Some(999), ..MenParams::default() });
+    let plain = fitted(&data, &MenParams::default());
+    assert!(
+        common::relative_difference(&full.projection().to_dense(), &plain.projection().to_dense()) < 1e-8
+    );
+}
+
+#[test]
+fn training_scores_follow_the_target() {
+    // z = (x − mean) W: with all variables and no penalties to speak of, axis k orders the classes as its target.
+    let data = clusters(20, 3, 10, 6);
+    let men = fitted(&data, &MenParams { ridge: 0.0, alpha: 0.0, ..MenParams::default() });
+    let z = men.transform(data.x()).unwrap();
+    for k in 0..2 {
+        let mean: f64 = (0..30).map(|i| z[(i, k)]).sum::<f64>() / 30.0;
+        assert!(mean.abs() < 1e-12, "training scores are centred");
+    }
+}
+
+#[test]
+fn parameters_out_of_range() {
+    let data = clusters(21, 3, 5, 6);
+    let d = MenParams::default;
+    let cases = [
+        ("ridge", MenParams { ridge: -0.1, ..d() }),
+        ("ridge", MenParams { ridge: f64::NAN, ..d() }),
+        ("alpha", MenParams { alpha: -1.0, ..d() }),
+        ("beta", MenParams { beta: 0.0, ..d() }),
+        ("kappa", MenParams { kappa: f64::INFINITY, ..d() }),
+        ("k_within", MenParams { k_within: 0, ..d() }),
+        ("patch", MenParams { patch: "umap".to_owned(), ..d() }),
+        ("bandwidth", MenParams { bandwidth: Some(0.0), ..d() }),
+        ("lle_regularizer", MenParams { lle_regularizer: 0.0, ..d() }),
+        ("ltsa_dimension", MenParams { ltsa_dimension: Some(0), ..d() }),
+        ("target_shrinkage", MenParams { target_shrinkage: 0.0, ..d() }),
+        ("floor", MenParams { floor: 0.0, ..d() }),
+        ("floor", MenParams { floor: 1.1, ..d() }),
+        ("pca_rank", MenParams { pca_rank: Some(0), ..d() }),
+    ];
+    for (name, params) in cases {
+        let message = message(&data, &params);
+        assert!(message.starts_with(&format!("`{name}` is ")), "{message}");
+    }
+}
+
+#[derive(Default)]
+struct Recorder {
+    seen: Mutex<Vec<Stage>>,
+    stop_at: Option<Stage>,
+}
+
+impl Monitor for Recorder {
+    fn progress(&self, stage: Stage, done: usize, total: usize) {
+        assert!(done <= total);
+        self.seen.lock().unwrap().push(stage);
+    }
+    fn stop(&self) -> bool {
+        self.stop_at.is_some() && self.seen.lock().unwrap().last() == self.stop_at.as_ref()
+    }
+}
+
+#[test]
+fn a_monitor_sees_every_stage_and_can_stop_any() {
+    let data = clusters(22, 3, 6, 8);
+    let recorder = Recorder::default();
+    let men = fit(&data, &MenParams::default(), &recorder).unwrap();
+    let mut seen = recorder.seen.into_inner().unwrap();
+    seen.dedup();
+    assert_eq!(seen, Stage::ALL);
+    assert_eq!(men.seconds().iter().map(|(stage, _)| *stage).collect::<Vec<_>>(), Stage::ALL);
+    for stage in Stage::ALL {
+        let recorder = Recorder { stop_at: Some(stage), ..Recorder::default() };
+        assert!(
+            matches!(fit(&data, &MenParams::default(), &recorder), Err(Error::Stopped { .. })),
+            "{stage}"
+        );
+    }
+}

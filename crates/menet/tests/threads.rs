@@ -1,0 +1,42 @@
+//! The same bits on 1, 2 and 4 threads.
+
+mod common;
+
+use faer::Mat;
+use menet::men::fit_by;
+use menet::reduction::{Definiteness, Route};
+use menet::{Dataset, Men, MenParams};
+
+fn on(threads: usize, data: &Dataset<'_>, params: &MenParams, route: Route) -> Men {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    pool.install(|| fit_by(data, params, route, &()).unwrap())
+}
+
+#[test]
+fn same_bits_on_any_number_of_threads() {
+    let labels: Vec<usize> = (0..150).map(|i| i / 5).collect();
+    let data = Dataset::from_owned(common::drawn::faces(1, 30, 5, 20), &labels).unwrap();
+    let base = MenParams { nonzeros: Some(60), components: Some(12), ..MenParams::default() };
+    let variants = [
+        (base.clone(), Route::Dense),
+        (base.clone(), Route::ConjugateGradient),
+        (MenParams { definiteness: Definiteness::Floor, ..base.clone() }, Route::Auto),
+        (MenParams { patch: "ltsa".to_owned(), pca_rank: Some(40), ..base.clone() }, Route::Auto),
+        (MenParams { patch: "lle".to_owned(), ..base }, Route::Auto),
+    ];
+    for (params, route) in variants {
+        let one = on(1, &data, &params, route);
+        let projected = one.transform(data.x()).unwrap();
+        for threads in [2, 4] {
+            let many = on(threads, &data, &params, route);
+            assert_eq!(one.projection(), many.projection(), "{threads} threads, {params:?}");
+            assert_eq!(one.paths(), many.paths());
+            assert_eq!(one.definiteness(), many.definiteness());
+            assert_eq!(bits(&projected), bits(&many.transform(data.x()).unwrap()));
+        }
+    }
+}
+
+fn bits(a: &Mat<f64>) -> Vec<u64> {
+    a.col_iter().flat_map(|column| column.iter().map(|x| x.to_bits()).collect::<Vec<_>>()).collect()
+}
