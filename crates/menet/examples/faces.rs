@@ -7,7 +7,7 @@ mod drawn;
 
 use faer::Mat;
 use menet::classify::nearest_neighbors;
-use menet::{Dataset, Men, MenParams, fit};
+use menet::{Dataset, Men, MenParams, Named, fit};
 
 const PERSONS: usize = 40;
 const IMAGES: usize = 10;

@@ -5,6 +5,7 @@ use rayon::prelude::*;
 
 use crate::dataset::check_finite;
 use crate::error::{Error, Result};
+use crate::named::Named;
 
 /// How two projected samples are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,18 +16,19 @@ pub enum Metric {
     Cosine,
 }
 
-impl Metric {
-    /// All metrics.
-    pub const ALL: [Metric; 2] = [Metric::Euclidean, Metric::Cosine];
+impl Named for Metric {
+    const PARAMETER: &'static str = "metric";
+    const ALL: &'static [Self] = &[Metric::Euclidean, Metric::Cosine];
 
-    /// The name by which it is chosen.
-    pub fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             Metric::Euclidean => "euclidean",
             Metric::Cosine => "cosine",
         }
     }
+}
 
+impl Metric {
     /// The distance. The cosine distance from or to a vector without direction is 1.
     pub fn distance(self, x: &[f64], y: &[f64]) -> f64 {
         let inner = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };

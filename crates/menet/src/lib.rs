@@ -56,6 +56,7 @@ pub mod lars;
 mod linalg;
 pub mod men;
 pub mod monitor;
+pub mod named;
 pub mod neighbors;
 pub mod patches;
 pub mod preprocess;
@@ -69,6 +70,7 @@ pub use dataset::Dataset;
 pub use error::{Error, Result};
 pub use men::{Men, MenParams, fit};
 pub use monitor::{Monitor, Stage};
+pub use named::Named;
 pub use projection::Projection;
 
 /// The README's example, run as a test.

@@ -27,6 +27,7 @@ use crate::conjugate::{ConjugateGram, Smoother};
 use crate::error::{Error, Result};
 use crate::gram::{FactorGram, Gram};
 use crate::linalg::{cholesky, cholesky_solve, inner_products, product, symmetric_eigen, symmetric_product};
+use crate::named::Named;
 
 /// What to do where the bound on the spectrum of L does not hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,12 +40,11 @@ pub enum Definiteness {
     Error,
 }
 
-impl Definiteness {
-    /// All policies.
-    pub const ALL: [Definiteness; 3] = [Definiteness::Shrink, Definiteness::Floor, Definiteness::Error];
+impl Named for Definiteness {
+    const PARAMETER: &'static str = "definiteness";
+    const ALL: &'static [Self] = &[Definiteness::Shrink, Definiteness::Floor, Definiteness::Error];
 
-    /// The name by which it is chosen.
-    pub fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             Definiteness::Shrink => "shrink",
             Definiteness::Floor => "floor",

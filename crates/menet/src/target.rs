@@ -10,6 +10,7 @@ use faer::Mat;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::linalg::{cholesky, left_svd, solve_lower, symmetric_product};
+use crate::named::Named;
 use crate::preprocess::Preprocessed;
 
 /// How the class centres are placed.
@@ -21,12 +22,11 @@ pub enum TargetKind {
     Whitened,
 }
 
-impl TargetKind {
-    /// All kinds.
-    pub const ALL: [TargetKind; 2] = [TargetKind::Centres, TargetKind::Whitened];
+impl Named for TargetKind {
+    const PARAMETER: &'static str = "target";
+    const ALL: &'static [Self] = &[TargetKind::Centres, TargetKind::Whitened];
 
-    /// The name by which it is chosen.
-    pub fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             TargetKind::Centres => "centres",
             TargetKind::Whitened => "whitened",
@@ -167,7 +167,7 @@ mod tests {
     fn columns_are_the_same_however_many_are_asked_for() {
         let data = data(30, 6, 5);
         let pre = Preprocessed::new(&data, None).unwrap();
-        for kind in TargetKind::ALL {
+        for &kind in TargetKind::ALL {
             let all = target(&data, &pre, kind, 1.0, None).unwrap();
             let two = target(&data, &pre, kind, 1.0, Some(2)).unwrap();
             assert_eq!(all.subcols(0, 2), two);

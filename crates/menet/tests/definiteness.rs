@@ -8,7 +8,7 @@ use menet::alignment::Alignment;
 use menet::patches::{PatchParams, rule};
 use menet::preprocess::Preprocessed;
 use menet::reduction::{Definiteness, eigenvalue_bound};
-use menet::{Dataset, Error, Men, MenParams, fit};
+use menet::{Dataset, Error, Men, MenParams, Named, fit};
 
 fn params(kappa: f64, definiteness: Definiteness) -> MenParams {
     MenParams { kappa, definiteness, nonzeros: Some(12), ..MenParams::default() }
@@ -131,7 +131,7 @@ fn a_floor_of_one_allows_no_repulsion() {
 #[test]
 fn rules_without_kappa_need_no_policy() {
     for name in ["laplacian", "laplacian-binary-unsupervised", "lle", "ltsa"] {
-        for policy in Definiteness::ALL {
+        for &policy in Definiteness::ALL {
             let params = MenParams { patch: name.to_owned(), ..params(9.0, policy) };
             let men = fit(&data(), &params, &()).unwrap();
             assert_certified(&men);

@@ -6,7 +6,7 @@ use common::clusters;
 use faer::{Mat, mat};
 use menet::lars::Certificate;
 use menet::target::TargetKind;
-use menet::{Dataset, Error, Men, MenParams, Monitor, Stage, fit};
+use menet::{Dataset, Error, Men, MenParams, Monitor, Named, Stage, fit};
 use std::sync::Mutex;
 
 fn fitted(data: &Dataset<'_>, params: &MenParams) -> Men {
@@ -43,7 +43,7 @@ fn a_class_of_one_sample() {
 #[test]
 fn every_class_of_one_sample() {
     let data = Dataset::from_owned(rows(&clusters(2, 5, 1, 6), &[0, 1, 2, 3, 4]), &[0, 1, 2, 3, 4]).unwrap();
-    for target in TargetKind::ALL {
+    for &target in TargetKind::ALL {
         assert_eq!(fitted(&data, &MenParams { target, ..MenParams::default() }).projection().components(), 4);
     }
 }

@@ -171,6 +171,40 @@ fn exact_duplicates_share_their_weight() {
 }
 
 #[test]
+fn correlated_variables_are_grouped() {
+    // λ2 (wᵢ − wⱼ) = (xᵢ − xⱼ)ᵀr where both are active with one sign, so the weights of unit columns with correlation ρ
+    // differ by at most √(2(1−ρ)) ‖y‖/λ2.
+    let rng = &mut rng(17);
+    let mut x = gaussian(rng, 25, 12);
+    for j in 6..12 {
+        for i in 0..25 {
+            x[(i, j)] = x[(i, j - 6)] + 0.1 * x[(i, j)];
+        }
+    }
+    for j in 0..12 {
+        let norm = x.col(j).norm_l2();
+        x.col_mut(j).iter_mut().for_each(|x| *x /= norm);
+    }
+    let y: Vec<f64> = (0..25).map(|i| x[(i, 0)] + x[(i, 6)] - x[(i, 3)] + 0.1 * normal(rng)).collect();
+    let (gram, b) = (x.transpose() * &x, correlate(&x, &y));
+    let length = y.iter().map(|y| y * y).sum::<f64>().sqrt();
+    let mut compared = 0;
+    for ridge in [0.05, 0.5, 5.0] {
+        let path = lars_path(&gram, &b, &LarsOptions { ridge, ..LarsOptions::default() }, &()).unwrap();
+        for knot in path.knots() {
+            for (i, wi) in knot.coefficients.iter() {
+                for (j, wj) in knot.coefficients.iter().filter(|&(j, wj)| j > i && wi * wj > 0.0) {
+                    let bound = (2.0 * (1.0 - gram[(i, j)])).sqrt() * length / ridge;
+                    assert!((wi - wj).abs() <= bound + 1e-12, "{i} {j}: {wi} {wj} {bound}");
+                    compared += 1;
+                }
+            }
+        }
+    }
+    assert!(compared > 100);
+}
+
+#[test]
 fn without_a_ridge_the_support_stops_at_the_rank() {
     let rng = &mut rng(4);
     let x = gaussian(rng, 8, 50);

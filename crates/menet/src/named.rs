@@ -1,0 +1,49 @@
+//! Choices that have a name: one list serves the library, the command, parameter files and the tests.
+
+use crate::error::{Error, Result};
+
+/// A parameter with a few named values.
+pub trait Named: Copy + 'static {
+    /// The parameter's name.
+    const PARAMETER: &'static str;
+
+    /// Every value.
+    const ALL: &'static [Self];
+
+    /// The name of this value.
+    fn name(self) -> &'static str;
+
+    /// The value called `name`.
+    ///
+    /// # Errors
+    /// When there is none; the message lists those there are.
+    fn from_name(name: &str) -> Result<Self> {
+        Self::ALL.iter().copied().find(|value| value.name() == name).ok_or_else(|| {
+            let names: Vec<&str> = Self::ALL.iter().map(|value| value.name()).collect();
+            Error::parameter(Self::PARAMETER, format!("\"{name}\""), format!("one of {}", names.join(", ")))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::classify::Metric;
+    use crate::reduction::Definiteness;
+    use crate::target::TargetKind;
+
+    fn round_trip<T: Named + PartialEq + std::fmt::Debug>() {
+        for &value in T::ALL {
+            assert_eq!(T::from_name(value.name()).unwrap(), value);
+        }
+        let message = T::from_name("Other").unwrap_err().to_string();
+        assert!(message.contains(T::PARAMETER) && message.contains(T::ALL[0].name()), "{message}");
+    }
+
+    #[test]
+    fn every_value_is_found_by_its_name() {
+        round_trip::<Metric>();
+        round_trip::<Definiteness>();
+        round_trip::<TargetKind>();
+    }
+}
