@@ -2,13 +2,15 @@
 
 use faer::MatRef;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::dataset::check_finite;
 use crate::error::{Error, Result};
 use crate::named::Named;
 
 /// How two projected samples are compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Metric {
     /// The Euclidean distance, the paper's.
     Euclidean,

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use faer::{Mat, MatRef};
+use serde::{Deserialize, Serialize};
 
 use crate::alignment::Alignment;
 use crate::classify::Metric;
@@ -19,7 +20,8 @@ use crate::sparse::SparseVector;
 use crate::target::{TargetKind, target};
 
 /// The parameters of a fit. `MenParams::default()` is a good start; set what you want to differ.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct MenParams {
     /// Number of components d, from 1 to c−1; none = as many as the target has.
     pub components: Option<usize>,
@@ -213,20 +215,58 @@ impl Clock<'_> {
     }
 }
 
+/// What is known of one component of a fitted model besides its axis.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Component {
+    /// The level λ at which its path was read.
+    pub level: f64,
+    /// The worst certificate over its path.
+    pub certificate: Certificate,
+    /// The variables of its path in the order in which they first entered.
+    pub order_of_entry: Vec<usize>,
+}
+
+impl From<&Path> for Component {
+    fn from(path: &Path) -> Self {
+        let (level, certificate) = (path.last().level, path.certificate());
+        Component { level, certificate, order_of_entry: path.order_of_entry() }
+    }
+}
+
 /// A fitted model. It holds the whole path of every component, so that sparser or smaller models need no new fit.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Men {
-    params: MenParams,
+    parts: MenParts,
     projection: Projection,
-    paths: Vec<Path>,
+}
+
+/// Everything a [`Men`] is made of, for those who store models.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MenParts {
+    /// The parameters of the fit.
+    pub params: MenParams,
+    /// The mean of every variable.
+    pub mean: Vec<f64>,
+    /// The columns of W, in the user's units.
+    pub axes: Vec<SparseVector>,
+    /// One a column.
+    pub components: Vec<Component>,
+    /// The path of every column, in the solver's units; empty if they were left out.
+    pub paths: Vec<Path>,
     /// What turns a path's coefficient of a variable into its weight in W.
-    units: Vec<f64>,
-    definiteness: DefinitenessReport,
-    cg_residual: Option<f64>,
-    seconds: Vec<(Stage, f64)>,
-    classes: Vec<String>,
-    feature_names: Option<Vec<String>>,
-    image_shape: Option<(usize, usize)>,
+    pub units: Vec<f64>,
+    /// What the definiteness policy found and did.
+    pub definiteness: DefinitenessReport,
+    /// The worst relative residual of the conjugate gradients, if they built the Gram matrix.
+    pub cg_residual: Option<f64>,
+    /// Seconds every stage took.
+    pub seconds: Vec<(Stage, f64)>,
+    /// Class names, sorted.
+    pub classes: Vec<String>,
+    /// Names of the variables, if the data had any.
+    pub feature_names: Option<Vec<String>>,
+    /// Height and width of the images that the samples are, if the data said so.
+    pub image_shape: Option<(usize, usize)>,
 }
 
 impl Men {
@@ -242,10 +282,11 @@ impl Men {
         let unit =
             |norm: f64| (1.0 + params.ridge) / if params.standardize && norm > 0.0 { norm } else { 1.0 };
         let units: Vec<f64> = pre.norms.iter().map(|&norm| unit(norm)).collect();
-        let axes = paths.iter().map(|path| axis(&path.last().coefficients, &units)).collect();
-        Ok(Men {
+        Men::from_parts(MenParts {
             params: params.clone(),
-            projection: Projection::new(pre.mean, axes)?,
+            mean: pre.mean,
+            axes: paths.iter().map(|path| axis(&path.last().coefficients, &units)).collect(),
+            components: paths.iter().map(Component::from).collect(),
             paths,
             units,
             definiteness: problem.definiteness,
@@ -257,31 +298,82 @@ impl Men {
         })
     }
 
+    /// A model from its parts, which must fit together.
+    ///
+    /// # Errors
+    /// When they do not.
+    pub fn from_parts(parts: MenParts) -> Result<Self> {
+        let (p, d) = (parts.mean.len(), parts.axes.len());
+        let size = |what, given: usize, expected: usize, of: &str| {
+            let why = format!("the model has {expected} {of}");
+            if given == expected { Ok(()) } else { Err(Error::Size { what, given, expected, why }) }
+        };
+        size("`units`", parts.units.len(), p, "variables")?;
+        size("`components`", parts.components.len(), d, "axes")?;
+        if !parts.paths.is_empty() {
+            size("`paths`", parts.paths.len(), d, "axes")?;
+        }
+        if let Some(names) = &parts.feature_names {
+            size("`feature_names`", names.len(), p, "variables")?;
+        }
+        if let Some((height, width)) = parts.image_shape {
+            size("an image", height.saturating_mul(width), p, "variables")?;
+        }
+        let used = parts
+            .paths
+            .iter()
+            .flat_map(Path::knots)
+            .flat_map(|knot| knot.coefficients.indices().iter().chain(&knot.entered).chain(&knot.left));
+        let used = used.chain(parts.components.iter().flat_map(|component| &component.order_of_entry));
+        if let Some(&index) = used.max().filter(|&&index| index >= p) {
+            return Err(Error::parameter("paths", format!("variable {index}"), format!("below {p}")));
+        }
+        let projection = Projection::new(parts.mean.clone(), parts.axes.clone())?;
+        Ok(Men { parts, projection })
+    }
+
+    /// What the model is made of.
+    pub fn parts(&self) -> &MenParts {
+        &self.parts
+    }
+
+    /// The same model without its paths: smaller, but it can no longer be made sparser.
+    #[must_use]
+    pub fn without_paths(mut self) -> Self {
+        self.parts.paths = Vec::new();
+        self
+    }
+
     /// The same fit with at most `nonzeros` variables a component and only the first `components`: bit for bit what
     /// [`fit`] gives with these parameters.
     ///
     /// # Errors
     /// When the fit does not reach so far, or a number is 0.
     pub fn at(&self, nonzeros: Option<usize>, components: Option<usize>) -> Result<Men> {
-        let d = components.unwrap_or(self.paths.len());
-        if d == 0 || d > self.paths.len() {
-            return Err(Error::parameter(
-                "components",
-                d,
-                format!("1 to {}, the number that was fitted", self.paths.len()),
-            ));
+        let fitted = self.parts.axes.len();
+        let d = components.unwrap_or(fitted);
+        if d == 0 || d > fitted {
+            let allowed = format!("1 to {fitted}, the number that was fitted");
+            return Err(Error::parameter("components", d, allowed));
         }
-        let mut men = self.clone();
-        men.paths.truncate(d);
-        men.params.components = components.or(self.params.components);
+        let mut parts = self.parts.clone();
+        parts.axes.truncate(d);
+        parts.components.truncate(d);
+        parts.paths.truncate(d);
+        parts.params.components = components.or(parts.params.components);
         if let Some(k) = nonzeros {
-            let k = k.min(self.projection.variables());
-            men.paths = men.paths.iter().map(|path| path.truncated(k)).collect::<Result<_>>()?;
-            men.params.nonzeros = Some(k);
+            if parts.paths.is_empty() {
+                let (asked, has) = (format!("a support of {k}"), "was left out of this model".to_owned());
+                return Err(Error::PathTooShort { asked, has });
+            }
+            let k = k.min(parts.mean.len());
+            parts.paths = parts.paths.iter().map(|path| path.truncated(k)).collect::<Result<_>>()?;
+            parts.axes =
+                parts.paths.iter().map(|path| axis(&path.last().coefficients, &parts.units)).collect();
+            parts.components = parts.paths.iter().map(Component::from).collect();
+            parts.params.nonzeros = Some(k);
         }
-        let axes = men.paths.iter().map(|path| axis(&path.last().coefficients, &men.units)).collect();
-        men.projection = Projection::new(self.projection.mean().to_vec(), axes)?;
-        Ok(men)
+        Men::from_parts(parts)
     }
 
     /// Projects samples (rows of `x`): `(x − mean) W`.
@@ -299,22 +391,22 @@ impl Men {
 
     /// The parameters of the fit.
     pub fn params(&self) -> &MenParams {
-        &self.params
+        &self.parts.params
     }
 
-    /// The path of every component, in the solver's units.
+    /// The path of every component, in the solver's units; empty if they were left out.
     pub fn paths(&self) -> &[Path] {
-        &self.paths
+        &self.parts.paths
     }
 
     /// Coefficients of a path, in the solver's units, as weights in W, in the user's.
     pub fn weights(&self, coefficients: &SparseVector) -> SparseVector {
-        axis(coefficients, &self.units)
+        axis(coefficients, &self.parts.units)
     }
 
     /// The certificate of every component, the worst over its path.
     pub fn certificates(&self) -> Vec<Certificate> {
-        self.paths.iter().map(Path::certificate).collect()
+        self.parts.components.iter().map(|component| component.certificate).collect()
     }
 
     /// How many variables every component uses.
@@ -324,37 +416,37 @@ impl Men {
 
     /// The level λ at which every component's path was read.
     pub fn levels(&self) -> Vec<f64> {
-        self.paths.iter().map(|path| path.last().level).collect()
+        self.parts.components.iter().map(|component| component.level).collect()
     }
 
     /// What the definiteness policy found and did.
     pub fn definiteness(&self) -> &DefinitenessReport {
-        &self.definiteness
+        &self.parts.definiteness
     }
 
     /// The worst relative residual of the conjugate gradients, if they built the Gram matrix.
     pub fn cg_residual(&self) -> Option<f64> {
-        self.cg_residual
+        self.parts.cg_residual
     }
 
     /// Seconds every stage of the fit took, in order.
     pub fn seconds(&self) -> &[(Stage, f64)] {
-        &self.seconds
+        &self.parts.seconds
     }
 
     /// Class names, sorted.
     pub fn classes(&self) -> &[String] {
-        &self.classes
+        &self.parts.classes
     }
 
     /// Names of the variables, if the data had any.
     pub fn feature_names(&self) -> Option<&[String]> {
-        self.feature_names.as_deref()
+        self.parts.feature_names.as_deref()
     }
 
     /// Height and width of the images that the samples are, if the data said so.
     pub fn image_shape(&self) -> Option<(usize, usize)> {
-        self.image_shape
+        self.parts.image_shape
     }
 }
 

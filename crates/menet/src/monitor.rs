@@ -4,10 +4,13 @@
 //! [`Monitor::stop`] now and then; `true` ends the computation in [`crate::Error::Stopped`]. A progress bar
 //! implements the first, Ctrl-C the second, and `&()` is the monitor that does neither.
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Result};
 
 /// The stages of a fit, in the order data flow through them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Stage {
     /// Centring, scaling, PCA reconstruction.
     Preprocess,

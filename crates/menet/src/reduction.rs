@@ -21,6 +21,7 @@
 //! which DLA's indefinite L breaks at ordinary settings. [`Definiteness`] says what happens then.
 
 use faer::{Mat, MatMut, MatRef};
+use serde::{Deserialize, Serialize};
 
 use crate::alignment::{Alignment, SparseSymmetric};
 use crate::conjugate::{ConjugateGram, Smoother};
@@ -30,7 +31,8 @@ use crate::linalg::{cholesky, cholesky_solve, inner_products, product, symmetric
 use crate::named::Named;
 
 /// What to do where the bound on the spectrum of L does not hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Definiteness {
     /// Lower κ to the largest value for which it holds.
     Shrink,
@@ -54,7 +56,7 @@ impl Named for Definiteness {
 }
 
 /// What the policy found and did.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DefinitenessReport {
     /// The policy.
     pub policy: Definiteness,

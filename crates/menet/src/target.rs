@@ -6,6 +6,7 @@
 //! covariance `S_w + γ (tr S_w / r) I` in the PCA space of the data, of dimension r.
 
 use faer::Mat;
+use serde::{Deserialize, Serialize};
 
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
@@ -14,7 +15,8 @@ use crate::named::Named;
 use crate::preprocess::Preprocessed;
 
 /// How the class centres are placed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum TargetKind {
     /// As they are: the paper's target.
     Centres,

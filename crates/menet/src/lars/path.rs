@@ -88,6 +88,25 @@ pub struct Path {
 }
 
 impl Path {
+    /// From its knots, for instance read from a file.
+    ///
+    /// # Errors
+    /// When there are none, or a level rises.
+    pub fn from_knots(knots: Vec<Knot>, ended: Ended, max_nonzeros: Option<usize>) -> Result<Self> {
+        if knots.is_empty() {
+            return Err(Error::Degenerate("a path without knots".to_owned()));
+        }
+        if knots.windows(2).any(|pair| pair[1].level.is_nan() || pair[1].level > pair[0].level) {
+            return Err(Error::Degenerate("a path whose levels rise".to_owned()));
+        }
+        Ok(Path { knots, ended, max_nonzeros })
+    }
+
+    /// The number of nonzeros it was told to stop at.
+    pub fn max_nonzeros(&self) -> Option<usize> {
+        self.max_nonzeros
+    }
+
     /// The knots, levels falling; the first has no nonzeros.
     pub fn knots(&self) -> &[Knot] {
         &self.knots
@@ -159,7 +178,7 @@ impl Path {
         Ok(path)
     }
 
-    /// Variables in the order in which they first entered, up to knot `last` (exclusive).
+    /// Variables in the order in which they first entered.
     pub fn order_of_entry(&self) -> Vec<usize> {
         let mut order: Vec<usize> = Vec::new();
         for &variable in self.knots.iter().flat_map(|knot| &knot.entered) {
@@ -176,7 +195,7 @@ impl Path {
         }
         let mut active = 0;
         for (i, knot) in self.knots.iter().enumerate() {
-            active = active + knot.entered.len() - knot.left.len();
+            active = (active + knot.entered.len()).saturating_sub(knot.left.len());
             if active > k {
                 return Ok(i);
             }

@@ -1,0 +1,88 @@
+//! A folder with one sub-folder a class, full of images.
+
+use std::path::{Path, PathBuf};
+
+use image::imageops::FilterType;
+
+use super::{Format, ReadOptions};
+use crate::error::{Error, Result};
+use crate::table::Table;
+
+/// Pictures, read as grey.
+pub const FOLDER: Format = Format {
+    name: "folder",
+    endings: &[],
+    summary: "a folder with one sub-folder a class of images (png, jpeg, pgm, tiff, bmp, gif), read as grey",
+    read,
+};
+
+const ENDINGS: [&str; 10] = ["png", "jpg", "jpeg", "pgm", "ppm", "pbm", "tif", "tiff", "bmp", "gif"];
+
+fn read(folder: &Path, options: &ReadOptions) -> Result<Table> {
+    let classes: Vec<PathBuf> = sorted(folder)?.into_iter().filter(|path| path.is_dir()).collect();
+    if classes.is_empty() {
+        return Err(Error::input(folder, "has no sub-folders; one for each class of images is needed"));
+    }
+    let (mut values, mut labels) = (Vec::new(), Vec::new());
+    let mut shape = None;
+    for class in &classes {
+        let name = class.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        for path in sorted(class)?.into_iter().filter(|path| is_image(path)) {
+            let grey = grey(&path, options.size)?;
+            let size = (grey.height() as usize, grey.width() as usize);
+            let (h, w) = *shape.get_or_insert(size);
+            if (h, w) != size {
+                let problem = format!(
+                    "is {} x {} pixels, but others are {h} x {w}; resize all with --size",
+                    size.0, size.1
+                );
+                return Err(Error::input(&path, problem));
+            }
+            values.extend(grey.into_raw().into_iter().map(f64::from));
+            labels.push(name.clone());
+        }
+    }
+    let Some((height, width)) = shape else {
+        return Err(Error::input(
+            folder,
+            format!("no images in its sub-folders (known are {})", ENDINGS.join(", ")),
+        ));
+    };
+    Ok(Table {
+        source: folder.display().to_string(),
+        rows: labels.len(),
+        columns: height * width,
+        values,
+        labels: Some(labels),
+        feature_names: None,
+        image_shape: Some((height, width)),
+    })
+}
+
+fn grey(path: &Path, size: Option<(usize, usize)>) -> Result<image::GrayImage> {
+    let reader = image::ImageReader::open(path).and_then(|reader| reader.with_guessed_format());
+    let picture = reader.map_err(|e| Error::input(path, e))?.decode();
+    let grey = picture.map_err(|e| Error::input(path, format!("not a readable image: {e}")))?.into_luma8();
+    Ok(match size {
+        Some((height, width)) if (grey.height() as usize, grey.width() as usize) != (height, width) => {
+            image::imageops::resize(&grey, width as u32, height as u32, FilterType::Lanczos3)
+        }
+        _ => grey,
+    })
+}
+
+fn is_image(path: &Path) -> bool {
+    let ending = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    path.is_file() && ENDINGS.contains(&ending.as_str())
+}
+
+/// What a folder holds, hidden files left out, by name: the same order on every machine.
+fn sorted(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(folder).map_err(|e| Error::input(folder, e))?;
+    let mut paths: Vec<PathBuf> = entries
+        .map(|entry| entry.map(|entry| entry.path()).map_err(|e| Error::input(folder, e)))
+        .collect::<Result<_>>()?;
+    paths.retain(|path| !path.file_name().unwrap_or_default().to_string_lossy().starts_with('.'));
+    paths.sort();
+    Ok(paths)
+}

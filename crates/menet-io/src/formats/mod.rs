@@ -1,0 +1,140 @@
+//! Readers of labelled data, one file a format.
+
+pub mod csv;
+pub mod idx;
+pub mod images;
+pub mod numpy;
+pub mod svmlight;
+
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use crate::builtin::{self, Builtin};
+use crate::error::{Error, Result};
+use crate::table::Table;
+
+/// What a reader may be told. What does not concern a format is ignored by it.
+#[derive(Debug, Clone)]
+pub struct ReadOptions {
+    /// Name of the label column.
+    pub label: String,
+    /// Columns to leave out.
+    pub drop: Vec<String>,
+    /// A file with one label a line, for formats without any.
+    pub labels: Option<PathBuf>,
+    /// Name of the array of samples; none = `X`.
+    pub x_key: Option<String>,
+    /// Name of the array of labels; none = `y`.
+    pub y_key: Option<String>,
+    /// Whether svmlight's indices begin at 0.
+    pub zero_based: bool,
+    /// Height and width to which images are resized.
+    pub size: Option<(usize, usize)>,
+    /// Height and width of the images that the samples are, where the format does not say.
+    pub shape: Option<(usize, usize)>,
+    /// Whether missing values become the mean of their column.
+    pub impute_mean: bool,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        ReadOptions {
+            label: "label".to_owned(),
+            drop: Vec::new(),
+            labels: None,
+            x_key: None,
+            y_key: None,
+            zero_based: false,
+            size: None,
+            shape: None,
+            impute_mean: false,
+        }
+    }
+}
+
+/// A format: how its files are called, and who reads them.
+#[derive(Debug)]
+pub struct Format {
+    /// Its name.
+    pub name: &'static str,
+    /// How its file names end; none for folders.
+    pub endings: &'static [&'static str],
+    /// One line about it.
+    pub summary: &'static str,
+    /// The reader.
+    pub read: fn(&Path, &ReadOptions) -> Result<Table>,
+}
+
+/// Every format.
+pub static REGISTRY: &[Format] =
+    &[csv::CSV, csv::TSV, numpy::NPZ, numpy::NPY, svmlight::SVMLIGHT, idx::IDX, images::FOLDER];
+
+/// No file holds more numbers than this: past it, sizes in headers are not believed.
+pub(crate) const MOST_VALUES: usize = 1 << 33;
+
+/// Reads a built-in set, a file or a folder.
+///
+/// # Errors
+/// When there is nothing of that name, its format is unknown, or its content is invalid.
+pub fn read(source: &str, options: &ReadOptions) -> Result<Table> {
+    let path = Path::new(source);
+    let mut table = match Builtin::find(source) {
+        Some(set) if !path.exists() => set.load()?,
+        _ => (format_of(path)?.read)(path, options)?,
+    };
+    if let Some(file) = &options.labels {
+        table.labels = Some(read_labels(file, table.rows)?);
+    }
+    if let Some((height, width)) = options.shape {
+        table.set_image_shape(height, width)?;
+    }
+    if options.impute_mean {
+        table.impute_mean()?;
+    }
+    Ok(table)
+}
+
+fn format_of(path: &Path) -> Result<&'static Format> {
+    let builtins: Vec<&str> = builtin::REGISTRY.iter().map(|set| set.name).collect();
+    match path.metadata() {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+            let problem = format!("no such file or folder, and not a built-in set ({})", builtins.join(", "));
+            Err(Error::input(path, problem))
+        }
+        Err(e) => Err(Error::input(path, e)),
+        Ok(meta) if meta.is_dir() => Ok(&images::FOLDER),
+        Ok(_) => {
+            let name = path.to_string_lossy().to_lowercase();
+            let known = |format: &&Format| format.endings.iter().any(|ending| name.ends_with(ending));
+            REGISTRY.iter().find(known).ok_or_else(|| {
+                let endings: Vec<&str> = REGISTRY.iter().flat_map(|format| format.endings).copied().collect();
+                Error::input(
+                    path,
+                    format!("unknown format; known are folders of images and {}", endings.join(" ")),
+                )
+            })
+        }
+    }
+}
+
+/// Opens a file, unpacking it if its name ends in `.gz`.
+pub(crate) fn open(path: &Path) -> Result<Box<dyn Read>> {
+    let file = std::fs::File::open(path).map_err(|e| Error::input(path, e))?;
+    let reader = BufReader::with_capacity(1 << 20, file);
+    if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("gz")) {
+        Ok(Box::new(flate2::bufread::MultiGzDecoder::new(reader)))
+    } else {
+        Ok(Box::new(reader))
+    }
+}
+
+/// One label a line.
+fn read_labels(path: &Path, rows: usize) -> Result<Vec<String>> {
+    let mut text = String::new();
+    open(path)?.read_to_string(&mut text).map_err(|e| Error::input(path, e))?;
+    let labels: Vec<String> = text.lines().map(str::to_owned).collect();
+    if labels.len() != rows {
+        return Err(Error::input(path, format!("{} labels for {rows} samples", labels.len())));
+    }
+    Ok(labels)
+}

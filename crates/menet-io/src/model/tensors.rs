@@ -1,0 +1,164 @@
+//! Numbers and lists to safetensors and back, trusting nothing on the way back.
+
+use std::collections::HashMap;
+
+use menet::lars::Certificate;
+use menet::sparse::SparseVector;
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+
+/// What is wrong with a file.
+pub(super) type Problem = String;
+
+type Result<T> = std::result::Result<T, Problem>;
+
+/// Collects tensors.
+#[derive(Default)]
+pub(super) struct Packer {
+    tensors: Vec<(String, Dtype, Vec<usize>, Vec<u8>)>,
+}
+
+impl Packer {
+    pub(super) fn floats(&mut self, name: &str, values: &[f64]) {
+        let bytes = values.iter().flat_map(|x| x.to_le_bytes()).collect();
+        self.tensors.push((name.to_owned(), Dtype::F64, vec![values.len()], bytes));
+    }
+
+    /// Row after row, `columns` a row.
+    pub(super) fn matrix(&mut self, name: &str, values: &[f64], columns: usize) {
+        self.floats(name, values);
+        if let Some((_, _, shape, _)) = self.tensors.last_mut() {
+            *shape = vec![values.len() / columns.max(1), columns];
+        }
+    }
+
+    pub(super) fn indices(&mut self, name: &str, values: &[usize]) {
+        let bytes = values.iter().flat_map(|&x| (x as u64).to_le_bytes()).collect();
+        self.tensors.push((name.to_owned(), Dtype::U64, vec![values.len()], bytes));
+    }
+
+    pub(super) fn bytes(&mut self, name: &str, bytes: Vec<u8>) {
+        self.tensors.push((name.to_owned(), Dtype::U8, vec![bytes.len()], bytes));
+    }
+
+    pub(super) fn certificates(&mut self, name: &str, certificates: impl Iterator<Item = Certificate>) {
+        let values: Vec<f64> = certificates.flat_map(|c| [c.kkt, c.scaled]).collect();
+        self.matrix(name, &values, 2);
+    }
+
+    pub(super) fn lists<'a>(&mut self, name: &str, lists: impl Iterator<Item = &'a [usize]>) {
+        let (mut offsets, mut flat) = (vec![0], Vec::new());
+        for list in lists {
+            flat.extend_from_slice(list);
+            offsets.push(flat.len());
+        }
+        self.indices(&format!("{name}.offsets"), &offsets);
+        self.indices(&format!("{name}.indices"), &flat);
+    }
+
+    pub(super) fn sparse<'a>(&mut self, name: &str, vectors: impl Iterator<Item = &'a SparseVector> + Clone) {
+        self.lists(name, vectors.clone().map(SparseVector::indices));
+        self.floats(
+            &format!("{name}.values"),
+            &vectors.flat_map(|v| v.values().to_vec()).collect::<Vec<_>>(),
+        );
+    }
+
+    pub(super) fn finish(self, metadata: HashMap<String, String>) -> Result<Vec<u8>> {
+        let views = self
+            .tensors
+            .iter()
+            .map(|(name, dtype, shape, bytes)| {
+                let view = TensorView::new(*dtype, shape.clone(), bytes).map_err(|e| e.to_string())?;
+                Ok((name.as_str(), view))
+            })
+            .collect::<Result<Vec<_>>>()?;
+        safetensors::serialize(views, Some(metadata)).map_err(|e| e.to_string())
+    }
+}
+
+/// Takes tensors out.
+pub(super) struct Unpacker<'a> {
+    tensors: SafeTensors<'a>,
+}
+
+impl<'a> Unpacker<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Result<(Self, HashMap<String, String>)> {
+        let damaged = |e: safetensors::SafeTensorError| format!("not a whole safetensors file: {e}");
+        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(damaged)?;
+        let tensors = SafeTensors::deserialize(bytes).map_err(damaged)?;
+        Ok((Unpacker { tensors }, metadata.metadata().clone().unwrap_or_default()))
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.tensors.tensor(name).is_ok()
+    }
+
+    fn typed(&self, name: &str, dtype: Dtype) -> Result<&'a [u8]> {
+        let tensor = self.tensors.tensor(name).map_err(|_| format!("the tensor {name:?} is missing"))?;
+        if tensor.dtype() != dtype {
+            return Err(format!("the tensor {name:?} is of type {:?}, not {dtype:?}", tensor.dtype()));
+        }
+        Ok(tensor.data())
+    }
+
+    pub(super) fn bytes(&self, name: &str) -> Result<&'a [u8]> {
+        self.typed(name, Dtype::U8)
+    }
+
+    pub(super) fn floats(&self, name: &str) -> Result<Vec<f64>> {
+        let (words, _) = self.typed(name, Dtype::F64)?.as_chunks::<8>();
+        Ok(words.iter().map(|&word| f64::from_le_bytes(word)).collect())
+    }
+
+    pub(super) fn indices(&self, name: &str) -> Result<Vec<usize>> {
+        let (words, _) = self.typed(name, Dtype::U64)?.as_chunks::<8>();
+        let index = |&word: &[u8; 8]| usize::try_from(u64::from_le_bytes(word)).ok().filter(|&x| x < 1 << 48);
+        words
+            .iter()
+            .map(|word| index(word).ok_or_else(|| format!("the tensor {name:?} holds an absurd number")))
+            .collect()
+    }
+
+    pub(super) fn certificates(&self, name: &str) -> Result<Vec<Certificate>> {
+        let values = self.floats(name)?;
+        let (pairs, rest) = values.as_chunks::<2>();
+        match rest {
+            [] => Ok(pairs.iter().map(|&[kkt, scaled]| Certificate { kkt, scaled }).collect()),
+            _ => Err(format!("the tensor {name:?} does not hold pairs")),
+        }
+    }
+
+    pub(super) fn lists(&self, name: &str) -> Result<Vec<Vec<usize>>> {
+        let offsets = self.indices(&format!("{name}.offsets"))?;
+        let flat = self.indices(&format!("{name}.indices"))?;
+        split(name, &offsets, &flat)
+    }
+
+    pub(super) fn sparse(&self, name: &str) -> Result<Vec<SparseVector>> {
+        let offsets = self.indices(&format!("{name}.offsets"))?;
+        let indices = self.lists(name)?;
+        let values = split(name, &offsets, &self.floats(&format!("{name}.values"))?)?;
+        indices
+            .into_iter()
+            .zip(values)
+            .map(|(indices, values)| {
+                let rising = indices.windows(2).all(|pair| pair[0] < pair[1]);
+                if !rising || values.contains(&0.0) {
+                    return Err(format!("the tensor {name:?} holds a sparse vector that is out of order"));
+                }
+                Ok(SparseVector::from_pairs(indices.into_iter().zip(values).collect()))
+            })
+            .collect()
+    }
+}
+
+/// Cuts `flat` at `offsets`, which must begin at 0, never fall, and end where it ends.
+fn split<T: Clone>(name: &str, offsets: &[usize], flat: &[T]) -> Result<Vec<Vec<T>>> {
+    let sound = offsets.first() == Some(&0)
+        && offsets.last() == Some(&flat.len())
+        && offsets.windows(2).all(|pair| pair[0] <= pair[1]);
+    if !sound {
+        return Err(format!("the offsets of {name:?} do not fit its {} entries", flat.len()));
+    }
+    Ok(offsets.windows(2).map(|pair| flat[pair[0]..pair[1]].to_vec()).collect())
+}

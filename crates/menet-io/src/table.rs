@@ -1,0 +1,150 @@
+//! What a reader gives: numbers in rows, with whatever else the file knows.
+
+use faer::MatRef;
+use menet::Dataset;
+
+use crate::error::{Error, Result};
+
+/// Samples in rows. A missing value is NaN until [`Table::impute_mean`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// Where it was read from, for messages.
+    pub source: String,
+    /// Row after row.
+    pub values: Vec<f64>,
+    /// Number of samples.
+    pub rows: usize,
+    /// Number of variables.
+    pub columns: usize,
+    /// One label a row, if there are any.
+    pub labels: Option<Vec<String>>,
+    /// Names of the variables, if there are any.
+    pub feature_names: Option<Vec<String>>,
+    /// Height and width, if the samples are images.
+    pub image_shape: Option<(usize, usize)>,
+}
+
+impl Table {
+    /// The values as a matrix, without a copy.
+    pub fn matrix(&self) -> MatRef<'_, f64> {
+        MatRef::from_row_major_slice(&self.values, self.rows, self.columns)
+    }
+
+    /// The labelled data, without a copy.
+    ///
+    /// # Errors
+    /// When there are no labels, or a value is missing or not finite.
+    pub fn dataset(&self) -> Result<Dataset<'_>> {
+        let Some(labels) = &self.labels else {
+            return Err(Error::input(self.source.as_ref(), "there are no labels"));
+        };
+        self.check_missing()?;
+        let mut data = Dataset::new(self.matrix(), labels)?;
+        if let Some(names) = &self.feature_names {
+            data = data.with_feature_names(names.clone())?;
+        }
+        if let Some((height, width)) = self.image_shape {
+            data = data.with_image_shape(height, width)?;
+        }
+        Ok(data)
+    }
+
+    /// Refuses missing values, saying where the first is.
+    ///
+    /// # Errors
+    /// When there is one.
+    pub fn check_missing(&self) -> Result<()> {
+        match self.values.iter().position(|value| value.is_nan()) {
+            None => Ok(()),
+            Some(at) => {
+                let (row, column) = (at / self.columns, at % self.columns);
+                let count = self.values.iter().filter(|value| value.is_nan()).count();
+                let problem = format!(
+                    "a value is missing in sample {} of {}, variable {} ({count} missing in all); fill them with \
+                     --impute mean",
+                    row + 1,
+                    self.rows,
+                    self.variable(column),
+                );
+                Err(Error::input(self.source.as_ref(), problem))
+            }
+        }
+    }
+
+    /// Fills every missing value with the mean of the others in its column.
+    ///
+    /// # Errors
+    /// When a column has no values at all.
+    pub fn impute_mean(&mut self) -> Result<()> {
+        for column in 0..self.columns {
+            let known =
+                || (0..self.rows).map(|row| self.values[row * self.columns + column]).filter(|x| !x.is_nan());
+            let count = known().count();
+            if count == self.rows {
+                continue;
+            }
+            if count == 0 {
+                let problem = format!("every value of variable {} is missing", self.variable(column));
+                return Err(Error::input(self.source.as_ref(), problem));
+            }
+            let mean = known().sum::<f64>() / count as f64;
+            for row in 0..self.rows {
+                let value = &mut self.values[row * self.columns + column];
+                if value.is_nan() {
+                    *value = mean;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets the image shape.
+    ///
+    /// # Errors
+    /// When it is not the number of variables.
+    pub fn set_image_shape(&mut self, height: usize, width: usize) -> Result<()> {
+        if height.checked_mul(width) != Some(self.columns) {
+            let problem =
+                format!("{height}x{width} pixels are not the {} variables of a sample", self.columns);
+            return Err(Error::input(self.source.as_ref(), problem));
+        }
+        self.image_shape = Some((height, width));
+        Ok(())
+    }
+
+    /// The table with its columns in the order of `names`.
+    ///
+    /// # Errors
+    /// When a name is missing.
+    pub fn select(mut self, names: &[String]) -> Result<Self> {
+        let Some(own) = &self.feature_names else { return Ok(self) };
+        if own == names {
+            return Ok(self);
+        }
+        let place: std::collections::HashMap<&str, usize> =
+            own.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
+        let order: Vec<usize> = names
+            .iter()
+            .map(|name| {
+                place.get(name.as_str()).copied().ok_or_else(|| {
+                    Error::input(
+                        self.source.as_ref(),
+                        format!("there is no column {name:?}, which the model needs"),
+                    )
+                })
+            })
+            .collect::<Result<_>>()?;
+        let columns = self.columns;
+        self.values = self.values.chunks(columns).flat_map(|row| order.iter().map(|&at| row[at])).collect();
+        (self.columns, self.feature_names) = (names.len(), Some(names.to_vec()));
+        Ok(self)
+    }
+
+    /// A variable as a message names it.
+    fn variable(&self, column: usize) -> String {
+        match &self.feature_names {
+            Some(names) => format!("{:?}", names[column]),
+            None => (column + 1).to_string(),
+        }
+    }
+}
