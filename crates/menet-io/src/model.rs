@@ -221,7 +221,7 @@ impl ModelFile {
 fn ended_code(ended: Ended) -> [usize; 2] {
     match ended {
         Ended::Complete => [0, 0],
-        Ended::MaxNonzeros => [1, 0],
+        Ended::MaxNonzeros { needed } => [1, needed],
         Ended::LambdaMin => [2, 0],
         Ended::Dependent { variable } => [3, variable],
         Ended::Unbounded { variable } => [4, variable],
@@ -233,7 +233,7 @@ fn ended_code(ended: Ended) -> [usize; 2] {
 fn ended_from(code: usize, variable: usize) -> std::result::Result<Ended, Problem> {
     Ok(match code {
         0 => Ended::Complete,
-        1 => Ended::MaxNonzeros,
+        1 => Ended::MaxNonzeros { needed: variable },
         2 => Ended::LambdaMin,
         3 => Ended::Dependent { variable },
         4 => Ended::Unbounded { variable },

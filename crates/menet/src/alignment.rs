@@ -6,10 +6,10 @@ use rayon::prelude::*;
 
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
-use crate::linalg::{column_mut, dot};
+use crate::linalg::{dot, from_columns};
 use crate::monitor::{Monitor, Stage, proceed};
 use crate::neighbors::{Among, Neighbor, neighbors};
-use crate::patches::{Neighborhood, Patch, PatchParams, PatchRule};
+use crate::patches::{Local, Neighborhood, PatchParams, PatchRule};
 use crate::preprocess::Preprocessed;
 use crate::spectrum::{Extreme, smallest_eigenvalue};
 
@@ -57,7 +57,7 @@ impl SparseSymmetric {
 
     /// `L X` for a dense matrix.
     pub fn product(&self, x: MatRef<'_, f64>) -> Mat<f64> {
-        let columns: Vec<Vec<f64>> = (0..x.ncols())
+        let columns = (0..x.ncols())
             .into_par_iter()
             .map(|k| {
                 let x: Vec<f64> = x.col(k).iter().copied().collect();
@@ -65,12 +65,8 @@ impl SparseSymmetric {
                 self.apply(&x, &mut out);
                 out
             })
-            .collect();
-        let mut out = Mat::zeros(self.dim(), x.ncols());
-        for (k, values) in columns.iter().enumerate() {
-            column_mut(&mut out, k).copy_from_slice(values);
-        }
-        out
+            .collect::<Vec<Vec<f64>>>();
+        from_columns(self.dim(), &columns)
     }
 
     /// `xᵀ L x`.
@@ -115,9 +111,7 @@ impl Alignment {
         params: &PatchParams,
         monitor: &dyn Monitor,
     ) -> Result<Self> {
-        let near = neighbors(data, preprocessed, rule.near(), params.k_within, monitor)?;
-        let k_far = if rule.has_kappa() { params.k_between } else { 0 };
-        let far = neighbors(data, preprocessed, Among::Between, k_far, monitor)?;
+        let (near, far) = related(data, preprocessed, rule, params, monitor)?;
         Self::from_neighbors(preprocessed, rule, params, &near, &far, monitor)
     }
 
@@ -134,29 +128,38 @@ impl Alignment {
         monitor: &dyn Monitor,
     ) -> Result<Self> {
         let n = near.len();
+        if far.len() != n || preprocessed.x.nrows() != n {
+            let why = format!("there are neighbours of {n} samples");
+            return Err(Error::Size {
+                what: "the other group, or the data,",
+                given: far.len(),
+                expected: n,
+                why,
+            });
+        }
         let median_distance = median(near.iter().flatten().map(|neighbor| neighbor.distance));
-        let patches: Vec<Patch> = (0..n)
+        // A patch lives only until its entries have been placed.
+        let placed: Vec<(Entries, Entries)> = (0..n)
             .into_par_iter()
             .map(|center| {
                 proceed(monitor, Stage::Alignment)?;
-                rule.patch(&Neighborhood {
+                let patch = rule.patch(&Neighborhood {
                     center,
                     near: &near[center],
                     far: &far[center],
                     data: preprocessed,
                     params,
                     median_distance,
-                })
+                })?;
+                let repel = patch.repel.as_ref().map_or_else(Vec::new, |repel| place(&patch.members, repel));
+                Ok((place(&patch.members, &patch.attract), repel))
             })
             .collect::<Result<_>>()?;
         monitor.progress(Stage::Alignment, n, n);
-        let attract = align(n, patches.iter().map(|patch| (&patch.members, &patch.attract)))?;
-        let repel = rule
-            .has_kappa()
-            .then(|| {
-                align(n, patches.iter().filter_map(|p| p.repel.as_ref().map(|repel| (&p.members, repel))))
-            })
-            .transpose()?;
+        let (attract, repel): (Vec<Entries>, Vec<Entries>) = placed.into_iter().unzip();
+        let attract = SparseSymmetric::from_triplets(n, &attract.concat())?;
+        let repel =
+            rule.has_kappa().then(|| SparseSymmetric::from_triplets(n, &repel.concat())).transpose()?;
         Ok(Alignment { attract, repel })
     }
 
@@ -185,11 +188,17 @@ impl Alignment {
     /// converges quadratically from above.
     ///
     /// # Errors
-    /// When an eigenvalue cannot be found.
-    pub fn largest_kappa(&self, requested: f64, bound: f64) -> Result<Option<(f64, f64)>> {
+    /// When an eigenvalue cannot be found, or `monitor` asks to stop.
+    pub fn largest_kappa(
+        &self,
+        requested: f64,
+        bound: f64,
+        monitor: &dyn Monitor,
+    ) -> Result<Option<(f64, f64)>> {
         let slack = 1e-12 * (self.attract.spectrum_bound() + bound);
         let mut kappa = requested;
         for _ in 0..100 {
+            proceed(monitor, Stage::Reduction)?;
             let smallest = self.matrix(kappa)?.smallest_eigenvalue()?;
             if smallest.value >= -bound - slack {
                 return Ok(Some((kappa, smallest.value)));
@@ -208,22 +217,30 @@ impl Alignment {
     }
 }
 
-/// `Σ SᵢᵀLᵢSᵢ`, in the order of the patches.
-fn align<'a>(
-    n: usize,
-    patches: impl Iterator<Item = (&'a Vec<usize>, &'a Mat<f64>)>,
-) -> Result<SparseSymmetric> {
-    let mut triplets = Vec::new();
-    for (members, part) in patches {
-        for (b, &j) in members.iter().enumerate() {
-            for (a, &i) in members.iter().enumerate() {
-                if part[(a, b)] != 0.0 {
-                    triplets.push(Triplet::new(i, j, part[(a, b)]));
-                }
-            }
-        }
-    }
-    SparseSymmetric::from_triplets(n, &triplets)
+/// The two groups of neighbours that `rule` asks for; the second is empty for rules without a κ.
+///
+/// # Errors
+/// When `monitor` asks to stop.
+pub fn related(
+    data: &Dataset<'_>,
+    preprocessed: &Preprocessed,
+    rule: &dyn PatchRule,
+    params: &PatchParams,
+    monitor: &dyn Monitor,
+) -> Result<Groups> {
+    let near = neighbors(data, preprocessed, rule.near(), params.k_within, monitor)?;
+    let k_far = if rule.has_kappa() { params.k_between } else { 0 };
+    Ok((near, neighbors(data, preprocessed, Among::Between, k_far, monitor)?))
+}
+
+/// For every sample its neighbours of the first and of the second group.
+pub type Groups = (Vec<Vec<Neighbor>>, Vec<Vec<Neighbor>>);
+
+type Entries = Vec<Triplet<usize, usize, f64>>;
+
+/// `SᵀLS`: the entries of a patch's matrix, at its members.
+fn place(members: &[usize], local: &Local) -> Entries {
+    local.entries().into_iter().map(|(a, b, value)| Triplet::new(members[a], members[b], value)).collect()
 }
 
 /// The median, the lower one of two; 1 of nothing.

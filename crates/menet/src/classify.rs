@@ -37,7 +37,7 @@ impl Metric {
         match self {
             Metric::Euclidean => x.iter().zip(y).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt(),
             Metric::Cosine => {
-                let lengths = (inner(x, x) * inner(y, y)).sqrt();
+                let lengths = inner(x, x).sqrt() * inner(y, y).sqrt();
                 if lengths > 0.0 { (1.0 - inner(x, y) / lengths).max(0.0) } else { 1.0 }
             }
         }

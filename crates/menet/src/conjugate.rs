@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use crate::alignment::SparseSymmetric;
 use crate::gram::Gram;
-use crate::linalg::{axpy, column, column_mut, dot, symmetric_product};
+use crate::linalg::{axpy, column, dot, from_columns, symmetric_product};
 
 /// `A` as an operator.
 #[derive(Debug)]
@@ -79,11 +79,7 @@ impl Smoother {
             .into_par_iter()
             .map(|k| self.apply(&x.col(k).iter().copied().collect::<Vec<_>>()))
             .collect();
-        let mut out = Mat::zeros(x.nrows(), x.ncols());
-        for (k, values) in columns.iter().enumerate() {
-            column_mut(&mut out, k).copy_from_slice(values);
-        }
-        out
+        from_columns(x.nrows(), &columns)
     }
 
     /// The Gram matrix `XᵀAX`, whole.

@@ -74,6 +74,19 @@ pub enum Error {
         /// Number of classes.
         classes: usize,
     },
+    /// So many variables tie for the first place that a component can use none of them.
+    #[error(
+        "component {component} uses no variable: {tied} tie for the first place, but `nonzeros` is {nonzeros}; allow \
+         {tied}, or break the tie with penalty_factors"
+    )]
+    Tie {
+        /// The component, from 1.
+        component: usize,
+        /// How many variables would have to move together.
+        tied: usize,
+        /// How many are allowed.
+        nonzeros: usize,
+    },
     /// No variable distinguishes the samples, or the class centres coincide.
     #[error("nothing to learn: {0}")]
     Degenerate(String),
@@ -126,12 +139,12 @@ impl Error {
     }
 }
 
-/// `Ok` when `value` is finite and satisfies `test`.
+/// `Ok` when `value` is finite, no larger than what can be squared with safety, and satisfies `test`.
 pub(crate) fn check(
     name: &'static str,
     value: f64,
     allowed: &'static str,
     test: impl Fn(f64) -> bool,
 ) -> Result<()> {
-    if value.is_finite() && test(value) { Ok(()) } else { Err(Error::parameter(name, value, allowed)) }
+    if value.abs() <= 1e100 && test(value) { Ok(()) } else { Err(Error::parameter(name, value, allowed)) }
 }

@@ -12,6 +12,8 @@
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 
+use crate::dataset::check_finite;
+use crate::error::{Error, Result};
 use crate::linalg::{column, dot};
 
 /// A symmetric positive semidefinite matrix known by its columns. The ridge is not part of it.
@@ -40,6 +42,14 @@ pub trait Gram: Sync {
         for (out, &row) in out.iter_mut().zip(rows) {
             *out = buffer[row];
         }
+    }
+
+    /// Refuses a source that cannot be a Gram matrix: not square, not finite. Called once before a path.
+    ///
+    /// # Errors
+    /// Saying what is wrong.
+    fn check(&self) -> Result<()> {
+        Ok(())
     }
 
     /// `out = G[:, support] · coefficients`.
@@ -73,26 +83,32 @@ impl Gram for MatRef<'_, f64> {
             *out = column[row];
         }
     }
+
+    fn check(&self) -> Result<()> {
+        if self.nrows() != self.ncols() {
+            let why = format!("it has {} columns and must be square", self.ncols());
+            let (given, expected) = (self.nrows(), self.ncols());
+            return Err(Error::Size { what: "a column of the Gram matrix", given, expected, why });
+        }
+        check_finite("the Gram matrix", *self)
+    }
 }
 
 impl Gram for Mat<f64> {
     fn dim(&self) -> usize {
-        self.ncols()
+        self.as_ref().dim()
     }
-
     fn column(&self, j: usize, out: &mut [f64]) {
-        out.copy_from_slice(column(self, j));
+        self.as_ref().column(j, out);
     }
-
     fn diagonal(&self) -> Vec<f64> {
-        (0..self.ncols()).map(|j| self[(j, j)]).collect()
+        Gram::diagonal(&self.as_ref())
     }
-
     fn entries(&self, rows: &[usize], j: usize, out: &mut [f64]) {
-        let column = column(self, j);
-        for (out, &row) in out.iter_mut().zip(rows) {
-            *out = column[row];
-        }
+        self.as_ref().entries(rows, j, out);
+    }
+    fn check(&self) -> Result<()> {
+        self.as_ref().check()
     }
 }
 
@@ -135,6 +151,10 @@ impl Gram for FactorGram {
         for (out, &row) in out.iter_mut().zip(rows) {
             *out = dot(column(&self.factor, row), x);
         }
+    }
+
+    fn check(&self) -> Result<()> {
+        check_finite("the factor of the Gram matrix", self.factor.as_ref())
     }
 
     /// `Fᵀ (F[:, support] · coefficients)`: the factor is read once for all the vectors.
@@ -180,6 +200,7 @@ mod tests {
             });
         for gram in sources {
             assert_eq!(gram.dim(), 9);
+            assert!(gram.check().is_ok());
             assert_eq!(gram.diagonal(), (0..9).map(|j| full[(j, j)]).collect::<Vec<_>>());
             let mut out = [0.0; 3];
             gram.entries(&rows, 4, &mut out);

@@ -40,7 +40,7 @@ pub(crate) fn inner_products(a: &Mat<f64>, b: MatRef<'_, f64>) -> Mat<f64> {
         .into_par_iter()
         .map(|k| (0..a.ncols()).map(|j| dot(column(a, j), column(&b, k))).collect())
         .collect();
-    Mat::from_fn(a.ncols(), b.ncols(), |j, k| columns[k][j])
+    from_columns(a.ncols(), &columns)
 }
 
 /// The symmetric `aᵀ · b`, of which only the lower half is computed, then mirrored.
@@ -294,6 +294,15 @@ pub(crate) fn squared_distance(x: &[f64], y: &[f64]) -> f64 {
             sums.iter().sum::<f64>() + tail
         },
     )
+}
+
+/// The matrix with these columns of length `rows`.
+pub(crate) fn from_columns(rows: usize, columns: &[Vec<f64>]) -> Mat<f64> {
+    let mut out = Mat::zeros(rows, columns.len());
+    for (k, values) in columns.iter().enumerate() {
+        column_mut(&mut out, k).copy_from_slice(values);
+    }
+    out
 }
 
 /// Column `j` as a slice.

@@ -5,13 +5,12 @@ use std::time::Instant;
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 
-use crate::alignment::Alignment;
+use crate::alignment::{Alignment, related};
 use crate::classify::Metric;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result, check};
-use crate::lars::{Certificate, LarsOptions, Path, check_penalty_factors, lars_paths};
+use crate::lars::{Certificate, Ended, LarsOptions, Path, check_penalty_factors, lars_paths};
 use crate::monitor::{Monitor, Stage, proceed};
-use crate::neighbors::{Among, neighbors};
 use crate::patches::{self, PatchParams};
 use crate::preprocess::Preprocessed;
 use crate::projection::Projection;
@@ -107,14 +106,12 @@ impl MenParams {
         at_least_one("k_within", Some(self.k_within))?;
         at_least_one("ltsa_dimension", self.ltsa_dimension)?;
         at_least_one("pca_rank", self.pca_rank)?;
-        check("ridge", self.ridge, "a finite number >= 0", |x| x >= 0.0)?;
-        check("alpha", self.alpha, "a finite number >= 0", |x| x >= 0.0)?;
-        check("beta", self.beta, "a finite number > 0", |x| x > 0.0)?;
-        check("kappa", self.kappa, "a finite number >= 0", |x| x >= 0.0)?;
-        check("bandwidth", self.bandwidth.unwrap_or(1.0), "a finite number > 0", |x| x > 0.0)?;
-        check("lle_regularizer", self.lle_regularizer, "a finite number > 0", |x| x > 0.0)?;
-        check("target_shrinkage", self.target_shrinkage, "a finite number > 0", |x| x > 0.0)?;
-        check("floor", self.floor, "in (0, 1]", |x| x > 0.0 && x <= 1.0)?;
+        self.reduction_params(Route::Auto).check()?;
+        check("ridge", self.ridge, "a number from 0 to 1e100", |x| x >= 0.0)?;
+        let positive = "a number > 0, at most 1e100";
+        check("bandwidth", self.bandwidth.unwrap_or(1.0), positive, |x| x > 0.0)?;
+        check("lle_regularizer", self.lle_regularizer, positive, |x| x > 0.0)?;
+        check("target_shrinkage", self.target_shrinkage, positive, |x| x > 0.0)?;
         patches::rule(&self.patch)?;
         self.penalty_factors.as_ref().map_or(Ok(()), |factors| check_penalty_factors(factors, p))
     }
@@ -177,11 +174,7 @@ pub fn fit_by(data: &Dataset<'_>, params: &MenParams, route: Route, monitor: &dy
     let mut clock = Clock { monitor, seconds: Vec::new() };
 
     let pre = clock.time(Stage::Preprocess, || Preprocessed::new(data, params.pca_rank))?;
-    let (near, far) = clock.time(Stage::Neighbors, || {
-        let near = neighbors(data, &pre, rule.near(), patch.k_within, monitor)?;
-        let k_far = if rule.has_kappa() { patch.k_between } else { 0 };
-        Ok((near, neighbors(data, &pre, Among::Between, k_far, monitor)?))
-    })?;
+    let (near, far) = clock.time(Stage::Neighbors, || related(data, &pre, rule, &patch, monitor))?;
     let alignment = clock
         .time(Stage::Alignment, || Alignment::from_neighbors(&pre, rule, &patch, &near, &far, monitor))?;
     let y = clock.time(Stage::Target, || {
@@ -189,7 +182,7 @@ pub fn fit_by(data: &Dataset<'_>, params: &MenParams, route: Route, monitor: &dy
     })?;
     let problem = clock.time(Stage::Reduction, || {
         let x = if params.standardize { pre.unit_columns() } else { pre.x.clone() };
-        reduce(x, y.as_ref(), &alignment, &params.reduction_params(route))
+        reduce(x, y.as_ref(), &alignment, &params.reduction_params(route), monitor)
     })?;
     let options = params.lars_options(&pre.norms);
     let paths =
@@ -289,8 +282,8 @@ impl Men {
             components: paths.iter().map(Component::from).collect(),
             paths,
             units,
+            cg_residual: problem.cg_residual(),
             definiteness: problem.definiteness,
-            cg_residual: problem.cg_residual,
             seconds,
             classes: data.classes().to_vec(),
             feature_names: data.feature_names().map(<[String]>::to_vec),
@@ -318,6 +311,17 @@ impl Men {
         }
         if let Some((height, width)) = parts.image_shape {
             size("an image", height.saturating_mul(width), p, "variables")?;
+        }
+        let empty = parts.paths.iter().position(|path| path.last().coefficients.nonzeros() == 0);
+        if let Some(k) = empty {
+            return Err(match (parts.paths[k].ended(), parts.paths[k].max_nonzeros()) {
+                (Ended::MaxNonzeros { needed }, Some(nonzeros)) => {
+                    Error::Tie { component: k + 1, tied: needed, nonzeros }
+                }
+                (ended, _) => {
+                    Error::Degenerate(format!("component {} uses no variable: its path {ended}", k + 1))
+                }
+            });
         }
         let used = parts
             .paths

@@ -49,6 +49,7 @@ pub fn neighbors(
     monitor: &dyn Monitor,
 ) -> Result<Vec<Vec<Neighbor>>> {
     let n = data.samples();
+    preprocessed.check(data)?;
     if k == 0 {
         return Ok(vec![Vec::new(); n]);
     }
@@ -110,8 +111,8 @@ fn keep_candidates(near: &mut Vec<(f64, usize)>, k: usize, rounding: impl Fn(usi
 fn exact(near: Vec<(f64, usize)>, k: usize, squared: impl Fn(usize) -> f64) -> Vec<Neighbor> {
     let mut near: Vec<(f64, usize)> = near.into_iter().map(|(_, j)| (squared(j), j)).collect();
     near.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    near.truncate(k);
-    near.into_iter().map(|(d, index)| Neighbor { index, distance: d.sqrt() }).collect()
+    // A new list: to collect in place would keep room for all n candidates.
+    near[..k.min(near.len())].iter().map(|&(d, index)| Neighbor { index, distance: d.sqrt() }).collect()
 }
 
 #[cfg(test)]
@@ -149,6 +150,7 @@ mod tests {
                 for k in [1, 5, 49, 200] {
                     let found = neighbors(&data, &pre, among, k, &()).unwrap();
                     for (i, found) in found.iter().enumerate() {
+                        assert!(found.capacity() <= 2 * k.max(4), "room for {}", found.capacity());
                         let found: Vec<usize> = found.iter().map(|n| n.index).collect();
                         assert_eq!(found, brute(&data, among, k, i), "{among:?} k {k} sample {i} + {offset}");
                     }

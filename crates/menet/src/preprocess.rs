@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
-use crate::linalg::{column, column_mut, dot, product, thin_svd};
+use crate::linalg::{column, column_mut, dot, from_columns, product, thin_svd};
 
 /// A centred column whose norm is this small a part of its original norm is rounding: 0.1 repeated, minus its
 /// mean, leaves 8e-17, which scaled to length 1 would become a variable.
@@ -35,21 +35,37 @@ impl Preprocessed {
         let raw = data.x();
         let columns: Vec<(Vec<f64>, f64)> =
             (0..p).into_par_iter().map(|j| centred(raw.col(j).iter().copied().collect())).collect();
-        let mut x = Mat::zeros(n, p);
-        for (j, (centred, _)) in columns.iter().enumerate() {
-            column_mut(&mut x, j).copy_from_slice(centred);
-        }
-        let mean = columns.into_iter().map(|(_, mean)| mean).collect();
+        let (columns, mean): (Vec<Vec<f64>>, Vec<f64>) = columns.into_iter().unzip();
+        let mut x = from_columns(n, &columns);
         let mut samples = raw.transpose().to_owned();
         if let Some(rank) = pca_rank {
             x = reconstruct(&x, rank)?;
             samples = x.transpose().to_owned();
+        }
+        // A column that is rounding takes no part in distances either.
+        for j in (0..p).filter(|&j| column(&x, j).iter().all(|&x| x == 0.0)) {
+            samples.row_mut(j).fill(0.0);
         }
         let norms: Vec<f64> = (0..p).map(|j| dot(column(&x, j), column(&x, j)).sqrt()).collect();
         if norms.iter().all(|&norm| norm == 0.0) {
             return Err(Error::Degenerate(format!("all {p} variables are constant over the {n} samples")));
         }
         Ok(Preprocessed { x, samples, mean, norms })
+    }
+
+    /// Refuses data of another size than these were made from.
+    pub(crate) fn check(&self, data: &Dataset<'_>) -> Result<()> {
+        let expected = data.samples() * data.variables();
+        if self.x.shape() == (data.samples(), data.variables()) {
+            return Ok(());
+        }
+        let why = format!("the data are {} x {}", data.samples(), data.variables());
+        Err(Error::Size {
+            what: "the preprocessed data",
+            given: self.x.nrows() * self.x.ncols(),
+            expected,
+            why,
+        })
     }
 
     /// The centred data with columns of length 1 (constant ones stay 0): what the solver works on.

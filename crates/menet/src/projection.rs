@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use crate::dataset::check_finite;
 use crate::error::{Error, Result};
-use crate::linalg::column_mut;
+use crate::linalg::from_columns;
 use crate::sparse::SparseVector;
 
 /// `z = (x − mean) W` with sparse columns of W, in the units of the data.
@@ -85,11 +85,7 @@ impl Projection {
                 z
             })
             .collect();
-        let mut z = Mat::zeros(x.nrows(), self.components());
-        for (k, values) in columns.iter().enumerate() {
-            column_mut(&mut z, k).copy_from_slice(values);
-        }
-        Ok(z)
+        Ok(from_columns(x.nrows(), &columns))
     }
 }
 

@@ -25,9 +25,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::alignment::{Alignment, SparseSymmetric};
 use crate::conjugate::{ConjugateGram, Smoother};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check};
 use crate::gram::{FactorGram, Gram};
 use crate::linalg::{cholesky, cholesky_solve, inner_products, product, symmetric_eigen, symmetric_product};
+use crate::monitor::Monitor;
 use crate::named::Named;
 
 /// What to do where the bound on the spectrum of L does not hold.
@@ -110,6 +111,19 @@ pub struct ReductionParams {
     pub route: Route,
 }
 
+impl ReductionParams {
+    /// Refuses parameters that are out of range.
+    ///
+    /// # Errors
+    /// Naming the parameter, its value and what is allowed.
+    pub fn check(&self) -> Result<()> {
+        check("alpha", self.alpha, "a number from 0 to 1e100", |x| x >= 0.0)?;
+        check("beta", self.beta, "a number > 0, at most 1e100", |x| x > 0.0)?;
+        check("kappa", self.kappa, "a number from 0 to 1e100", |x| x >= 0.0)?;
+        check("floor", self.floor, "in (0, 1]", |x| x > 0.0 && x <= 1.0)
+    }
+}
+
 /// The Gram matrix in whichever form fits the size.
 #[derive(Debug)]
 pub enum GramSource {
@@ -147,6 +161,9 @@ impl Gram for GramSource {
     fn product(&self, support: &[usize], coefficients: MatRef<'_, f64>, out: MatMut<'_, f64>) {
         self.source().product(support, coefficients, out);
     }
+    fn check(&self) -> Result<()> {
+        self.source().check()
+    }
 }
 
 /// A lasso problem with one response a column of the target.
@@ -158,22 +175,41 @@ pub struct LassoProblem {
     pub b: Mat<f64>,
     /// What the definiteness policy did.
     pub definiteness: DefinitenessReport,
-    /// The worst relative residual of the conjugate gradients while the Gram matrix was built, if they were used.
-    /// The certificate speaks of the Gram matrix as built; this says how well it was.
-    pub cg_residual: Option<f64>,
+    /// The worst relative residual of the conjugate gradients that built a full Gram matrix.
+    built: Option<f64>,
+}
+
+impl LassoProblem {
+    /// The worst relative residual of the conjugate gradients so far, if they were used. The certificate speaks of the
+    /// Gram matrix as built; this says how well it was.
+    pub fn cg_residual(&self) -> Option<f64> {
+        match &self.gram {
+            GramSource::Conjugate(gram) => Some(gram.smoother().worst_residual()),
+            _ => self.built,
+        }
+    }
 }
 
 /// Reduces the problem on the solver's columns `x` (n×p) and target `y` (n×d).
 ///
 /// # Errors
-/// When the policy refuses, or a decomposition fails.
+/// When a parameter is out of range, sizes disagree, the policy refuses, a decomposition fails, or `monitor` asks to stop.
 pub fn reduce(
     x: Mat<f64>,
     y: MatRef<'_, f64>,
     alignment: &Alignment,
     params: &ReductionParams,
+    monitor: &dyn Monitor,
 ) -> Result<LassoProblem> {
+    params.check()?;
     let n = x.nrows();
+    let expected = alignment.attract.dim();
+    let why = format!("the alignment is of {expected} samples");
+    for (what, given) in [("a column of the data", n), ("a column of the target", y.nrows())] {
+        if given != expected {
+            return Err(Error::Size { what, given, expected, why });
+        }
+    }
     let b = inner_products(&x, y);
     let full = x.ncols() <= GRAM_LIMIT;
     let dense = match params.route {
@@ -184,20 +220,20 @@ pub fn reduce(
     if params.definiteness == Definiteness::Floor {
         let (factor, definiteness) = floored_factor(alignment, params)?;
         let factored = product(factor.as_ref(), x.as_ref());
-        return Ok(LassoProblem { gram: from_factor(factored, full), b, definiteness, cg_residual: None });
+        return Ok(LassoProblem { gram: from_factor(factored, full), b, definiteness, built: None });
     }
-    let (laplacian, definiteness) = admissible(alignment, params)?;
+    let (laplacian, definiteness) = admissible(alignment, params, monitor)?;
     if dense {
         let factored = product(dense_factor(&laplacian, params)?.as_ref(), x.as_ref());
-        return Ok(LassoProblem { gram: from_factor(factored, full), b, definiteness, cg_residual: None });
+        return Ok(LassoProblem { gram: from_factor(factored, full), b, definiteness, built: None });
     }
     let smoother = Smoother::new(laplacian, params.alpha, params.beta, CG_TOLERANCE);
     if full {
         let gram = GramSource::Full(smoother.gram(x.as_ref()));
-        return Ok(LassoProblem { gram, b, definiteness, cg_residual: Some(smoother.worst_residual()) });
+        return Ok(LassoProblem { gram, b, definiteness, built: Some(smoother.worst_residual()) });
     }
     let gram = GramSource::Conjugate(ConjugateGram::new(x, smoother));
-    Ok(LassoProblem { gram, b, definiteness, cg_residual: None })
+    Ok(LassoProblem { gram, b, definiteness, built: None })
 }
 
 fn from_factor(factored: Mat<f64>, full: bool) -> GramSource {
@@ -210,13 +246,14 @@ fn from_factor(factored: Mat<f64>, full: bool) -> GramSource {
 
 /// `(1−f)β / (α(1−f+β))`: how far below zero an eigenvalue of L may lie.
 pub fn eigenvalue_bound(alpha: f64, beta: f64, floor: f64) -> f64 {
-    (1.0 - floor) * beta / (alpha * (1.0 - floor + beta))
+    beta / alpha * ((1.0 - floor) / (1.0 - floor + beta))
 }
 
 /// `L(κ)` with κ as the policy `shrink` or `error` allows it.
 fn admissible(
     alignment: &Alignment,
     params: &ReductionParams,
+    monitor: &dyn Monitor,
 ) -> Result<(SparseSymmetric, DefinitenessReport)> {
     let kappa = if alignment.repel.is_some() { params.kappa } else { 0.0 };
     let mut report = DefinitenessReport {
@@ -233,7 +270,7 @@ fn admissible(
         return Ok((laplacian, report));
     }
     let bound = eigenvalue_bound(params.alpha, params.beta, params.floor);
-    let found = alignment.largest_kappa(kappa, bound)?;
+    let found = alignment.largest_kappa(kappa, bound, monitor)?;
     let refuse = |lambda_min: f64, largest_kappa: Option<f64>| Error::Indefinite {
         kappa,
         lambda_min,

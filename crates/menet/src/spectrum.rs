@@ -17,7 +17,8 @@ const RESTARTS: usize = 300;
 /// An end of a spectrum.
 #[derive(Debug, Clone)]
 pub struct Extreme {
-    /// A lower bound on the eigenvalue: the Rayleigh quotient of `vector`, which lies above it, minus the residual.
+    /// The Rayleigh quotient of `vector`, which lies above the smallest eigenvalue, minus the residual: a lower bound on
+    /// the eigenvalue that `vector` belongs to, which is the smallest unless the iteration missed it altogether.
     pub value: f64,
     /// The unit vector that (nearly) attains it.
     pub vector: Vec<f64>,
@@ -48,12 +49,20 @@ pub fn smallest_eigenvalue(n: usize, size: f64, apply: &dyn Fn(&[f64], &mut [f64
     Err(Error::Numerical { what: "the Lanczos iteration", detail })
 }
 
+/// A number in [−1, 1) from the bits of `i`, stirred (the finalizer of SplitMix64).
+fn scatter(i: u64) -> f64 {
+    let mut z = i.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+}
+
 /// Orthonormal vectors and their images.
 struct Basis<'a> {
     apply: &'a dyn Fn(&[f64], &mut [f64]),
     v: Vec<Vec<f64>>,
     av: Vec<Vec<f64>>,
-    fresh: usize,
+    fresh: u64,
 }
 
 impl Basis<'_> {
@@ -63,9 +72,7 @@ impl Basis<'_> {
         while !self.orthonormalize(&mut x, least) {
             // Numbered, not drawn: the same on every machine and at every call.
             self.fresh += 1;
-            let phase = 12.9898 * self.fresh as f64;
-            let scatter = |i: usize| (43_758.545_3 * (phase + 78.233 * i as f64).sin()).fract();
-            x = (0..x.len()).map(scatter).collect();
+            x = (0..x.len()).map(|i| scatter(i as u64 ^ (self.fresh << 40))).collect();
             least = 0.0;
         }
         let mut image = vec![0.0; x.len()];

@@ -50,15 +50,22 @@ pub fn target(
     components: Option<usize>,
 ) -> Result<Mat<f64>> {
     let classes = data.classes().len();
-    let centres = match kind {
-        TargetKind::Centres => class_centres(data, &preprocessed.x),
-        TargetKind::Whitened => class_centres(data, &whitened(data, preprocessed, shrinkage)?),
+    preprocessed.check(data)?;
+    if classes < 2 {
+        return Err(Error::Classes { found: classes, samples: data.samples() });
+    }
+    let (centres, size) = match kind {
+        TargetKind::Centres => (class_centres(data, &preprocessed.x), preprocessed.x.norm_l2()),
+        TargetKind::Whitened => {
+            let scores = whitened(data, preprocessed, shrinkage)?;
+            (class_centres(data, &scores), scores.norm_l2())
+        }
     };
     let proportion = |class: usize| data.members(class).len() as f64 / data.samples() as f64;
     let weighted = Mat::from_fn(classes, centres.ncols(), |i, v| proportion(i).sqrt() * centres[(i, v)]);
     let svd = left_svd(weighted.as_ref())?;
     let limit = svd.s.len().min(classes - 1);
-    if limit == 0 || svd.s[0] <= 1e-13 * preprocessed.x.norm_max() {
+    if limit == 0 || svd.s[0] <= 1e-13 * size / (data.samples() as f64).sqrt() {
         return Err(Error::Degenerate("the class centres coincide".to_owned()));
     }
     let d = components.unwrap_or(limit);
@@ -190,9 +197,13 @@ mod tests {
 
     #[test]
     fn equal_centres_are_an_error() {
-        let x = Mat::from_fn(4, 1, |i, _| [0.0, 1.0, 1.0, 0.0][i]);
-        let data = Dataset::from_owned(x, &[0, 0, 1, 1]).unwrap();
-        let pre = Preprocessed::new(&data, None).unwrap();
-        assert!(matches!(target(&data, &pre, TargetKind::Centres, 1.0, None), Err(Error::Degenerate(_))));
+        for size in [1e-30, 1e-8, 1.0, 1e30] {
+            let x = Mat::from_fn(6, 2, |i, j| size * [[0.1, 0.7], [1.3, 0.2], [0.4, 0.9]][i % 3][j]);
+            let data = Dataset::from_owned(x, &[0, 0, 0, 1, 1, 1]).unwrap();
+            let pre = Preprocessed::new(&data, None).unwrap();
+            for &kind in TargetKind::ALL {
+                assert!(matches!(target(&data, &pre, kind, 1.0, None), Err(Error::Degenerate(_))), "{size}");
+            }
+        }
     }
 }

@@ -5,7 +5,9 @@ mod common;
 use common::clusters;
 use faer::{Mat, mat};
 use menet::lars::Certificate;
-use menet::target::TargetKind;
+use menet::neighbors::{Among, neighbors};
+use menet::preprocess::Preprocessed;
+use menet::target::{TargetKind, target};
 use menet::{Dataset, Error, Men, MenParams, Monitor, Named, Stage, fit};
 use std::sync::Mutex;
 
@@ -120,6 +122,13 @@ fn numbers_of_nonzeros() {
 
 #[test]
 fn a_fit_holds_every_smaller_fit_bit_for_bit() {
+    // More variables than a Gram matrix is formed for, so columns on demand.
+    let wide = clusters(27, 4, 5, menet::reduction::GRAM_LIMIT + 100);
+    let large = fitted(&wide, &MenParams { nonzeros: Some(40), ..MenParams::default() });
+    for k in (1..=40).step_by(3) {
+        let direct = fitted(&wide, &MenParams { nonzeros: Some(k), ..MenParams::default() });
+        assert_eq!(direct.paths(), large.at(Some(k), None).unwrap().paths(), "K {k}");
+    }
     let labels: Vec<usize> = (0..60).map(|i| i / 5).collect();
     let data = Dataset::from_owned(common::drawn::faces(3, 12, 5, 20), &labels).unwrap();
     let with = |k, d| MenParams { nonzeros: Some(k), components: Some(d), ..MenParams::default() };
@@ -156,7 +165,7 @@ fn every_feature_scaled() {
     let base = clusters(9, 4, 8, 20);
     let params = MenParams { nonzeros: Some(6), ..MenParams::default() };
     let reference = fitted(&base, &params);
-    for size in [1e8, 1e-8] {
+    for size in [1e8, 1e-8, 1e20, 1e-20] {
         let x = base.x() * faer::Scale(size);
         let labels: Vec<usize> = base.class_indices().to_vec();
         let men = fitted(&Dataset::from_owned(x, &labels).unwrap(), &params);
@@ -265,14 +274,60 @@ fn pca_reconstruction_still_speaks_of_the_original_variables() {
 
 #[test]
 fn training_scores_follow_the_target() {
-    // z = (x − mean) W: with all variables and no penalties to speak of, axis k orders the classes as its target.
     let data = clusters(20, 3, 10, 6);
     let men = fitted(&data, &MenParams { ridge: 0.0, alpha: 0.0, ..MenParams::default() });
+    let pre = Preprocessed::new(&data, None).unwrap();
+    let y = target(&data, &pre, TargetKind::Whitened, 1.0, None).unwrap();
     let z = men.transform(data.x()).unwrap();
     for k in 0..2 {
-        let mean: f64 = (0..30).map(|i| z[(i, k)]).sum::<f64>() / 30.0;
-        assert!(mean.abs() < 1e-12, "training scores are centred");
+        let cosine = (z.col(k).transpose() * y.col(k)) / (z.col(k).norm_l2() * y.col(k).norm_l2());
+        let other = (z.col(k).transpose() * y.col(1 - k)) / (z.col(k).norm_l2() * y.col(1 - k).norm_l2());
+        assert!(cosine > 0.7 && cosine > 2.0 * other.abs(), "axis {k}: {cosine} {other}");
     }
+}
+
+#[test]
+fn ties_that_leave_an_axis_empty_are_an_error() {
+    // Two samples: every variable tells them apart equally well.
+    let two = Dataset::from_owned(mat![[0.0, 1.0, 2.0], [1.0, 3.0, 1.0]], &["a", "b"]).unwrap();
+    let with = |k| MenParams { nonzeros: Some(k), ..MenParams::default() };
+    let message = message(&two, &with(2));
+    assert!(
+        message.contains("3 tie for the first place") && message.contains("`nonzeros` is 2"),
+        "{message}"
+    );
+    let men = fitted(&two, &with(3));
+    assert_eq!(men.support_sizes(), [3]);
+    assert!(matches!(men.at(Some(2), None), Err(Error::Tie { component: 1, tied: 3, nonzeros: 2 })));
+}
+
+#[test]
+fn a_column_that_is_rounding_takes_no_part() {
+    // 1e14 plus a little: centred, nothing but rounding is left of it.
+    let base = clusters(23, 3, 6, 5);
+    let x = Mat::from_fn(18, 6, |i, j| if j == 5 { 1e14 + (i % 7) as f64 } else { base.x()[(i, j)] });
+    let men = fitted(&Dataset::from_owned(x, base.class_indices()).unwrap(), &MenParams::default());
+    let without = fitted(&base, &MenParams::default());
+    for (a, b) in men.projection().axes().iter().zip(without.projection().axes()) {
+        assert_eq!(a.indices(), b.indices());
+        assert!(a.values().iter().zip(b.values()).all(|(a, b)| (a - b).abs() < 1e-9 * b.abs()));
+    }
+}
+
+#[test]
+fn stages_refuse_what_does_not_belong_together() {
+    let (one, other) = (clusters(24, 3, 6, 5), clusters(25, 3, 5, 5));
+    let pre = Preprocessed::new(&other, None).unwrap();
+    let size = |error: Error| assert!(matches!(error, Error::Size { .. }), "{error}");
+    size(neighbors(&one, &pre, Among::All, 2, &()).unwrap_err());
+    size(target(&one, &pre, TargetKind::Centres, 1.0, None).unwrap_err());
+}
+
+#[test]
+fn huge_neighbourhoods_stay_small() {
+    // A patch of hundreds of members is its few nonzeros, not a dense square.
+    let data = clusters(26, 2, 300, 4);
+    fitted(&data, &MenParams { k_within: 299, k_between: 300, ..MenParams::default() });
 }
 
 #[test]
@@ -328,9 +383,11 @@ fn a_monitor_sees_every_stage_and_can_stop_any() {
     assert_eq!(men.seconds().iter().map(|(stage, _)| *stage).collect::<Vec<_>>(), Stage::ALL);
     for stage in Stage::ALL {
         let recorder = Recorder { stop_at: Some(stage), ..Recorder::default() };
-        assert!(
-            matches!(fit(&data, &MenParams::default(), &recorder), Err(Error::Stopped { .. })),
-            "{stage}"
-        );
+        // Asked as a stage begins, it ends within that stage, or before the next one where it cannot be cut.
+        let Err(Error::Stopped { stage: at }) = fit(&data, &MenParams::default(), &recorder) else {
+            panic!("{stage}")
+        };
+        let place = |stage| Stage::ALL.iter().position(|&other| other == stage).unwrap();
+        assert!(place(at) == place(stage) || place(at) == place(stage) + 1, "{stage} stopped at {at}");
     }
 }

@@ -126,7 +126,7 @@ fn asking_beyond_the_end_is_an_error() {
     let (gram, b) = problem(1, 30, 8);
     let options = LarsOptions { max_nonzeros: Some(3), ..LarsOptions::default() };
     let path = lars_path(&gram, &b, &options, &()).unwrap();
-    assert_eq!(path.ended(), Ended::MaxNonzeros);
+    assert_eq!(path.ended(), Ended::MaxNonzeros { needed: 4 });
     assert_eq!(path.at_nonzeros(3).unwrap().coefficients.nonzeros(), 3);
     let message = path.at_nonzeros(4).unwrap_err().to_string();
     assert!(message.contains("support of 4") && message.contains("3 nonzeros"), "{message}");
@@ -273,8 +273,27 @@ fn theorem_1_ends_where_the_problem_is_unbounded() {
     assert!(matches!(path.ended(), Ended::Unbounded { variable: 0 }));
     let indefinite = faer::mat![[1.0, 3.0], [3.0, 1.0]];
     let path = quadratic_path(indefinite.as_ref(), &[-4.0, -3.9], &LarsOptions::default(), &()).unwrap();
-    assert!(matches!(path.ended(), Ended::Indefinite { .. } | Ended::Complete), "{:?}", path.ended());
+    assert!(matches!(path.ended(), Ended::Indefinite { .. }), "{:?}", path.ended());
     assert!(quadratic_path(Mat::zeros(2, 3).as_ref(), &[1.0; 3], &LarsOptions::default(), &()).is_err());
+}
+
+#[test]
+fn a_thousand_equal_columns_share_too() {
+    let rng = &mut rng(8);
+    let (n, p) = (10, 1000);
+    let column: Vec<f64> = (0..n).map(|_| normal(rng)).collect();
+    let x = Mat::from_fn(n, p, |i, _| column[i]);
+    let gram = x.transpose() * &x;
+    let b = correlate(&x, &column);
+    let options = LarsOptions { ridge: 0.1, ..LarsOptions::default() };
+    let path = lars_path(&gram, &b, &options, &()).unwrap();
+    assert_eq!(path.knots()[0].entered.len(), p);
+    assert_eq!((path.ended(), path.knots().len()), (Ended::Complete, 2));
+    let w = path.last().coefficients.to_dense(p);
+    assert!(w.iter().all(|x| (x - w[0]).abs() < 1e-9 * w[0].abs()));
+    let few = LarsOptions { max_nonzeros: Some(5), ..options };
+    let path = lars_path(&gram, &b, &few, &()).unwrap();
+    assert_eq!(path.ended(), Ended::MaxNonzeros { needed: p });
 }
 
 #[test]
@@ -347,8 +366,17 @@ fn bad_input_is_named() {
             run(&[1.0; 2], LarsOptions { penalty_factors: factors, ..default() }).contains("at variable 1")
         );
     }
-    let nan = Mat::full(2, 2, f64::NAN);
-    assert!(lars_path(&nan, &[1.0; 2], &default(), &()).is_err());
+    let beside = faer::mat![[1.0, f64::NAN], [f64::NAN, 1.0]];
+    assert!(matches!(lars_path(&beside, &[1.0; 2], &default(), &()), Err(Error::NotFinite { .. })));
+    let wide: Mat<f64> = Mat::zeros(2, 3);
+    assert!(lars_path(&wide, &[1.0; 3], &default(), &()).unwrap_err().to_string().contains("square"));
+    assert!(lars_path(&wide.transpose(), &[1.0; 2], &default(), &()).is_err());
+    assert!(run(&[1e200, 1.0], default()).contains("rescale"));
+    assert!(run(&[1e-200, 0.0], default()).contains("rescale"));
+    let signs = LarsOptions { positive: true, method: Method::Lars, ..default() };
+    assert!(run(&[1.0; 2], signs).contains("`positive`"));
+    let w = SparseVector::default();
+    assert!(certify(&gram, &[1.0; 2], &default(), &w, f64::NAN).is_err());
     let empty: Mat<f64> = Mat::zeros(0, 0);
     assert!(lars_path(&empty, &[], &default(), &()).is_err());
 }

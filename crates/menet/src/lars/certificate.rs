@@ -49,12 +49,15 @@ pub fn certify(
             format!("below {}", b.len()),
         ));
     }
-    let c = correlations(&problem, &[w]);
+    crate::error::check("lambda", lambda, "a number from 0 to 1e100", |x| x >= 0.0)?;
+    let c = correlations(&problem, &[w], 1);
     Ok(certificate(&problem, crate::linalg::column(&c, 0), w, lambda))
 }
 
-/// `b − G w` for several `w`, one a column, from one product with the Gram source.
-pub(super) fn correlations(problem: &Problem<'_>, points: &[&SparseVector]) -> Mat<f64> {
+/// `b − G w` for several `w`, one a column, from one product with the Gram source. The product is always of `width`
+/// columns or more, so that the bits of a column do not depend on how many stand beside it.
+pub(super) fn correlations(problem: &Problem<'_>, points: &[&SparseVector], width: usize) -> Mat<f64> {
+    let width = width.max(points.len());
     let p = problem.p();
     let mut place = vec![usize::MAX; p];
     let mut support = Vec::new();
@@ -64,13 +67,13 @@ pub(super) fn correlations(problem: &Problem<'_>, points: &[&SparseVector]) -> M
             support.push(j);
         }
     }
-    let mut coefficients = Mat::zeros(support.len(), points.len());
+    let mut coefficients = Mat::zeros(support.len(), width);
     for (k, w) in points.iter().enumerate() {
         for (j, value) in w.iter() {
             coefficients[(place[j], k)] = value;
         }
     }
-    let mut c = Mat::zeros(p, points.len());
+    let mut c = Mat::zeros(p, width);
     if !support.is_empty() {
         problem.shared.gram.product(&support, coefficients.as_ref(), c.as_mut());
     }

@@ -25,8 +25,11 @@ pub struct Knot {
 pub enum Ended {
     /// Level 0: the (ridge) least-squares solution. Without a ridge, the support is then at most the rank of G.
     Complete,
-    /// One more variable would have exceeded `max_nonzeros`.
-    MaxNonzeros,
+    /// More variables than `max_nonzeros` would have moved.
+    MaxNonzeros {
+        /// How many: more than one above the last support where several tie.
+        needed: usize,
+    },
     /// The level reached `lambda_min`.
     LambdaMin,
     /// `variable` had to enter, but without a ridge it cannot be told from a combination of the active ones in
@@ -54,7 +57,9 @@ impl std::fmt::Display for Ended {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Ended::Complete => write!(f, "reached level 0"),
-            Ended::MaxNonzeros => write!(f, "reached the largest number of nonzeros"),
+            Ended::MaxNonzeros { needed } => {
+                write!(f, "reached the largest number of nonzeros (next, {needed} would move)")
+            }
             Ended::LambdaMin => write!(f, "reached the smallest level"),
             Ended::Dependent { variable } => {
                 write!(f, "ended where variable {variable} depends on the active ones (add a ridge)")
@@ -159,7 +164,7 @@ impl Path {
     /// # Errors
     /// When `k` is 0, or larger than the number of nonzeros the path was stopped at.
     pub fn at_nonzeros(&self, k: usize) -> Result<PathPoint> {
-        let knot = &self.knots[self.knot_at_nonzeros(k)?];
+        let knot = &self.knots[self.stop_at(k)?.knot];
         Ok(PathPoint { level: knot.level, coefficients: knot.coefficients.clone() })
     }
 
@@ -168,12 +173,12 @@ impl Path {
     /// # Errors
     /// As [`Self::at_nonzeros`].
     pub fn truncated(&self, k: usize) -> Result<Path> {
-        let last = self.knot_at_nonzeros(k)?;
-        let mut path = Path { knots: self.knots[..=last].to_vec(), ended: self.ended, max_nonzeros: Some(k) };
-        if last + 1 < self.knots.len() || self.ended == Ended::MaxNonzeros {
-            path.ended = Ended::MaxNonzeros;
-            path.knots[last].entered.clear();
-            path.knots[last].left.clear();
+        let Stop { knot, needed } = self.stop_at(k)?;
+        let mut path = Path { knots: self.knots[..=knot].to_vec(), ended: self.ended, max_nonzeros: Some(k) };
+        if let Some(needed) = needed {
+            path.ended = Ended::MaxNonzeros { needed };
+            path.knots[knot].entered.clear();
+            path.knots[knot].left.clear();
         }
         Ok(path)
     }
@@ -189,7 +194,8 @@ impl Path {
         order
     }
 
-    fn knot_at_nonzeros(&self, k: usize) -> Result<usize> {
+    /// Where the support is about to exceed `k`.
+    fn stop_at(&self, k: usize) -> Result<Stop> {
         if k == 0 {
             return Err(Error::parameter("nonzeros", 0, ">= 1"));
         }
@@ -197,15 +203,24 @@ impl Path {
         for (i, knot) in self.knots.iter().enumerate() {
             active = (active + knot.entered.len()).saturating_sub(knot.left.len());
             if active > k {
-                return Ok(i);
+                return Ok(Stop { knot: i, needed: Some(active) });
             }
         }
-        match self.max_nonzeros {
-            Some(max) if k > max && self.ended == Ended::MaxNonzeros => {
+        let knot = self.knots.len() - 1;
+        match (self.ended, self.max_nonzeros) {
+            (Ended::MaxNonzeros { .. }, Some(max)) if k > max => {
                 let has = format!("was stopped at {max} nonzeros");
                 Err(Error::PathTooShort { asked: format!("a support of {k}"), has })
             }
-            _ => Ok(self.knots.len() - 1),
+            (Ended::MaxNonzeros { needed }, _) => Ok(Stop { knot, needed: Some(needed) }),
+            _ => Ok(Stop { knot, needed: None }),
         }
     }
+}
+
+/// Where a path is cut.
+struct Stop {
+    knot: usize,
+    /// How many variables would move next, if that is why.
+    needed: Option<usize>,
 }

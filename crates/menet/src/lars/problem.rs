@@ -50,10 +50,14 @@ impl Default for LarsOptions {
 impl LarsOptions {
     /// Refuses options that are out of range for `p` variables.
     pub fn check(&self, p: usize) -> Result<()> {
-        check("ridge", self.ridge, "a finite number >= 0", |x| x >= 0.0)?;
-        check("lambda_min", self.lambda_min, "a finite number >= 0", |x| x >= 0.0)?;
+        check("ridge", self.ridge, "a number from 0 to 1e100", |x| x >= 0.0)?;
+        check("lambda_min", self.lambda_min, "a number from 0 to 1e100", |x| x >= 0.0)?;
         if self.max_nonzeros == Some(0) {
             return Err(Error::parameter("max_nonzeros", 0, ">= 1"));
+        }
+        if self.positive && self.method == Method::Lars {
+            let allowed = "false with the method Lars, whose coefficients may change sign";
+            return Err(Error::parameter("positive", true, allowed));
         }
         if self.working_set == 0 {
             return Err(Error::parameter("working_set", 0, ">= 1"));
@@ -104,6 +108,7 @@ impl<'a> Shared<'a> {
             return Err(Error::Empty { rows: 0, columns: 0 });
         }
         options.check(p)?;
+        gram.check()?;
         let diagonal = gram.diagonal();
         if let Some(j) = diagonal.iter().position(|d| !d.is_finite() || *d < 0.0) {
             return Err(Error::parameter(
@@ -152,6 +157,10 @@ impl<'a> Problem<'a> {
             .map(|j| b[j].abs() / shared.scale[j])
             .fold(0.0, f64::max);
         let largest = b.iter().fold(0.0, |m: f64, b| m.max(b.abs()));
+        if largest > 1e100 || (unit > 0.0 && !(1e-100..=1e100).contains(&unit)) {
+            let value = format!("of size {largest:e}, or {unit:e} beside the lengths of the variables,");
+            return Err(Error::parameter("b", value, "between 1e-100 and 1e100 in size: rescale the data"));
+        }
         Ok(Problem { shared, b, unit, largest })
     }
 

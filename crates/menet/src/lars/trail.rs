@@ -8,7 +8,7 @@ use super::problem::{Problem, TIE};
 use super::walk::{Segment, Walker};
 use crate::error::Result;
 use crate::linalg::column;
-use crate::monitor::{Monitor, Stage, proceed};
+use crate::monitor::Monitor;
 use crate::sparse::SparseVector;
 
 /// Knots between two checks of all variables.
@@ -19,8 +19,7 @@ pub(super) fn solve(problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Path
     let mut trail = Trail::new(problem);
     let mut walker = trail.walker();
     loop {
-        proceed(monitor, Stage::Lars)?;
-        let (segments, ended) = walker.walk(STRETCH);
+        let (segments, ended) = walker.walk(STRETCH, monitor)?;
         let stalled = walker.standstill() > STRETCH || trail.knots.len() > trail.longest();
         let ended = match trail.accept(segments, &walker) {
             Verdict::Holds => ended.or(stalled.then_some(Ended::Stalled)),
@@ -56,7 +55,7 @@ enum Verdict {
 }
 
 /// No knot whose scaled certificate is above this is part of a path.
-const BAR: f64 = 5e-10;
+const BAR: f64 = 2e-10;
 
 /// The part of the path that has been checked against all variables.
 struct Trail<'a> {
@@ -94,7 +93,7 @@ impl<'a> Trail<'a> {
     fn accept(&mut self, segments: Vec<Segment>, walker: &Walker<'_>) -> Verdict {
         let problem = self.problem;
         let points: Vec<&SparseVector> = segments.iter().map(|segment| &segment.coefficients).collect();
-        let all = correlations(problem, &points);
+        let all = correlations(problem, &points, STRETCH);
         let mut outside = vec![0.0; problem.p()];
         walker.variables().for_each(|j| outside[j] = f64::NEG_INFINITY);
         for (k, segment) in segments.into_iter().enumerate() {

@@ -30,6 +30,7 @@ use super::cholesky::{Cholesky, Dependent};
 use super::path::Ended;
 use super::problem::{Method, Problem};
 use crate::linalg::{axpy, combine};
+use crate::monitor::{Monitor, Stage, proceed};
 use crate::sparse::SparseVector;
 
 /// A stretch of the path: what turned at the knot before it, and the knot it leads to.
@@ -74,6 +75,8 @@ pub(super) struct Walker<'a> {
     is_active: Vec<bool>,
     sign: Vec<f64>,
     w: Vec<f64>,
+    /// Correlations at the current knot, by position.
+    c: Vec<f64>,
     factor: Cholesky,
     /// `G[working set, 𝒜]`, one column after the other.
     columns: Vec<f64>,
@@ -89,6 +92,34 @@ struct Turn {
     /// Tied variables that stay: their own side of the level is no event until the next knot.
     resting: Vec<bool>,
 }
+
+/// A tied variable that has to move.
+struct Arrival {
+    at: usize,
+    sign: f64,
+    pull: f64,
+}
+
+/// Why there is no turn.
+enum Halt {
+    Ended(Ended),
+    Stopped(crate::Error),
+}
+
+impl From<Ended> for Halt {
+    fn from(ended: Ended) -> Self {
+        Halt::Ended(ended)
+    }
+}
+
+impl From<crate::Error> for Halt {
+    fn from(error: crate::Error) -> Self {
+        Halt::Stopped(error)
+    }
+}
+
+/// More tied variables than this are first tried all at once.
+const MANY: usize = 8;
 
 impl<'a> Walker<'a> {
     /// At the knot (`level`, `w`), reached with `arrived` active, seeing the variables `working`.
@@ -110,6 +141,7 @@ impl<'a> Walker<'a> {
             is_active: Vec::new(),
             sign: Vec::new(),
             w: Vec::new(),
+            c: Vec::new(),
             factor: Cholesky::default(),
             columns: Vec::new(),
             arrived: arrived.to_vec(),
@@ -124,6 +156,12 @@ impl<'a> Walker<'a> {
                 if walker.admit(at, w.get(j).signum()).is_ok() {
                     walker.w[walker.active.len() - 1] = w.get(j);
                 }
+            }
+        }
+        walker.c = walker.correlations();
+        if walker.problem.options().method == Method::Lars {
+            for (sign, &i) in walker.sign.iter_mut().zip(&walker.active) {
+                *sign = walker.c[i].signum();
             }
         }
         walker
@@ -147,6 +185,7 @@ impl<'a> Walker<'a> {
             let column = self.gram_column(at);
             self.columns.extend(column);
         }
+        self.c = self.correlations();
     }
 
     /// The working set.
@@ -160,16 +199,21 @@ impl<'a> Walker<'a> {
     }
 
     /// Up to `steps` segments, and why there are no more, if so. A knot that ends the path stays unturned.
-    pub(super) fn walk(&mut self, steps: usize) -> (Vec<Segment>, Option<Ended>) {
+    pub(super) fn walk(
+        &mut self,
+        steps: usize,
+        monitor: &dyn Monitor,
+    ) -> crate::Result<(Vec<Segment>, Option<Ended>)> {
         let mut segments = Vec::with_capacity(steps);
         for _ in 0..steps {
             if self.level <= self.problem.options().lambda_min {
                 let ended = if self.level > 0.0 { Ended::LambdaMin } else { Ended::Complete };
-                return (segments, Some(ended));
+                return Ok((segments, Some(ended)));
             }
-            let turn = match self.turn() {
+            let turn = match self.turn(monitor) {
                 Ok(turn) => turn,
-                Err(ended) => return (segments, Some(ended)),
+                Err(Halt::Ended(ended)) => return Ok((segments, Some(ended))),
+                Err(Halt::Stopped(error)) => return Err(error),
             };
             let now: Vec<usize> = self.active().collect();
             let (entered, left) = changes(&self.arrived, &now);
@@ -179,21 +223,13 @@ impl<'a> Walker<'a> {
             let coefficients = SparseVector::from_pairs(pairs);
             segments.push(Segment { entered, left, level: self.level, coefficients });
         }
-        (segments, None)
+        Ok((segments, None))
     }
 
     /// Decides which variables move from this knot on, and in which direction.
-    fn turn(&mut self) -> Result<Turn, Ended> {
+    fn turn(&mut self, monitor: &dyn Monitor) -> Result<Turn, Halt> {
         let lasso = self.problem.options().method == Method::Lasso;
-        let c = loop {
-            if lasso {
-                self.release_zeros();
-            }
-            let c = self.refined_correlations();
-            if !lasso || !self.snap_to_zero() {
-                break c;
-            }
-        };
+        let c = self.c.clone();
         let free = self.active.len();
         let tied: Vec<usize> = (0..c.len())
             .filter(|&i| {
@@ -202,20 +238,24 @@ impl<'a> Walker<'a> {
             .collect();
         let mut resting = vec![false; c.len()];
         let mut q = self.direction();
+        if tied.len() > MANY {
+            q = self.admit_all(&tied, &c, q);
+        }
         for _ in 0..10 * tied.len() + 10 {
-            let Some((next, pull)) = self.strongest(&tied, &resting, &c, &q) else { break };
-            if let Err(dependent) = self.admit(next, c[next].signum()) {
-                self.tolerate(next, pull, dependent, &q)?;
-                resting[next] = true;
+            proceed(monitor, Stage::Lars)?;
+            let Some(Arrival { at, sign, pull }) = self.strongest(&tied, &resting, &c, &q) else { break };
+            if let Err(dependent) = self.admit(at, sign) {
+                self.tolerate(at, pull, dependent, &q)?;
+                resting[at] = true;
                 continue;
             }
             let mut towards = self.direction();
             if lasso {
                 let newest = self.active.len() - 1;
-                if towards[newest] * self.sign[newest] <= 0.0 {
+                if towards[newest] * sign <= 0.0 {
                     // Its pull was rounding.
                     self.release(newest);
-                    resting[next] = true;
+                    resting[at] = true;
                     continue;
                 }
                 q.push(0.0);
@@ -223,8 +263,9 @@ impl<'a> Walker<'a> {
             }
             q = towards;
         }
-        if self.problem.options().max_nonzeros.is_some_and(|max| self.active.len() > max) {
-            return Err(Ended::MaxNonzeros);
+        let needed = self.active.len();
+        if self.problem.options().max_nonzeros.is_some_and(|max| needed > max) {
+            return Err(Ended::MaxNonzeros { needed }.into());
         }
         for &i in &tied {
             resting[i] = !self.is_active[i];
@@ -232,20 +273,49 @@ impl<'a> Walker<'a> {
         Ok(Turn { c, q, resting })
     }
 
-    /// The tied variable whose correlation would stay above the falling level by the widest margin if it did not
-    /// move, and that margin `vⱼ − sⱼaⱼ`; none if no correlation would stay above.
-    fn strongest(&self, tied: &[usize], resting: &[bool], c: &[f64], q: &[f64]) -> Option<(usize, f64)> {
+    /// The tied variables whose correlation would stay above the falling level if they did not move, with the margin
+    /// `vⱼ − sⱼaⱼ`.
+    fn arrivals(&self, tied: &[usize], resting: &[bool], c: &[f64], q: &[f64]) -> Vec<Arrival> {
         let m = self.variables.len();
-        let mut best: Option<(usize, f64)> = None;
-        for &i in tied.iter().filter(|&&i| !self.is_active[i] && !resting[i]) {
-            let a: f64 = q.iter().enumerate().map(|(k, q)| self.columns[k * m + i] * q).sum();
-            let pull = self.v[i] - c[i].signum() * a;
-            let beats = |&(j, other): &(usize, f64)| pull * self.tie[j] > other * self.tie[i];
-            if pull * self.level > self.tie[i] && best.as_ref().is_none_or(beats) {
-                best = Some((i, pull));
+        let all = if tied.len() > MANY { self.combine(q) } else { Vec::new() };
+        let rate = |i: usize| match all.get(i) {
+            Some(&a) => a,
+            None => q.iter().enumerate().map(|(k, q)| self.columns[k * m + i] * q).sum(),
+        };
+        let waiting = tied.iter().filter(|&&i| !self.is_active[i] && !resting[i]);
+        let arrival = |&at: &usize| {
+            let sign = if self.problem.options().positive { 1.0 } else { c[at].signum() };
+            Arrival { at, sign, pull: self.v[at] - sign * rate(at) }
+        };
+        waiting.map(arrival).filter(|arrival| arrival.pull * self.level > self.tie[arrival.at]).collect()
+    }
+
+    /// The arrival with the widest margin, relative to its length; the first of equals.
+    fn strongest(&self, tied: &[usize], resting: &[bool], c: &[f64], q: &[f64]) -> Option<Arrival> {
+        let mut arrivals = self.arrivals(tied, resting, c, q).into_iter();
+        let first = arrivals.next()?;
+        let stronger = |x: &Arrival, y: &Arrival| x.pull * self.tie[y.at] > y.pull * self.tie[x.at];
+        Some(arrivals.fold(first, |best, next| if stronger(&next, &best) { next } else { best }))
+    }
+
+    /// Where many tie, as equal columns do, one at a time is slow and usually they all move: admits them all if that is
+    /// the answer, and none otherwise. The direction then.
+    fn admit_all(&mut self, tied: &[usize], c: &[f64], q: Vec<f64>) -> Vec<f64> {
+        let resting = vec![false; c.len()];
+        let before = self.active.len();
+        let arrivals = self.arrivals(tied, &resting, c, &q);
+        let admitted = arrivals.iter().all(|arrival| self.admit(arrival.at, arrival.sign).is_ok());
+        if admitted {
+            let towards = self.direction();
+            let forward = (before..towards.len()).all(|k| towards[k] * self.sign[k] > 0.0);
+            if forward && self.strongest(tied, &resting, c, &towards).is_none() {
+                return towards;
             }
         }
-        best
+        while self.active.len() > before {
+            self.release(self.active.len() - 1);
+        }
+        q
     }
 
     /// Whether a variable that cannot be appended may be left out.
@@ -323,8 +393,22 @@ impl<'a> Walker<'a> {
         if let Some(k) = dropping {
             self.w[k] = 0.0;
         }
-        if options.method == Method::Lasso {
-            self.snap_to_zero();
+        self.settle();
+    }
+
+    /// Makes the state at a knot what the rest of the path will start from: coefficients beside zero are zero and
+    /// inactive, the others are refined.
+    fn settle(&mut self) {
+        let lasso = self.problem.options().method == Method::Lasso;
+        loop {
+            if lasso {
+                self.snap_to_zero();
+                self.release_zeros();
+            }
+            self.refine();
+            if !lasso || !self.snap_to_zero() {
+                return;
+            }
         }
     }
 
@@ -340,32 +424,37 @@ impl<'a> Walker<'a> {
         q
     }
 
-    /// `c = b − G w`, after `w` was refined if its correlations had drifted from the level.
-    fn refined_correlations(&mut self) -> Vec<f64> {
-        let fresh = |walker: &Self| -> Vec<f64> {
-            let mut c = walker.combine(&walker.w);
-            for (c, b) in c.iter_mut().zip(&walker.b) {
-                *c = b - *c;
-            }
-            c
-        };
-        let mut c = fresh(self);
+    /// `c = b − G w` at the working set.
+    fn correlations(&self) -> Vec<f64> {
+        let mut c = self.combine(&self.w);
+        for (c, b) in c.iter_mut().zip(&self.b) {
+            *c = b - *c;
+        }
+        c
+    }
+
+    /// Computes the correlations, and moves `w` a little if they have drifted from the level.
+    fn refine(&mut self) {
+        self.c = self.correlations();
         if self.problem.options().method == Method::Lars {
             for (sign, &i) in self.sign.iter_mut().zip(&self.active) {
-                *sign = c[i].signum();
+                *sign = self.c[i].signum();
             }
         }
-        let mut off: Vec<f64> =
-            self.active.iter().zip(&self.sign).map(|(&i, s)| c[i] - s * self.level * self.v[i]).collect();
+        let mut off: Vec<f64> = self
+            .active
+            .iter()
+            .zip(&self.sign)
+            .map(|(&i, s)| self.c[i] - s * self.level * self.v[i])
+            .collect();
         let drifted = |(off, &i): (&f64, &usize)| {
             off.abs() > DRIFT * self.problem.unit * self.problem.shared.scale[self.variables[i]]
         };
         if off.iter().zip(&self.active).any(drifted) {
             self.factor.solve(&mut off);
             axpy(1.0, &off, &mut self.w);
-            c = fresh(self);
+            self.c = self.correlations();
         }
-        c
     }
 
     /// Makes coefficients that rounding left beside zero, on either side, exactly zero. Whether there were any.

@@ -1,6 +1,6 @@
 //! Discriminative locality alignment, the paper's patch (Eqs. part1 and part2).
 
-use super::{Neighborhood, Patch, PatchRule, star};
+use super::{Local, Neighborhood, Patch, PatchRule};
 use crate::error::Result;
 use crate::neighbors::Among;
 
@@ -29,7 +29,7 @@ impl PatchRule for Dla {
     fn patch(&self, hood: &Neighborhood<'_>) -> Result<Patch> {
         let (near, far) = (hood.near.len(), hood.far.len());
         let members = hood.near_members().into_iter().chain(hood.far.iter().map(|n| n.index)).collect();
-        let weights = |within: f64, between: f64| [vec![within; near], vec![between; far]].concat();
-        Ok(Patch { members, attract: star(&weights(1.0, 0.0)), repel: Some(star(&weights(0.0, 1.0))) })
+        let star = |within: f64, between: f64| Local::Star([vec![within; near], vec![between; far]].concat());
+        Ok(Patch { members, attract: star(1.0, 0.0), repel: Some(star(0.0, 1.0)) })
     }
 }

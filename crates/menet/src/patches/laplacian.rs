@@ -1,6 +1,6 @@
 //! Laplacian eigenmaps and locality preserving projections.
 
-use super::{Neighborhood, Patch, PatchRule, star};
+use super::{Local, Neighborhood, Patch, PatchRule};
 use crate::error::Result;
 use crate::neighbors::Among;
 
@@ -53,7 +53,7 @@ impl PatchRule for Laplacian {
             Weights::Heat if distance == 0.0 => 1.0,
             Weights::Heat => (-(distance / width).powi(2)).exp(),
         };
-        let weights: Vec<f64> = hood.near.iter().map(|n| weight(n.distance)).collect();
-        Ok(Patch { members: hood.near_members(), attract: star(&weights), repel: None })
+        let weights = hood.near.iter().map(|n| weight(n.distance)).collect();
+        Ok(Patch { members: hood.near_members(), attract: Local::Star(weights), repel: None })
     }
 }

@@ -2,7 +2,7 @@
 
 use faer::Mat;
 
-use super::{Neighborhood, Patch, PatchRule};
+use super::{Local, Neighborhood, Patch, PatchRule};
 use crate::error::{Error, Result};
 use crate::linalg::{cholesky, cholesky_solve, column, dot};
 use crate::neighbors::Among;
@@ -39,7 +39,7 @@ impl PatchRule for Lle {
         let size = row.len();
         let attract =
             if size == 1 { Mat::zeros(1, 1) } else { Mat::from_fn(size, size, |i, j| row[i] * row[j]) };
-        Ok(Patch { members, attract, repel: None })
+        Ok(Patch { members, attract: Local::Dense(attract), repel: None })
     }
 }
 

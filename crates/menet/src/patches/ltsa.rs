@@ -2,7 +2,7 @@
 
 use faer::Mat;
 
-use super::{Neighborhood, Patch, PatchRule};
+use super::{Local, Neighborhood, Patch, PatchRule};
 use crate::error::Result;
 use crate::linalg::{column, dot, symmetric_eigen};
 use crate::neighbors::Among;
@@ -50,6 +50,6 @@ impl PatchRule for Ltsa {
             let explained: f64 = tangent.iter().map(|&k| vectors[(i, k)] * vectors[(j, k)]).sum();
             f64::from(i == j) - 1.0 / m as f64 - explained
         });
-        Ok(Patch { members, attract, repel: None })
+        Ok(Patch { members, attract: Local::Dense(attract), repel: None })
     }
 }

@@ -86,9 +86,38 @@ pub struct Patch {
     /// The samples, the centre first.
     pub members: Vec<usize>,
     /// The part that keeps samples together, positive semidefinite.
-    pub attract: Mat<f64>,
+    pub attract: Local,
     /// The part that pushes samples apart, to be multiplied by −κ; none if the rule has none.
-    pub repel: Option<Mat<f64>>,
+    pub repel: Option<Local>,
+}
+
+/// A symmetric matrix over the members of a patch.
+#[derive(Debug, Clone)]
+pub enum Local {
+    /// That of `Σⱼ ωⱼ ‖z₀ − zⱼ‖²` with one weight for each member but the centre (Eq. part2).
+    Star(Vec<f64>),
+    /// Any other.
+    Dense(Mat<f64>),
+}
+
+impl Local {
+    /// Its nonzero entries `(row, column, value)`.
+    pub fn entries(&self) -> Vec<(usize, usize, f64)> {
+        let all: Vec<(usize, usize, f64)> = match self {
+            Local::Star(weights) => {
+                let spokes = weights
+                    .iter()
+                    .enumerate()
+                    .flat_map(|(k, &w)| [(0, k + 1, -w), (k + 1, 0, -w), (k + 1, k + 1, w)]);
+                std::iter::once((0, 0, weights.iter().sum())).chain(spokes).collect()
+            }
+            Local::Dense(matrix) => {
+                let size = matrix.nrows();
+                (0..size * size).map(|at| (at % size, at / size, matrix[(at % size, at / size)])).collect()
+            }
+        };
+        all.into_iter().filter(|entry| entry.2 != 0.0).collect()
+    }
 }
 
 /// A way to turn a neighbourhood into a patch.
@@ -126,17 +155,6 @@ impl Neighborhood<'_> {
         let origin = column(samples, from);
         Mat::from_fn(samples.nrows(), members.len(), |v, k| samples[(v, members[k])] - origin[v])
     }
-}
-
-/// Eq. part2: the matrix of `Σⱼ ωⱼ ‖z₀ − zⱼ‖²` over a patch whose first member is the centre.
-fn star(weights: &[f64]) -> Mat<f64> {
-    let size = weights.len() + 1;
-    Mat::from_fn(size, size, |i, j| match (i, j) {
-        (0, 0) => weights.iter().sum(),
-        (0, k) | (k, 0) => -weights[k - 1],
-        (i, j) if i == j => weights[i - 1],
-        _ => 0.0,
-    })
 }
 
 #[cfg(test)]
@@ -187,7 +205,10 @@ mod tests {
                 assert_eq!(patch.members[0], i);
                 assert_eq!(patch.repel.is_some(), rule.has_kappa());
                 for part in [Some(&patch.attract), patch.repel.as_ref()].into_iter().flatten() {
-                    assert_eq!(part.nrows(), patch.members.len());
+                    let size = patch.members.len();
+                    let mut dense = Mat::zeros(size, size);
+                    part.entries().into_iter().for_each(|(i, j, value)| dense[(i, j)] += value);
+                    let part = dense;
                     let size = 1.0 + part.norm_max();
                     for r in 0..part.nrows() {
                         let sum: f64 = (0..part.ncols()).map(|c| part[(r, c)]).sum();
