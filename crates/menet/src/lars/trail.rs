@@ -54,8 +54,8 @@ enum Verdict {
     Imprecise,
 }
 
-/// No knot whose scaled certificate is above this is part of a path.
-const BAR: f64 = 2e-10;
+/// No knot whose certificate, in both measures taken together, is above this is part of a path.
+const BAR: f64 = 1e-9;
 
 /// The part of the path that has been checked against all variables.
 struct Trail<'a> {
@@ -102,7 +102,9 @@ impl<'a> Trail<'a> {
             if excess > TIE * problem.unit && self.admit(c, level, &outside) {
                 return Verdict::Missing;
             }
-            if certificate.scaled > BAR {
+            // The plain measure counts only where the scaled one is not plainly fine: beside a variable of another
+            // order of length it says nothing.
+            if certificate.scaled > BAR / 2.0 || (certificate.kkt > BAR && certificate.scaled > BAR / 10.0) {
                 return Verdict::Imprecise;
             }
             self.push(segment, c, certificate);

@@ -1,0 +1,287 @@
+//! Files in, files out: every reader, the model file, and what happens to damaged bytes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use menet::{Dataset, MenParams, fit};
+use menet_io::{ModelFile, ReadOptions, Table, read};
+use rand::{RngExt, SeedableRng};
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+fn write(folder: &tempfile::TempDir, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+    let path = folder.path().join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, bytes).unwrap();
+    path
+}
+
+fn load(path: &Path, options: &ReadOptions) -> menet_io::Result<Table> {
+    read(path.to_str().unwrap(), options)
+}
+
+/// 36 samples of 5 whole numbers in 12 classes, as text.
+fn sample() -> (Vec<Vec<i64>>, Vec<i64>) {
+    let rows =
+        (0..36i64).map(|i| (0..5).map(|j| (i * 7 + j * j * 3 + (i % 12) * (j + 1)) % 23).collect()).collect();
+    (rows, (0..36).map(|i| i % 12 + 1).collect())
+}
+
+#[test]
+fn every_text_format_gives_the_same_w() {
+    let (rows, labels) = sample();
+    let dir = folder();
+    let mut csv = String::from("a,b,label,c,d,e\n");
+    let mut tsv = String::from("label\ta\tb\tc\td\te\n");
+    let mut svm = String::new();
+    for (row, label) in rows.iter().zip(&labels) {
+        csv += &format!("{},{},{label},{},{},{}\n", row[0], row[1], row[2], row[3], row[4]);
+        let fields: Vec<String> = row.iter().map(i64::to_string).collect();
+        tsv += &format!("{label}\t{}\n", fields.join("\t"));
+        let pairs: Vec<String> =
+            row.iter().enumerate().filter(|(_, x)| **x != 0).map(|(j, x)| format!("{}:{x}", j + 1)).collect();
+        svm += &format!("{label} {} # a comment\n", pairs.join(" "));
+    }
+    let files = [write(&dir, "d.csv", csv), write(&dir, "d.tsv", tsv), write(&dir, "d.svm", svm)];
+    let tables: Vec<Table> = files.iter().map(|file| load(file, &ReadOptions::default()).unwrap()).collect();
+    let params = MenParams { nonzeros: Some(3), ..MenParams::default() };
+    let fits: Vec<_> = tables
+        .iter()
+        .map(|table| fit(&table.dataset().unwrap(), &params, &()).unwrap().projection().clone())
+        .collect();
+    assert_eq!(fits[0], fits[1]);
+    assert_eq!(fits[0], fits[2]);
+    assert_eq!(tables[0].dataset().unwrap().classes()[9], "10", "whole numbers sort by value");
+}
+
+fn model() -> (ModelFile, Table) {
+    let names = ["a \"quoted\", name", "<script>", "größe", "", "e"].map(str::to_owned).to_vec();
+    let (rows, labels) = sample();
+    let table = Table {
+        source: "test".to_owned(),
+        values: rows.iter().flatten().map(|&x| x as f64 / 3.0).collect(),
+        rows: 36,
+        columns: 5,
+        labels: Some(labels.iter().map(|label| format!("klasse, \"{label}\" <b>")).collect()),
+        feature_names: Some(names),
+        image_shape: Some((1, 5)),
+    };
+    let data = table.dataset().unwrap();
+    let params = MenParams {
+        nonzeros: Some(4),
+        penalty_factors: Some(vec![1.0, 1.0, f64::INFINITY, 0.5, 2.0]),
+        ..MenParams::default()
+    };
+    let men = fit(&data, &params, &()).unwrap();
+    (ModelFile::new(men, &data, "test").unwrap(), table.clone())
+}
+
+#[test]
+fn a_model_survives_the_file_bit_for_bit() {
+    let dir = folder();
+    let (model, table) = model();
+    let (one, two) = (dir.path().join("one.safetensors"), dir.path().join("two.safetensors"));
+    model.save(&one).unwrap();
+    model.save(&two).unwrap();
+    assert_eq!(fs::read(&one).unwrap(), fs::read(&two).unwrap(), "saving twice gives the same bytes");
+    let loaded = ModelFile::load(&one).unwrap();
+    assert_eq!(loaded, model);
+    assert_eq!(loaded.men.transform(table.matrix()).unwrap(), model.men.transform(table.matrix()).unwrap());
+    assert_eq!(loaded.men.at(Some(2), Some(3)).unwrap(), model.men.at(Some(2), Some(3)).unwrap());
+
+    let light = ModelFile { men: model.men.clone().without_paths(), ..model.clone() };
+    light.save(&two).unwrap();
+    assert!(fs::metadata(&two).unwrap().len() < fs::metadata(&one).unwrap().len());
+    let light = ModelFile::load(&two).unwrap();
+    assert_eq!(light.men.projection(), model.men.projection());
+    assert_eq!(light.men.certificates(), model.men.certificates());
+    assert!(light.men.at(Some(2), None).unwrap_err().to_string().contains("left out"));
+    assert_eq!(light.men.at(None, Some(2)).unwrap().projection().components(), 2);
+}
+
+#[test]
+fn a_damaged_model_is_an_error() {
+    let dir = folder();
+    let path = dir.path().join("m.safetensors");
+    model().0.save(&path).unwrap();
+    let bytes = fs::read(&path).unwrap();
+    for cut in (0..bytes.len()).step_by(64) {
+        fs::write(&path, &bytes[..cut]).unwrap();
+        assert!(ModelFile::load(&path).is_err(), "cut at {cut} of {}", bytes.len());
+    }
+    let rng = &mut rand_pcg::Pcg64Mcg::seed_from_u64(1);
+    for _ in 0..3000 {
+        let mut damaged = bytes.clone();
+        for _ in 0..rng.random_range(1..20) {
+            let at = rng.random_range(0..damaged.len());
+            damaged[at] = rng.random();
+        }
+        fs::write(&path, &damaged).unwrap();
+        let _ = ModelFile::load(&path); // an error or a model, never a panic
+    }
+    let replace = |from: &str, to: &str| {
+        assert_eq!(from.len(), to.len());
+        let text: Vec<u8> = bytes.clone();
+        let at = text.windows(from.len()).position(|w| w == from.as_bytes()).unwrap();
+        [&text[..at], to.as_bytes(), &text[at + to.len()..]].concat()
+    };
+    fs::write(&path, replace("\\\"format\\\":1", "\\\"format\\\":7")).unwrap();
+    let message = ModelFile::load(&path).unwrap_err().to_string();
+    assert!(message.contains("version 7") && message.contains("version 1"), "{message}");
+    // A header that claims absurd sizes.
+    let header =
+        br#"{"mean":{"dtype":"F64","shape":[1152921504606846976],"data_offsets":[0,9223372036854775807]}}"#;
+    fs::write(&path, [&(header.len() as u64).to_le_bytes()[..], header].concat()).unwrap();
+    assert!(ModelFile::load(&path).is_err());
+    fs::write(&path, u64::MAX.to_le_bytes()).unwrap();
+    assert!(ModelFile::load(&path).is_err());
+}
+
+#[test]
+fn damaged_data_never_panic() {
+    let dir = folder();
+    let (rows, labels) = sample();
+    let svm: String =
+        rows.iter().zip(&labels).map(|(row, label)| format!("{label} 1:{} 5:{}\n", row[0], row[4])).collect();
+    let mut idx = vec![0, 0, 8, 3, 0, 0, 0, 4, 0, 0, 0, 2, 0, 0, 0, 3];
+    idx.extend(0..24);
+    let orl = include_bytes!("../data/digits.npz");
+    let samples: [(&str, &[u8]); 4] = [
+        ("d.csv", b"label,a,b\nx,1,2\ny,3,4\nz,5,6\n"),
+        ("d.svm", svm.as_bytes()),
+        ("t-images-idx3-ubyte", &idx),
+        ("d.npz", orl),
+    ];
+    write(&dir, "t-labels-idx1-ubyte", [0, 0, 8, 1, 0, 0, 0, 4, 1, 2, 1, 2]);
+    let rng = &mut rand_pcg::Pcg64Mcg::seed_from_u64(2);
+    for (name, bytes) in samples {
+        let path = write(&dir, name, bytes);
+        assert!(load(&path, &ReadOptions::default()).is_ok(), "{name} is sound");
+        for round in 0..300 {
+            let mut damaged = bytes.to_vec();
+            for _ in 0..rng.random_range(1..8) {
+                let at = rng.random_range(0..damaged.len().min(4000));
+                damaged[at] = rng.random();
+            }
+            if round % 3 == 0 {
+                damaged.truncate(rng.random_range(0..damaged.len()));
+            }
+            fs::write(&path, &damaged).unwrap();
+            if let Ok(table) = load(&path, &ReadOptions::default()) {
+                let _ = table.dataset();
+            }
+        }
+    }
+}
+
+#[test]
+fn problems_name_the_file_and_the_place() {
+    let dir = folder();
+    let png = |name: &str, side: u32| {
+        let path = dir.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        image::GrayImage::from_fn(side, side, |x, y| image::Luma([(x * 7 + y * 13) as u8]))
+            .save(path)
+            .unwrap();
+    };
+    png("faces/ann/1.png", 4);
+    png("faces/bob/1.png", 5);
+    png("same/ann/1.png", 4);
+    png("same/bob/1.png", 4);
+    write(&dir, "bad/ann/1.png", b"not a picture");
+    write(&dir, "none/ann/readme.txt", b"hello");
+    fs::create_dir(dir.path().join("empty")).unwrap();
+    let cases: &[(&str, &[u8], &str)] = &[
+        ("nothing.csv", b"", "empty"),
+        ("header.csv", b"a,label\n", "no data"),
+        ("ragged.csv", b"a,label\n1,x\n2\n", "ragged.csv"),
+        ("text.csv", b"a,label\nhello,x\n", "line 2, column \"a\": \"hello\""),
+        ("huge.csv", b"a,label\n1e400,x\n", "1e400"),
+        ("twice.csv", b"a,a\n1,2\n", "more than once"),
+        ("x.svm", b"1 1:a\n", "line 1"),
+        ("zero.svm", b"1 0:2\n", "--zero-based"),
+        ("absurd.svm", b"1 18446744073709551615:2\n", "too many"),
+        ("x.npz", b"PK nothing", "npz"),
+        ("x.npy", b"\x93NUMPY", "x.npy"),
+        ("x-images-idx3-ubyte", b"\0\0\x08\x03\x7f\xff\xff\xff\x7f\xff\xff\xff\0\0\0\x02", "claims"),
+        ("y-images-idx3-ubyte", b"\0\0\x08\x03\0\0\0\x02\0\0\0\x01\0\0\0\x01a", "fewer"),
+        ("z-images-idx3-ubyte", b"\0\0\x08\x03\0\0\0\x01\0\0\0\x01\0\0\0\x01a", "labels file"),
+        ("what.xyz", b"1", "unknown format"),
+        ("x.csv.gz", b"not packed", "x.csv.gz"),
+    ];
+    for (name, bytes, expected) in cases {
+        let path = write(&dir, name, bytes);
+        let message = load(&path, &ReadOptions::default()).unwrap_err().to_string();
+        assert!(message.contains(expected) && message.contains(name), "{name}: {message}");
+    }
+    for (name, expected) in [
+        ("faces", "--size"),
+        ("bad", "not a readable image"),
+        ("none", "no images"),
+        ("empty", "no sub-folders"),
+        ("missing.csv", "no such file"),
+    ] {
+        let message = load(&dir.path().join(name), &ReadOptions::default()).unwrap_err().to_string();
+        assert!(message.contains(expected), "{name}: {message}");
+    }
+    let sized = ReadOptions { size: Some((3, 6)), ..ReadOptions::default() };
+    let table = load(&dir.path().join("faces"), &sized).unwrap();
+    assert_eq!((table.rows, table.columns, table.image_shape), (2, 18, Some((3, 6))));
+    assert_eq!(table.labels.unwrap(), ["ann", "bob"]);
+    assert!(load(&dir.path().join("same"), &ReadOptions::default()).is_ok());
+    let shaped = ReadOptions { shape: Some((7, 7)), ..ReadOptions::default() };
+    assert!(read("digits", &shaped).unwrap_err().to_string().contains("7x7"));
+}
+
+#[test]
+fn missing_values_are_located_or_filled() {
+    let dir = folder();
+    let path = write(&dir, "m.csv", "a,b,label\n1,2,x\n,4,y\n3,NA,x\n");
+    let table = load(&path, &ReadOptions::default()).unwrap();
+    let message = table.dataset().unwrap_err().to_string();
+    assert!(
+        message.contains("sample 2 of 3") && message.contains("\"a\"") && message.contains("2 missing"),
+        "{message}"
+    );
+    let filled = load(&path, &ReadOptions { impute_mean: true, ..ReadOptions::default() }).unwrap();
+    assert_eq!(filled.values, [1.0, 2.0, 2.0, 4.0, 3.0, 3.0]);
+    let empty = write(&dir, "e.csv", "a,b\nNA,1\n,2\n");
+    let impute = ReadOptions { impute_mean: true, ..ReadOptions::default() };
+    assert!(load(&empty, &impute).unwrap_err().to_string().contains("every value"));
+}
+
+#[test]
+fn columns_are_matched_by_name() {
+    let dir = folder();
+    let path = write(&dir, "c.csv", "b,a,extra\n1,2,3\n4,5,6\n");
+    let table = load(&path, &ReadOptions::default()).unwrap();
+    let names = |list: &[&str]| list.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    assert_eq!(table.clone().select(&names(&["a", "b"])).unwrap().values, [2.0, 1.0, 5.0, 4.0]);
+    assert!(table.select(&names(&["a", "q"])).unwrap_err().to_string().contains("\"q\""));
+}
+
+#[test]
+fn nothing_half_written_is_left() {
+    let dir = folder();
+    let path = dir.path().join("out.csv");
+    fs::write(&path, "before").unwrap();
+    let failed = menet_io::atomic::write(&path, |out| {
+        out.write_all(b"half of it")?;
+        Err(std::io::Error::other("the disk is full"))
+    });
+    assert!(failed.unwrap_err().to_string().contains("the disk is full"));
+    assert_eq!(fs::read_to_string(&path).unwrap(), "before");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "no temporary file is left");
+    assert!(menet_io::atomic::write(&dir.path().join("no/such/folder"), |_| Ok(())).is_err());
+    assert!(menet_io::atomic::write(dir.path(), |_| Ok(())).is_err());
+}
+
+#[test]
+fn strings_as_labels_reach_the_model() {
+    let (model, table) = model();
+    let data: Dataset<'_> = table.dataset().unwrap();
+    assert_eq!(model.men.classes(), data.classes());
+    assert!(model.men.classes()[0].contains('"'));
+}
