@@ -1,0 +1,257 @@
+//! Options that several commands share.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use menet::classify::Metric;
+use menet::{MenParams, Named};
+use menet_io::{ReadOptions, Table};
+
+use crate::failure::Failure;
+
+/// The data to read.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Data")]
+pub(crate) struct DataArgs {
+    /// A file (.csv .tsv .npz .npy .svm, IDX), a folder with one sub-folder of images a class, or a built-in set: orl,
+    /// leukemia, digits.
+    #[arg(long, value_name = "FILE|FOLDER|SET")]
+    pub(crate) data: String,
+    #[command(flatten)]
+    pub(crate) how: HowArgs,
+}
+
+/// How to read it.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Data")]
+pub(crate) struct HowArgs {
+    /// Name of the label column.
+    #[arg(long, default_value = "label", value_name = "NAME")]
+    label: String,
+    /// A column to leave out; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    drop: Vec<String>,
+    /// A file with one label a line.
+    #[arg(long, value_name = "FILE")]
+    labels: Option<PathBuf>,
+    /// Name of the array of samples in an archive [default: X].
+    #[arg(long, value_name = "NAME")]
+    x_key: Option<String>,
+    /// Name of the array of labels in an archive [default: y].
+    #[arg(long, value_name = "NAME")]
+    y_key: Option<String>,
+    /// svmlight indices begin at 0.
+    #[arg(long)]
+    zero_based: bool,
+    /// Resize images to this many pixels.
+    #[arg(long, value_name = "HxW", value_parser = pair)]
+    size: Option<(usize, usize)>,
+    /// The samples are images of this shape.
+    #[arg(long, value_name = "HxW", value_parser = pair)]
+    shape: Option<(usize, usize)>,
+    /// What to do with missing values, which are an error otherwise.
+    #[arg(long, value_name = "HOW")]
+    impute: Option<Impute>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Impute {
+    /// The mean of the column.
+    Mean,
+}
+
+impl DataArgs {
+    pub(crate) fn read(&self) -> Result<Table, Failure> {
+        self.how.read(&self.data)
+    }
+}
+
+impl HowArgs {
+    pub(crate) fn read(&self, source: &str) -> Result<Table, Failure> {
+        Ok(menet_io::read(source, &self.options())?)
+    }
+
+    /// Reads labelled data.
+    pub(crate) fn read_labelled(&self, source: &str) -> Result<Table, Failure> {
+        let table = self.read(source)?;
+        if table.labels.is_none() {
+            let columns = table.feature_names.as_deref().unwrap_or_default();
+            let known = if columns.is_empty() { String::new() } else { format!(" among {}", list(columns)) };
+            return Err(Failure::Usage(format!(
+                "{source}: there is no label column {:?}{known}; name it with --label, or give --labels FILE",
+                self.label
+            )));
+        }
+        Ok(table)
+    }
+
+    fn options(&self) -> ReadOptions {
+        ReadOptions {
+            label: self.label.clone(),
+            drop: self.drop.clone(),
+            labels: self.labels.clone(),
+            x_key: self.x_key.clone(),
+            y_key: self.y_key.clone(),
+            zero_based: self.zero_based,
+            size: self.size,
+            shape: self.shape,
+            impute_mean: matches!(self.impute, Some(Impute::Mean)),
+        }
+    }
+}
+
+/// The first few of many.
+fn list(names: &[String]) -> String {
+    let shown: Vec<String> = names.iter().take(8).map(|name| format!("{name:?}")).collect();
+    let more = if names.len() > 8 { ", ..." } else { "" };
+    shown.join(", ") + more
+}
+
+/// `40x40`.
+fn pair(text: &str) -> Result<(usize, usize), String> {
+    let side = |text: &str| text.parse::<usize>().ok().filter(|&side| (1..=100_000).contains(&side));
+    text.split_once(['x', 'X'])
+        .and_then(|(height, width)| Some((side(height)?, side(width)?)))
+        .ok_or_else(|| "height and width are needed, as in 40x40".to_owned())
+}
+
+macro_rules! params {
+    ($($(#[$meta:meta])* $field:ident: $kind:ty => |$value:ident| $convert:expr,)*) => {
+        /// The parameters of a fit.
+        #[derive(Debug, Args)]
+        #[command(next_help_heading = "Parameters (each also a key of --params)")]
+        pub(crate) struct ParamArgs {
+            /// A TOML file with parameters; flags win over it.
+            #[arg(long, value_name = "FILE")]
+            params: Option<PathBuf>,
+            $($(#[$meta])* #[arg(long)] $field: Option<$kind>,)*
+        }
+
+        impl ParamArgs {
+            /// The defaults, then the file, then the flags.
+            pub(crate) fn resolve(&self) -> Result<MenParams, Failure> {
+                let mut params = self.params.as_deref().map_or(Ok(MenParams::default()), read_params)?;
+                $(if let Some($value) = self.$field.clone() { params.$field = $convert; })*
+                Ok(params)
+            }
+        }
+
+        #[cfg(test)]
+        const FIELDS: &[&str] = &[$(stringify!($field)),*];
+    };
+}
+
+params! {
+    /// Number of axes, 1 to classes - 1 [default: as many as there are]
+    components: usize => |x| Some(x),
+    /// Largest number of variables an axis uses [default: 100]
+    nonzeros: usize => |x| Some(x),
+    /// Ridge of the elastic net, >= 0 [default: 0.1]
+    ridge: f64 => |x| x,
+    /// Weight of the manifold term, >= 0 [default: 1]
+    alpha: f64 => |x| x,
+    /// Weight of the distance between embedding and projection, > 0 [default: 1]
+    beta: f64 => |x| x,
+    /// How strongly classes are pushed apart, >= 0; may be lowered, see --definiteness [default: 0.1]
+    kappa: f64 => |x| x,
+    /// Neighbours of the same class, >= 1 [default: 5]
+    k_within: usize => |x| x,
+    /// Neighbours of other classes, >= 0 [default: 5]
+    k_between: usize => |x| x,
+    /// The patch rule [default: dla]
+    patch: String => |x| x,
+    /// Width of the heat kernel, > 0 [default: median distance]
+    bandwidth: f64 => |x| Some(x),
+    /// Regularizer of the lle patch, > 0 [default: 0.001]
+    lle_regularizer: f64 => |x| x,
+    /// Tangent dimension of the ltsa patch [default: half of the neighbours]
+    ltsa_dimension: usize => |x| Some(x),
+    /// Where classes should land: centres or whitened [default: whitened]
+    target: String => |x| Named::from_name(&x)?,
+    /// Shrinkage of the whitened target, > 0 [default: 1]
+    target_shrinkage: f64 => |x| x,
+    /// Where the problem is not positive definite: shrink, floor or error [default: shrink]
+    definiteness: String => |x| Named::from_name(&x)?,
+    /// Smallest eigenvalue allowed, in (0, 1] [default: 0.5]
+    floor: f64 => |x| x,
+    /// Solve on columns of length 1: true or false [default: true]
+    standardize: bool => |x| x,
+    /// Replace the data by their PCA reconstruction of this rank [default: none]
+    pca_rank: usize => |x| Some(x),
+    /// Factors on the penalty of each variable, as 1,2,inf,... [default: all 1]
+    penalty_factors: Factors => |x| Some(x.0),
+    /// Metric of the nearest-neighbour rule: euclidean or cosine [default: euclidean]
+    metric: String => |x| Named::from_name(&x)?,
+}
+
+/// A comma-separated list of numbers.
+#[derive(Debug, Clone)]
+struct Factors(Vec<f64>);
+
+impl std::str::FromStr for Factors {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |field: &str| field.trim().parse().map_err(|_| format!("{field:?} is not a number"));
+        text.split(',').map(number).collect::<Result<_, _>>().map(Factors)
+    }
+}
+
+fn read_params(path: &Path) -> Result<MenParams, Failure> {
+    let text =
+        std::fs::read_to_string(path).map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))?;
+    toml::from_str(&text).map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))
+}
+
+/// A model to use, and how much of it.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Model")]
+pub(crate) struct ModelArgs {
+    /// A model file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) model: PathBuf,
+    /// Use at most this many variables an axis.
+    #[arg(long, value_name = "K")]
+    pub(crate) nonzeros: Option<usize>,
+    /// Use only the first axes.
+    #[arg(long, value_name = "D")]
+    pub(crate) components: Option<usize>,
+}
+
+/// `--metric` where a model's own may be overruled.
+pub(crate) fn metric(text: &str) -> Result<Metric, String> {
+    Metric::from_name(text).map_err(|e| e.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_parameter_is_a_flag() {
+        let toml = toml::to_string(&MenParams {
+            components: Some(1),
+            nonzeros: Some(1),
+            bandwidth: Some(1.0),
+            ltsa_dimension: Some(1),
+            pca_rank: Some(1),
+            penalty_factors: Some(vec![1.0, f64::INFINITY]),
+            ..MenParams::default()
+        })
+        .unwrap();
+        let mut keys: Vec<&str> =
+            toml.lines().filter_map(|line| line.split_once(" = ")).map(|(key, _)| key).collect();
+        let mut fields = FIELDS.to_vec();
+        keys.sort_unstable();
+        fields.sort_unstable();
+        assert_eq!(keys, fields);
+        let back: MenParams = toml::from_str(&toml).unwrap();
+        assert_eq!(back.penalty_factors, Some(vec![1.0, f64::INFINITY]));
+    }
+
+    #[test]
+    fn sizes_are_read() {
+        assert_eq!(pair("40x30"), Ok((40, 30)));
+        assert!(pair("40").is_err() && pair("0x3").is_err() && pair("x").is_err());
+    }
+}

@@ -1,0 +1,113 @@
+//! `menet inspect`
+
+use std::path::PathBuf;
+
+use clap::Args;
+use menet::Men;
+use menet_io::ModelFile;
+use serde_json::json;
+
+use super::{fit, pictures, variable};
+use crate::Context;
+use crate::args::ModelArgs;
+use crate::failure::Failure;
+use crate::text::table;
+
+/// Show which variables make which axis.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  menet inspect --model leukemia.safetensors --component 1 --top 10")]
+pub(crate) struct Inspect {
+    #[command(flatten)]
+    model: ModelArgs,
+    /// Only this axis, counted from 1.
+    #[arg(long, value_name = "AXIS")]
+    component: Option<usize>,
+    /// How many variables of an axis to show, heaviest first.
+    #[arg(long, default_value_t = 20, value_name = "N")]
+    top: usize,
+    /// For image data: write a picture of every axis into this folder.
+    #[arg(long, value_name = "FOLDER")]
+    png: Option<PathBuf>,
+}
+
+/// A variable of an axis.
+struct Used {
+    variable: usize,
+    weight: f64,
+    entered: usize,
+}
+
+impl Inspect {
+    pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
+        let file = ModelFile::load(&self.model.model)?;
+        let men = file.men.at(self.model.nonzeros, self.model.components)?;
+        let d = men.projection().components();
+        let axes = match self.component {
+            Some(k) if k >= 1 && k <= d => k - 1..k,
+            Some(k) => return Err(Failure::Usage(format!("--component {k}: the model has axes 1 to {d}"))),
+            None => 0..d,
+        };
+        if let Some(folder) = &self.png {
+            pictures::bases(&men, folder)?;
+        }
+        if context.json {
+            let axes: Vec<_> = axes.map(|k| self.axis_json(&men, k)).collect();
+            let params = json!(men.params());
+            println!(
+                "{}",
+                json!({ "axes": axes, "classes": men.classes(), "params": params, "data": file.provenance.data })
+            );
+            return Ok(());
+        }
+        if self.component.is_none() {
+            print!("{}", fit::summary(&men, file.provenance.samples, men.projection().variables()));
+        }
+        for k in axes {
+            let used = used(&men, k);
+            let rows: Vec<Vec<String>> = used
+                .iter()
+                .take(self.top)
+                .map(|u| {
+                    vec![variable(&men, u.variable), format!("{:+.4e}", u.weight), u.entered.to_string()]
+                })
+                .collect();
+            println!("axis {} uses {} of {} variables", k + 1, used.len(), men.projection().variables());
+            println!("{}", table(&["variable", "weight", "entered"], &rows));
+        }
+        if let Some(folder) = &self.png {
+            println!("pictures of {d} axes in {}", folder.display());
+        }
+        Ok(())
+    }
+
+    fn axis_json(&self, men: &Men, k: usize) -> serde_json::Value {
+        let certificate = men.certificates()[k];
+        let variables: Vec<_> = used(men, k)
+            .iter()
+            .take(self.top)
+            .map(|u| json!({ "variable": variable(men, u.variable), "index": u.variable + 1, "weight": u.weight, "entered": u.entered }))
+            .collect();
+        json!({
+            "component": k + 1,
+            "nonzeros": men.support_sizes()[k],
+            "level": men.levels()[k],
+            "kkt": certificate.kkt,
+            "kkt_scaled": certificate.scaled,
+            "variables": variables,
+        })
+    }
+}
+
+/// The variables of an axis, heaviest first, with their place in the order of entry.
+fn used(men: &Men, k: usize) -> Vec<Used> {
+    let order = &men.parts().components[k].order_of_entry;
+    let mut used: Vec<Used> = men.projection().axes()[k]
+        .iter()
+        .map(|(variable, weight)| {
+            let entered = order.iter().position(|&j| j == variable).map_or(0, |place| place + 1);
+            Used { variable, weight, entered }
+        })
+        .collect();
+    used.sort_by(|a, b| b.weight.abs().total_cmp(&a.weight.abs()).then(a.variable.cmp(&b.variable)));
+    used
+}

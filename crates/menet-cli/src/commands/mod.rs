@@ -1,0 +1,38 @@
+//! One file a subcommand.
+
+pub(crate) mod data;
+pub(crate) mod demo;
+pub(crate) mod fit;
+pub(crate) mod inspect;
+pub(crate) mod manual;
+pub(crate) mod path;
+pub(crate) mod pictures;
+pub(crate) mod predict;
+pub(crate) mod transform;
+
+use menet::Men;
+use menet_io::{ModelFile, Table};
+
+use crate::args::{HowArgs, ModelArgs};
+use crate::failure::Failure;
+
+/// A model, the part of it that was asked for, and data in the order of its variables.
+fn model_and_data(model: &ModelArgs, data: &str, how: &HowArgs) -> Result<(ModelFile, Men, Table), Failure> {
+    let file = ModelFile::load(&model.model)?;
+    let men = file.men.at(model.nonzeros, model.components)?;
+    let mut table = how.read(data)?;
+    if let Some(names) = men.feature_names() {
+        table = table.select(names)?;
+    }
+    table.check_missing()?;
+    Ok((file, men, table))
+}
+
+/// The name of a variable, its number from 1 if it has none.
+fn variable(men: &Men, j: usize) -> String {
+    match (men.feature_names(), men.image_shape()) {
+        (Some(names), _) => names[j].clone(),
+        (None, Some((_, width))) => format!("row {} column {}", j / width + 1, j % width + 1),
+        (None, None) => format!("{}", j + 1),
+    }
+}

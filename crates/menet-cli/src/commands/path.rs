@@ -1,0 +1,53 @@
+//! `menet path`
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::variable;
+use crate::Context;
+use crate::args::{DataArgs, ParamArgs};
+use crate::failure::Failure;
+
+/// Write the whole path of one axis: every coefficient at every knot, in the units of the data.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  menet path --data leukemia --component 1 --nonzeros 20 --out path.csv")]
+pub(crate) struct Path {
+    #[command(flatten)]
+    data: DataArgs,
+    /// The axis, counted from 1.
+    #[arg(long, default_value_t = 1, value_name = "AXIS")]
+    component: usize,
+    /// Where to write it: .csv, or - for standard output.
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    #[command(flatten)]
+    params: ParamArgs,
+}
+
+impl Path {
+    pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
+        let params = self.params.resolve()?;
+        let table = self.data.how.read_labelled(&self.data.data)?;
+        let men = menet::fit(&table.dataset()?, &params, &context.watch)?;
+        context.watch.done();
+        let d = men.paths().len();
+        let Some(path) = self.component.checked_sub(1).and_then(|k| men.paths().get(k)) else {
+            return Err(Failure::Usage(format!("--component {}: there are axes 1 to {d}", self.component)));
+        };
+        let rows = path.knots().iter().enumerate().flat_map(|(k, knot)| {
+            let weights = men.weights(&knot.coefficients);
+            let l1: f64 = weights.values().iter().map(|w| w.abs()).sum();
+            let line = |(j, w): (usize, f64)| {
+                vec![k.to_string(), knot.level.to_string(), l1.to_string(), variable(&men, j), w.to_string()]
+            };
+            weights.iter().map(line).collect::<Vec<_>>()
+        });
+        let header = ["knot", "lambda", "l1_norm", "feature", "coefficient"].map(str::to_owned);
+        menet_io::write::csv_rows(&self.out, &header, rows)?;
+        if self.out.as_os_str() != "-" && !context.json {
+            println!("{} knots of axis {}: {}", path.knots().len(), self.component, self.out.display());
+        }
+        Ok(())
+    }
+}

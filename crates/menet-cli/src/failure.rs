@@ -1,0 +1,47 @@
+//! What went wrong, and the exit code that says so: 2 for usage and input, 1 for writing and numerics, 130 for Ctrl-C.
+
+use std::fmt;
+
+/// Why a command failed.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// Options that do not go together, or a parameter file that is wrong.
+    Usage(String),
+    /// Files.
+    Io(menet_io::Error),
+}
+
+impl Failure {
+    pub(crate) fn code(&self) -> i32 {
+        match self {
+            Failure::Usage(_) | Failure::Io(menet_io::Error::Input { .. }) => 2,
+            Failure::Io(menet_io::Error::Core(error)) => match error {
+                menet::Error::Stopped { .. } => 130,
+                menet::Error::Numerical { .. } | menet::Error::Indefinite { .. } => 1,
+                _ => 2,
+            },
+            Failure::Io(_) => 1,
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Usage(message) => f.write_str(message),
+            Failure::Io(error) => error.fmt(f),
+        }
+    }
+}
+
+impl From<menet_io::Error> for Failure {
+    fn from(error: menet_io::Error) -> Self {
+        Failure::Io(error)
+    }
+}
+
+impl From<menet::Error> for Failure {
+    fn from(error: menet::Error) -> Self {
+        Failure::Io(error.into())
+    }
+}

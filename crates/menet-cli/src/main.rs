@@ -1,0 +1,83 @@
+//! The `menet` command.
+
+mod args;
+mod commands;
+mod failure;
+mod progress;
+mod text;
+
+use clap::{Parser, Subcommand};
+
+use failure::Failure;
+use progress::Watch;
+
+/// Sparse, supervised, linear dimension reduction: which variables make which axis.
+#[derive(Debug, Parser)]
+#[command(name = "menet", version, arg_required_else_help = true, after_help = AFTER)]
+struct Menet {
+    #[command(subcommand)]
+    command: Command,
+    /// Threads to use; 0 = all. The results do not depend on it.
+    #[arg(long, global = true, default_value_t = 0, value_name = "N")]
+    threads: usize,
+    /// Say nothing but results.
+    #[arg(short, long, global = true)]
+    quiet: bool,
+    /// Print one JSON object instead of text.
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+const AFTER: &str = "Start with:\n  menet demo\n  menet fit --data orl --nonzeros 100 --model faces.safetensors\n  \
+                     menet inspect --model faces.safetensors --component 1";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Fit(commands::fit::Fit),
+    Transform(commands::transform::Transform),
+    Predict(commands::predict::Predict),
+    Inspect(commands::inspect::Inspect),
+    Path(commands::path::Path),
+    Data(commands::data::Data),
+    Demo(commands::demo::Demo),
+    Completions(commands::manual::Completions),
+    Man(commands::manual::Man),
+}
+
+/// What every command may need to know.
+struct Context {
+    json: bool,
+    watch: Watch,
+}
+
+fn main() {
+    let menet = Menet::parse();
+    let quiet = menet.quiet || menet.json;
+    let code = match run(menet, quiet) {
+        Ok(()) => 0,
+        Err(failure) => {
+            eprintln!("menet: {failure}");
+            failure.code()
+        }
+    };
+    std::process::exit(code);
+}
+
+fn run(menet: Menet, quiet: bool) -> Result<(), Failure> {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(menet.threads)
+        .build_global()
+        .map_err(|e| Failure::Usage(format!("--threads {}: {e}", menet.threads)))?;
+    let context = Context { json: menet.json, watch: Watch::new(quiet) };
+    match menet.command {
+        Command::Fit(command) => command.run(&context),
+        Command::Transform(command) => command.run(&context),
+        Command::Predict(command) => command.run(&context),
+        Command::Inspect(command) => command.run(&context),
+        Command::Path(command) => command.run(&context),
+        Command::Data(command) => command.run(&context),
+        Command::Demo(command) => command.run(&context),
+        Command::Completions(command) => command.run(),
+        Command::Man(command) => command.run(),
+    }
+}
