@@ -1,15 +1,22 @@
 //! Writing projected samples and labels.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use faer::MatRef;
 use npyz::WriterBuilder;
+use parquet::basic::{Compression, Repetition, Type as PhysicalType};
+use parquet::data_type::DoubleType;
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::Type;
 
 use crate::atomic;
 use crate::error::{Error, Result};
 
-/// Writes a matrix as `.csv` (with a header, shortest digits that read back the same) or `.npy`, by the file's name; `-` is
-/// CSV on standard output.
+/// Writes a matrix as `.csv` (with a header, shortest digits that read back the same), `.npy` or `.parquet`, by the file's
+/// name; `-` is CSV on standard output.
 ///
 /// # Errors
 /// When the ending is unknown, or the file cannot be written.
@@ -22,6 +29,10 @@ pub fn matrix(path: &Path, header: &[String], x: MatRef<'_, f64>) -> Result<()> 
         _ if path.as_os_str() == "-" => {
             csv_rows(path, header, (0..x.nrows()).map(|i| x.row(i).iter().map(f64::to_string).collect()))
         }
+        "parquet" => {
+            let bytes = parquet_bytes(header, x).map_err(|e| Error::output(path, e))?;
+            atomic::write(path, |out| out.write_all(&bytes))
+        }
         "npy" => atomic::write(path, |out| {
             let shape = [x.nrows() as u64, x.ncols() as u64];
             let mut writer =
@@ -31,8 +42,33 @@ pub fn matrix(path: &Path, header: &[String], x: MatRef<'_, f64>) -> Result<()> 
             }
             writer.finish()
         }),
-        _ => Err(Error::input(path, "unknown ending for numbers; use .csv, .npy, or - for standard output")),
+        _ => Err(Error::input(
+            path,
+            "unknown ending for numbers; use .csv, .npy, .parquet, or - for standard output",
+        )),
     }
+}
+
+/// A parquet file with one column of doubles a column of `x`.
+fn parquet_bytes(header: &[String], x: MatRef<'_, f64>) -> std::result::Result<Vec<u8>, ParquetError> {
+    let column = |name: &String| {
+        Type::primitive_type_builder(name, PhysicalType::DOUBLE).with_repetition(Repetition::REQUIRED).build()
+    };
+    let fields =
+        header.iter().map(|name| column(name).map(Arc::new)).collect::<std::result::Result<Vec<_>, _>>()?;
+    let schema = Arc::new(Type::group_type_builder("schema").with_fields(fields).build()?);
+    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties))?;
+    let mut group = writer.next_row_group()?;
+    for values in x.col_iter() {
+        if let Some(mut column) = group.next_column()? {
+            let values: Vec<f64> = values.iter().copied().collect();
+            column.typed::<DoubleType>().write_batch(&values, None, None)?;
+            column.close()?;
+        }
+    }
+    group.close()?;
+    writer.into_inner()
 }
 
 /// Writes rows of text as CSV.

@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
+use super::columns::{Role, not_a_number, roles, variables};
 use super::{Format, ReadOptions, open};
 use crate::error::{Error, Result};
 use crate::table::Table;
@@ -23,13 +24,6 @@ pub const TSV: Format = Format {
     read: |path, options| read_from(open(path)?, b'\t', path, options),
 };
 
-/// What a column is.
-enum Role {
-    Label,
-    Dropped,
-    Variable,
-}
-
 /// Texts that stand for a missing value.
 const MISSING: [&[u8]; 6] = [b"", b"NA", b"NaN", b"nan", b"null", b"?"];
 
@@ -42,17 +36,10 @@ pub fn read_from(reader: impl Read, delimiter: u8, path: &Path, options: &ReadOp
         csv::ReaderBuilder::new().delimiter(delimiter).buffer_capacity(1 << 18).from_reader(reader);
     let invalid = |e: csv::Error| Error::input(path, e);
     let header = reader.headers().map_err(invalid)?.clone();
-    let roles = roles(&header, path, options)?;
-    let names: Vec<String> = header
-        .iter()
-        .zip(&roles)
-        .filter(|(_, role)| matches!(role, Role::Variable))
-        .map(|(name, _)| name.to_owned())
-        .collect();
-    let has_label = roles.iter().any(|role| matches!(role, Role::Label));
-    if names.is_empty() {
-        return Err(Error::input(path, format!("there are no variables among its {} columns", header.len())));
-    }
+    let columns: Vec<&str> = header.iter().collect();
+    let roles = roles(&columns, path, options)?;
+    let names = variables(&columns, &roles);
+    let has_label = roles.contains(&Role::Label);
     let (mut values, mut labels) = (Vec::new(), Vec::new());
     let mut record = csv::ByteRecord::new();
     while reader.read_byte_record(&mut record).map_err(invalid)? {
@@ -62,12 +49,8 @@ pub fn read_from(reader: impl Read, delimiter: u8, path: &Path, options: &ReadOp
                 Role::Label => labels.push(String::from_utf8_lossy(field).into_owned()),
                 Role::Variable => values.push(number(field).ok_or_else(|| {
                     let line = record.position().map_or(0, csv::Position::line);
-                    let (name, text) = (&header[at], String::from_utf8_lossy(field));
-                    let problem = format!(
-                        "line {line}, column {name:?}: {text:?} is not a finite number; leave the column out with \
-                         --drop {name:?} or name it with --label"
-                    );
-                    Error::input(path, problem)
+                    let problem = not_a_number(&header[at], &String::from_utf8_lossy(field));
+                    Error::input(path, format!("line {line}, {problem}"))
                 })?),
             }
         }
@@ -95,28 +78,6 @@ fn number(field: &[u8]) -> Option<f64> {
         _ if MISSING.contains(&field) => Some(f64::NAN),
         _ => None,
     }
-}
-
-/// What each column is, by the header.
-fn roles(header: &csv::StringRecord, path: &Path, options: &ReadOptions) -> Result<Vec<Role>> {
-    if header.is_empty() {
-        return Err(Error::input(path, "the file is empty"));
-    }
-    let mut seen = std::collections::HashSet::new();
-    if let Some(name) = header.iter().find(|name| !seen.insert(*name)) {
-        return Err(Error::input(path, format!("the column name {name:?} appears more than once")));
-    }
-    if let Some(name) = options.drop.iter().find(|name| !seen.contains(name.as_str())) {
-        return Err(Error::input(path, format!("there is no column {name:?} to leave out")));
-    }
-    Ok(header
-        .iter()
-        .map(|name| match name {
-            name if options.drop.iter().any(|drop| drop == name) => Role::Dropped,
-            name if name == options.label => Role::Label,
-            _ => Role::Variable,
-        })
-        .collect())
 }
 
 #[cfg(test)]

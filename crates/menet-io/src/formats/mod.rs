@@ -1,9 +1,12 @@
 //! Readers of labelled data, one file a format.
 
+mod columns;
 pub mod csv;
 pub mod idx;
 pub mod images;
+pub mod mat;
 pub mod numpy;
+pub mod parquet;
 pub mod svmlight;
 
 use std::io::{BufReader, Read};
@@ -22,9 +25,9 @@ pub struct ReadOptions {
     pub drop: Vec<String>,
     /// A file with one label a line, for formats without any.
     pub labels: Option<PathBuf>,
-    /// Name of the array of samples; none = `X`.
+    /// Name of the array of samples; none = `X` (in MATLAB files also `fea`).
     pub x_key: Option<String>,
-    /// Name of the array of labels; none = `y`.
+    /// Name of the array of labels; none = `y` (in MATLAB files also `Y` and `gnd`).
     pub y_key: Option<String>,
     /// Whether svmlight's indices begin at 0.
     pub zero_based: bool,
@@ -66,8 +69,17 @@ pub struct Format {
 }
 
 /// Every format.
-pub static REGISTRY: &[Format] =
-    &[csv::CSV, csv::TSV, numpy::NPZ, numpy::NPY, svmlight::SVMLIGHT, idx::IDX, images::FOLDER];
+pub static REGISTRY: &[Format] = &[
+    csv::CSV,
+    csv::TSV,
+    parquet::PARQUET,
+    numpy::NPZ,
+    numpy::NPY,
+    mat::MAT,
+    svmlight::SVMLIGHT,
+    idx::IDX,
+    images::FOLDER,
+];
 
 /// No file holds more numbers than this: past it, sizes in headers are not believed.
 pub(crate) const MOST_VALUES: usize = 1 << 33;
