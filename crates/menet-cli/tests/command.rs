@@ -122,7 +122,8 @@ fn what_people_see() {
     let dir = tempfile::tempdir().unwrap();
     let demo = ok(dir.path(), &["demo"]);
     assert!(demo.contains("recognised") && demo.contains("menet-demo"), "{demo}");
-    assert_eq!(names(&dir.path().join("menet-demo")).len(), 39);
+    assert_eq!(names(&dir.path().join("menet-demo")).len(), 40);
+    assert!(demo.contains("PCA"), "{demo}");
     ok(dir.path(), &["fit", "--data", "digits", "--nonzeros", "9", "--model", "m"]);
     let shown = ok(dir.path(), &["inspect", "--model", "m", "--component", "2", "--png", "p"]);
     assert!(shown.contains("axis 2 uses 9 of 64") && shown.contains("row "), "{shown}");
@@ -134,6 +135,12 @@ fn what_people_see() {
     assert_eq!(data["classes"][9]["name"], "9");
     let path = ok(dir.path(), &["path", "--data", "digits", "--nonzeros", "3", "--out", "-"]);
     assert!(path.starts_with("knot,lambda,l1_norm,feature,coefficient\n1,"), "{path}");
+    fs::write(dir.path().join("odd.csv"), "<script>,\"a,\"\"b\",label\n1,2,x\n2,1,y\n3,5,x\n4,4,y\n")
+        .unwrap();
+    ok(dir.path(), &["path", "--data", "odd.csv", "--out", "p.csv", "--svg", "p.svg"]);
+    let svg = fs::read_to_string(dir.path().join("p.svg")).unwrap();
+    assert!(svg.contains("<svg") && !svg.contains("<script>"));
+    assert!(fs::read_to_string(dir.path().join("p.csv")).unwrap().contains("<script>"));
     assert!(ok(dir.path(), &["completions", "bash"]).contains("menet"));
     assert!(ok(dir.path(), &["man"]).contains(".TH menet"));
 }

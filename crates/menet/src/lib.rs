@@ -47,6 +47,7 @@
 #![warn(clippy::unwrap_used)]
 
 pub mod alignment;
+pub mod baselines;
 pub mod classify;
 pub mod conjugate;
 pub mod dataset;

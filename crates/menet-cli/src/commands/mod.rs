@@ -7,6 +7,7 @@ pub(crate) mod inspect;
 pub(crate) mod manual;
 pub(crate) mod path;
 pub(crate) mod pictures;
+pub(crate) mod plot;
 pub(crate) mod predict;
 pub(crate) mod transform;
 

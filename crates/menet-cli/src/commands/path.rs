@@ -4,14 +4,16 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::variable;
+use super::{plot, variable};
 use crate::Context;
 use crate::args::{DataArgs, ParamArgs};
 use crate::failure::Failure;
 
 /// Write the whole path of one axis: every coefficient at every knot, in the units of the data.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  menet path --data leukemia --component 1 --nonzeros 20 --out path.csv")]
+#[command(
+    after_help = "Example:\n  menet path --data leukemia --component 1 --nonzeros 20 --out path.csv --svg path.svg"
+)]
 pub(crate) struct Path {
     #[command(flatten)]
     data: DataArgs,
@@ -21,6 +23,9 @@ pub(crate) struct Path {
     /// Where to write it: .csv, or - for standard output.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
+    /// Also draw it.
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
     #[command(flatten)]
     params: ParamArgs,
 }
@@ -45,6 +50,11 @@ impl Path {
         });
         let header = ["knot", "lambda", "l1_norm", "feature", "coefficient"].map(str::to_owned);
         menet_io::write::csv_rows(&self.out, &header, rows)?;
+        if let Some(file) = &self.svg {
+            let title = format!("{}: the path of axis {}", self.data.data, self.component);
+            let svg = plot::path(&men, path, &title);
+            menet_io::atomic::write(file, |out| out.write_all(svg.as_bytes()))?;
+        }
         if self.out.as_os_str() != "-" && !context.json {
             println!("{} knots of axis {}: {}", path.knots().len(), self.component, self.out.display());
         }

@@ -1,0 +1,5 @@
+//! Methods to compare with, each short and reading like its definition.
+
+mod pca;
+
+pub use pca::pca;
