@@ -2,7 +2,7 @@
 .PHONY: demo test bench docs
 
 demo:
-	cargo run --release --quiet --example faces
+	cargo run --release --quiet -- demo
 
 test:
 	cargo fmt --all --check

@@ -23,6 +23,9 @@ struct Menet {
     /// Say nothing but results.
     #[arg(short, long, global = true)]
     quiet: bool,
+    /// Say more: the seconds of every stage.
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    verbose: bool,
     /// Print one JSON object instead of text.
     #[arg(long, global = true)]
     json: bool,
@@ -47,7 +50,18 @@ enum Command {
 /// What every command may need to know.
 struct Context {
     json: bool,
+    quiet: bool,
+    verbose: bool,
     watch: Watch,
+}
+
+impl Context {
+    /// A line about what was done, for people who did not ask for silence.
+    fn say(&self, line: impl std::fmt::Display) {
+        if !self.quiet {
+            println!("{line}");
+        }
+    }
 }
 
 fn main() {
@@ -68,7 +82,7 @@ fn run(menet: Menet, quiet: bool) -> Result<(), Failure> {
         .num_threads(menet.threads)
         .build_global()
         .map_err(|e| Failure::Usage(format!("--threads {}: {e}", menet.threads)))?;
-    let context = Context { json: menet.json, watch: Watch::new(quiet) };
+    let context = Context { json: menet.json, quiet, verbose: menet.verbose, watch: Watch::new(quiet) };
     match menet.command {
         Command::Fit(command) => command.run(&context),
         Command::Transform(command) => command.run(&context),

@@ -269,6 +269,31 @@ fn bad_input() {
 }
 
 #[test]
+#[cfg(unix)]
+fn ctrl_c_ends_a_fit_and_leaves_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut fit = Command::new(env!("CARGO_BIN_EXE_menet"))
+        .current_dir(dir.path())
+        .args(["fit", "--data", "orl", "--nonzeros", "1600", "--ridge", "0.001", "--model", "m"])
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(700));
+    let sent = Command::new("kill").args(["-INT", &fit.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    assert_eq!(fit.wait().unwrap().code(), Some(130));
+    assert!(names(dir.path()).is_empty());
+}
+
+#[test]
+fn quiet_and_verbose() {
+    let dir = tempfile::tempdir().unwrap();
+    let fit = ["fit", "--data", "digits", "--nonzeros", "5", "--model", "m"];
+    assert_eq!(ok(dir.path(), &[&fit[..], &["-q"]].concat()), "");
+    assert!(ok(dir.path(), &[&fit[..], &["-v"]].concat()).contains("lars"));
+}
+
+#[test]
 fn a_full_disk_is_an_error() {
     // A device that is always full, where there is one.
     if !Path::new("/dev/full").exists() {

@@ -284,6 +284,35 @@ fn problems_name_the_file_and_the_place() {
 }
 
 #[test]
+fn damaged_pictures_never_panic() {
+    let dir = folder();
+    let rng = &mut rand_pcg::Pcg64Mcg::seed_from_u64(3);
+    for ending in ["png", "jpg", "pgm", "tiff", "bmp", "gif"] {
+        let path = dir.path().join(format!("{ending}/a/1.{ending}"));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let picture = image::RgbImage::from_fn(9, 7, |x, y| image::Rgb([(x * 20) as u8, (y * 30) as u8, 5]));
+        if ending == "pgm" {
+            image::DynamicImage::from(picture).into_luma8().save(&path).unwrap();
+        } else {
+            picture.save(&path).unwrap();
+        }
+        let top = dir.path().join(ending);
+        assert_eq!(load(&top, &ReadOptions::default()).unwrap().image_shape, Some((7, 9)), "{ending}");
+        let bytes = fs::read(&path).unwrap();
+        for _ in 0..200 {
+            let mut damaged = bytes.clone();
+            for _ in 0..rng.random_range(1..6) {
+                let at = rng.random_range(0..damaged.len());
+                damaged[at] = rng.random();
+            }
+            damaged.truncate(rng.random_range(0..=damaged.len()));
+            fs::write(&path, &damaged).unwrap();
+            let _ = load(&top, &ReadOptions::default());
+        }
+    }
+}
+
+#[test]
 fn missing_values_are_located_or_filled() {
     let dir = folder();
     let path = write(&dir, "m.csv", "a,b,label\n1,2,x\n,4,y\n3,NA,x\n");

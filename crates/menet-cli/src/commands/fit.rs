@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::Context;
 use crate::args::{DataArgs, ParamArgs};
 use crate::failure::Failure;
-use crate::text::table;
+use crate::text;
 
 /// Learn a sparse projection from labelled data and save it.
 #[derive(Debug, Args)]
@@ -41,8 +41,16 @@ impl Fit {
         if context.json {
             println!("{}", report(&men, n, p));
         } else {
-            print!("{}", summary(&men, n, p));
-            println!("saved to {}", self.model.display());
+            context.say(summary(&men, n, p));
+            if context.verbose {
+                let rows: Vec<Vec<String>> = men
+                    .seconds()
+                    .iter()
+                    .map(|(stage, s)| vec![stage.to_string(), format!("{s:.4}")])
+                    .collect();
+                context.say(text::table(&["stage", "seconds"], &rows));
+            }
+            context.say(format_args!("saved to {}", self.model.display()));
         }
         Ok(())
     }
@@ -97,6 +105,6 @@ pub(super) fn summary(men: &Men, n: usize, p: usize) -> String {
     format!(
         "{n} samples of {p} variables in {} classes, fitted in {total:.2} s\n{kappa}\n{}\n",
         men.classes().len(),
-        table(&["axis", "variables", "level", "certificate"], &rows)
+        text::table(&["axis", "variables", "level", "certificate"], &rows)
     )
 }

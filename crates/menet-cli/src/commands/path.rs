@@ -56,7 +56,8 @@ impl Path {
             menet_io::atomic::write(file, |out| out.write_all(svg.as_bytes()))?;
         }
         if self.out.as_os_str() != "-" && !context.json {
-            println!("{} knots of axis {}: {}", path.knots().len(), self.component, self.out.display());
+            let knots = path.knots().len();
+            context.say(format_args!("{knots} knots of axis {}: {}", self.component, self.out.display()));
         }
         Ok(())
     }

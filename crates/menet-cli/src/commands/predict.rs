@@ -62,7 +62,7 @@ impl Predict {
             println!("{}", serde_json::json!({ "n": found.len(), "rate": rate }));
         } else if self.out.as_os_str() != "-" {
             let rate = rate.map_or(String::new(), |rate| format!(", {rate:.1}% as labelled"));
-            println!("{} samples classified{rate}: {}", found.len(), self.out.display());
+            context.say(format_args!("{} samples classified{rate}: {}", found.len(), self.out.display()));
         }
         Ok(())
     }

@@ -34,7 +34,8 @@ impl Transform {
             if context.json {
                 println!("{}", serde_json::json!({ "n": z.nrows(), "components": z.ncols() }));
             } else {
-                println!("{} samples on {} axes: {}", z.nrows(), z.ncols(), self.out.display());
+                let line = format!("{} samples on {} axes: {}", z.nrows(), z.ncols(), self.out.display());
+                context.say(line);
             }
         }
         Ok(())
