@@ -92,11 +92,11 @@ impl ModelFile {
         Ok(ModelFile { men, gallery, gallery_classes: data.class_indices().to_vec(), provenance })
     }
 
-    /// The same model with fewer nonzeros or components; its gallery is projected anew.
+    /// The same model with only the first components. (A sparser one would need the training samples, of which only the
+    /// projections are kept.)
     ///
     /// # Errors
-    /// When the model does not reach so far, or is made sparser: that needs the training samples, of which only the
-    /// projections are kept, so `data` must be given.
+    /// When there are not so many.
     pub fn at_components(&self, components: usize) -> Result<Self> {
         let men = self.men.at(None, Some(components))?;
         let gallery = self.gallery.subcols(0, components).to_owned();

@@ -41,7 +41,7 @@
 //!
 //! Every result carries its [certificate](lars::Certificate). Results are the same bits on any number of threads.
 //! Input never panics; it gets an [`enum@Error`] that says what was given and what is allowed. Long functions take a
-//! [`Monitor`], which sees progress and can stop them.
+//! [`Monitor`], which sees progress and can stop them (a dense decomposition, once begun, runs to its end).
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 #![warn(clippy::unwrap_used)]

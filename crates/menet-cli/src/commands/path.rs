@@ -55,7 +55,9 @@ impl Path {
             let svg = plot::path(&men, path, &title);
             menet_io::atomic::write(file, |out| out.write_all(svg.as_bytes()))?;
         }
-        if self.out.as_os_str() != "-" && !context.json {
+        if context.json && self.out.as_os_str() != "-" {
+            println!("{}", serde_json::json!({ "component": self.component, "knots": path.knots().len() }));
+        } else if self.out.as_os_str() != "-" {
             let knots = path.knots().len();
             context.say(format_args!("{knots} knots of axis {}: {}", self.component, self.out.display()));
         }

@@ -45,6 +45,7 @@ mod cholesky;
 mod path;
 mod problem;
 mod quadratic;
+mod state;
 mod trail;
 mod walk;
 

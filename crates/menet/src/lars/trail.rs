@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use super::certificate::{Certificate, certificate, correlations, examine};
 use super::path::{Ended, Knot, Path};
 use super::problem::{Problem, TIE};
-use super::walk::{Segment, Walker};
+use super::state::State;
+use super::walk::Segment;
 use crate::error::Result;
 use crate::linalg::column;
 use crate::monitor::Monitor;
@@ -83,14 +84,14 @@ impl<'a> Trail<'a> {
     }
 
     /// A walker at the last knot.
-    fn walker(&self) -> Walker<'a> {
+    fn walker(&self) -> State<'a> {
         let last = &self.knots[self.knots.len() - 1];
         let working = self.working_set(self.active.iter().copied());
-        Walker::new(self.problem, working, last.level, &last.coefficients, &self.active)
+        State::new(self.problem, working, last.level, &last.coefficients, &self.active)
     }
 
     /// Keeps the segments up to the first that does not hold for all variables.
-    fn accept(&mut self, segments: Vec<Segment>, walker: &Walker<'_>) -> Verdict {
+    fn accept(&mut self, segments: Vec<Segment>, walker: &State<'_>) -> Verdict {
         let problem = self.problem;
         let points: Vec<&SparseVector> = segments.iter().map(|segment| &segment.coefficients).collect();
         let all = correlations(problem, &points, STRETCH);

@@ -5,8 +5,7 @@
 //! | λ | `level` | the level |
 //! | 𝒜, s | `active`, `sign` | active variables and the signs of their correlations |
 //! | w | `w` | their coefficients at the current knot |
-//! | R | `factor` | `G_𝒜 = R Rᵀ` |
-//! | c | `c` | `b − G w`, recomputed at every knot: rounding does not pile up along the path |
+//! | c | `c` | `b − G w` |
 //! | q | `q` | the direction: w grows by `q` as λ falls by 1; `G_𝒜 q = s∘v` |
 //! | a | `a` | `G q`: c falls by `a` as λ falls by 1 |
 //! | γ | `gamma` | the step, the fall of λ to the next knot |
@@ -21,15 +20,16 @@
 //! ```
 //!
 //! These are the optimality conditions of `min ½qᵀGq − (s∘v)ᵀq` over q on F ∪ T with `sⱼqⱼ ≥ 0` on T, a
-//! non-negative least-squares problem. [`Walker::turn`] solves it as Lawson and Hanson do: one variable at a
+//! non-negative least-squares problem. [`State::turn`] solves it as Lawson and Hanson do: one variable at a
 //! time, going back to where another would change sign. Its objective falls at every pass, so it cannot
 //! cycle. A single arrival or drop, the ordinary case, is one pass. A variable that just dropped is a member
 //! of T like any other, and the conditions themselves keep it out.
 
-use super::cholesky::{Cholesky, Dependent};
+use super::cholesky::Dependent;
 use super::path::Ended;
-use super::problem::{Method, Problem};
-use crate::linalg::{axpy, combine};
+use super::problem::Method;
+use super::state::State;
+use crate::linalg::axpy;
 use crate::monitor::{Monitor, Stage, proceed};
 use crate::sparse::SparseVector;
 
@@ -51,39 +51,8 @@ fn changes(before: &[usize], after: &[usize]) -> (Vec<usize>, Vec<usize>) {
     (missing(before, after), missing(after, before))
 }
 
-/// A coefficient this small, in units of the problem, is zero.
-const ZERO: f64 = 1e-13;
-
-/// Where active correlations stray from the level by more than this, in units of the problem, the coefficients
-/// are refined.
-const DRIFT: f64 = 1e-13;
-
 /// A dependent variable may stay outside while the violation it would cause down to level 0 is below this.
 const HARMLESS: f64 = 1e-10;
-
-/// The state at a knot.
-pub(super) struct Walker<'a> {
-    problem: &'a Problem<'a>,
-    /// The working set, as variables; everything below counts by position in it.
-    variables: Vec<usize>,
-    b: Vec<f64>,
-    v: Vec<f64>,
-    /// What counts as a tie, by position.
-    tie: Vec<f64>,
-    level: f64,
-    active: Vec<usize>,
-    is_active: Vec<bool>,
-    sign: Vec<f64>,
-    w: Vec<f64>,
-    /// Correlations at the current knot, by position.
-    c: Vec<f64>,
-    factor: Cholesky,
-    /// `G[working set, 𝒜]`, one column after the other.
-    columns: Vec<f64>,
-    /// The active variables of the stretch that led here.
-    arrived: Vec<usize>,
-    standstill: usize,
-}
 
 /// The decision taken at a knot.
 struct Turn {
@@ -121,83 +90,7 @@ impl From<crate::Error> for Halt {
 /// More tied variables than this are first tried all at once.
 const MANY: usize = 8;
 
-impl<'a> Walker<'a> {
-    /// At the knot (`level`, `w`), reached with `arrived` active, seeing the variables `working`.
-    pub(super) fn new(
-        problem: &'a Problem<'a>,
-        working: Vec<usize>,
-        level: f64,
-        w: &SparseVector,
-        arrived: &[usize],
-    ) -> Self {
-        let mut walker = Walker {
-            problem,
-            variables: Vec::new(),
-            b: Vec::new(),
-            v: Vec::new(),
-            tie: Vec::new(),
-            level,
-            active: Vec::new(),
-            is_active: Vec::new(),
-            sign: Vec::new(),
-            w: Vec::new(),
-            c: Vec::new(),
-            factor: Cholesky::default(),
-            columns: Vec::new(),
-            arrived: arrived.to_vec(),
-            standstill: 0,
-        };
-        walker.see(working);
-        for &j in arrived {
-            if walker.problem.options().method == Method::Lars || w.get(j) != 0.0 {
-                let at = walker.position(j);
-                // Cannot fail where the factor held the same variables before; if rounding says otherwise,
-                // the variable starts again from zero and the certificate has the last word.
-                if walker.admit(at, w.get(j).signum()).is_ok() {
-                    walker.w[walker.active.len() - 1] = w.get(j);
-                }
-            }
-        }
-        walker.c = walker.correlations();
-        if walker.problem.options().method == Method::Lars {
-            for (sign, &i) in walker.sign.iter_mut().zip(&walker.active) {
-                *sign = walker.c[i].signum();
-            }
-        }
-        walker
-    }
-
-    /// Changes the working set, which must hold the active variables.
-    pub(super) fn see(&mut self, working: Vec<usize>) {
-        let active: Vec<usize> = self.active.iter().map(|&at| self.variables[at]).collect();
-        self.variables = working;
-        let problem = self.problem;
-        let gather = |f: &dyn Fn(usize) -> f64| self.variables.iter().map(|&j| f(j)).collect();
-        self.b = gather(&|j| problem.b[j]);
-        self.v = gather(&|j| problem.shared.v[j]);
-        self.tie = gather(&|j| problem.tie(j));
-        self.is_active = vec![false; self.variables.len()];
-        self.active = active.iter().map(|&j| self.position(j)).collect();
-        self.columns.clear();
-        for k in 0..self.active.len() {
-            let at = self.active[k];
-            self.is_active[at] = true;
-            let column = self.gram_column(at);
-            self.columns.extend(column);
-        }
-        self.c = self.correlations();
-    }
-
-    /// The working set.
-    pub(super) fn variables(&self) -> impl Iterator<Item = usize> + '_ {
-        self.variables.iter().copied()
-    }
-
-    /// The active variables.
-    pub(super) fn active(&self) -> impl Iterator<Item = usize> + '_ {
-        self.active.iter().map(|&at| self.variables[at])
-    }
-
+impl State<'_> {
     /// Up to `steps` segments, and why there are no more, if so. A knot that ends the path stays unturned.
     pub(super) fn walk(
         &mut self,
@@ -396,128 +289,8 @@ impl<'a> Walker<'a> {
         self.settle();
     }
 
-    /// Makes the state at a knot what the rest of the path will start from: coefficients beside zero are zero and
-    /// inactive, the others are refined.
-    fn settle(&mut self) {
-        let lasso = self.problem.options().method == Method::Lasso;
-        loop {
-            if lasso {
-                self.snap_to_zero();
-                self.release_zeros();
-            }
-            self.refine();
-            if !lasso || !self.snap_to_zero() {
-                return;
-            }
-        }
-    }
-
     /// How many steps in a row did not lower the level.
     pub(super) fn standstill(&self) -> usize {
         self.standstill
-    }
-
-    /// `q = G_𝒜⁻¹ (s∘v)`.
-    fn direction(&self) -> Vec<f64> {
-        let mut q: Vec<f64> = self.active.iter().zip(&self.sign).map(|(&i, s)| s * self.v[i]).collect();
-        self.factor.solve(&mut q);
-        q
-    }
-
-    /// `c = b − G w` at the working set.
-    fn correlations(&self) -> Vec<f64> {
-        let mut c = self.combine(&self.w);
-        for (c, b) in c.iter_mut().zip(&self.b) {
-            *c = b - *c;
-        }
-        c
-    }
-
-    /// Computes the correlations, and moves `w` a little if they have drifted from the level.
-    fn refine(&mut self) {
-        self.c = self.correlations();
-        if self.problem.options().method == Method::Lars {
-            for (sign, &i) in self.sign.iter_mut().zip(&self.active) {
-                *sign = self.c[i].signum();
-            }
-        }
-        let mut off: Vec<f64> = self
-            .active
-            .iter()
-            .zip(&self.sign)
-            .map(|(&i, s)| self.c[i] - s * self.level * self.v[i])
-            .collect();
-        let drifted = |(off, &i): (&f64, &usize)| {
-            off.abs() > DRIFT * self.problem.unit * self.problem.shared.scale[self.variables[i]]
-        };
-        if off.iter().zip(&self.active).any(drifted) {
-            self.factor.solve(&mut off);
-            axpy(1.0, &off, &mut self.w);
-            self.c = self.correlations();
-        }
-    }
-
-    /// Makes coefficients that rounding left beside zero, on either side, exactly zero. Whether there were any.
-    fn snap_to_zero(&mut self) -> bool {
-        let Walker { problem, variables, active, .. } = self;
-        let mut any = false;
-        for ((w, sign), &i) in self.w.iter_mut().zip(&self.sign).zip(active.iter()) {
-            if *w != 0.0 && *w * sign * problem.shared.scale[variables[i]] <= ZERO * problem.unit {
-                *w = 0.0;
-                any = true;
-            }
-        }
-        any
-    }
-
-    /// Takes variables whose coefficient is zero out of the active set.
-    fn release_zeros(&mut self) {
-        for k in (0..self.active.len()).rev() {
-            if self.w[k] == 0.0 {
-                self.release(k);
-            }
-        }
-    }
-
-    /// Puts position `i` of the working set at the end of the active set, with coefficient 0.
-    fn admit(&mut self, i: usize, sign: f64) -> Result<(), Dependent> {
-        let column = self.gram_column(i);
-        let cross: Vec<f64> = self.active.iter().map(|&j| column[j]).collect();
-        self.factor.append(&cross, column[i])?;
-        self.columns.extend(column);
-        self.active.push(i);
-        self.is_active[i] = true;
-        self.sign.push(sign);
-        self.w.push(0.0);
-        Ok(())
-    }
-
-    /// Takes the `k`-th active variable out.
-    fn release(&mut self, k: usize) {
-        let m = self.variables.len();
-        self.factor.delete(k);
-        self.columns.drain(k * m..(k + 1) * m);
-        let i = self.active.remove(k);
-        self.is_active[i] = false;
-        self.sign.remove(k);
-        self.w.remove(k);
-    }
-
-    /// `G[working set, 𝒜] x`.
-    fn combine(&self, x: &[f64]) -> Vec<f64> {
-        combine(&self.columns, self.variables.len(), x)
-    }
-
-    /// Column `i` of `G` at the working set, ridge included.
-    fn gram_column(&self, i: usize) -> Vec<f64> {
-        let mut column = vec![0.0; self.variables.len()];
-        self.problem.shared.gram.entries(&self.variables, self.variables[i], &mut column);
-        column[i] += self.problem.options().ridge;
-        column
-    }
-
-    /// Where variable `j`, a member of the working set, stands in it.
-    fn position(&self, j: usize) -> usize {
-        self.variables.partition_point(|&other| other < j)
     }
 }
