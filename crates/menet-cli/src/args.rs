@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use menet::classify::Metric;
-use menet::{MenParams, Named};
+use menet::{Men, MenParams, Named};
 use menet_io::{ReadOptions, Table};
 
 use crate::failure::Failure;
@@ -13,8 +13,8 @@ use crate::failure::Failure;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Data")]
 pub(crate) struct DataArgs {
-    /// A file (.csv .tsv .npz .npy .svm, IDX), a folder with one sub-folder of images a class, or a built-in set: orl,
-    /// leukemia, digits.
+    /// A file (.csv .tsv .parquet .npz .npy .mat .svm .libsvm, IDX), a folder with one sub-folder of images a class, or a
+    /// built-in set: orl, leukemia, digits.
     #[arg(long, value_name = "FILE|FOLDER|SET")]
     pub(crate) data: String,
     #[command(flatten)]
@@ -49,7 +49,7 @@ pub(crate) struct HowArgs {
     /// The samples are images of this shape.
     #[arg(long, value_name = "HxW", value_parser = pair)]
     shape: Option<(usize, usize)>,
-    /// What to do with missing values, which are an error otherwise.
+    /// What to do with missing values, which are an error otherwise: the mean of the training data.
     #[arg(long, value_name = "HOW")]
     impute: Option<Impute>,
 }
@@ -60,15 +60,23 @@ enum Impute {
     Mean,
 }
 
-impl DataArgs {
-    pub(crate) fn read(&self) -> Result<Table, Failure> {
-        self.how.read(&self.data)
-    }
-}
-
 impl HowArgs {
     pub(crate) fn read(&self, source: &str) -> Result<Table, Failure> {
         Ok(menet_io::read(source, &self.options())?)
+    }
+
+    /// Reads data for a model: its columns in the model's order, missing values filled with the training mean if asked.
+    pub(crate) fn read_for(&self, source: &str, men: &Men) -> Result<Table, Failure> {
+        let options = ReadOptions { impute_mean: false, ..self.options() };
+        let mut table = menet_io::read(source, &options)?;
+        if let Some(names) = men.feature_names() {
+            table = table.select(names)?;
+        }
+        if self.impute.is_some() && table.columns == men.projection().variables() {
+            table.fill_missing(men.projection().mean());
+        }
+        table.check_missing()?;
+        Ok(table)
     }
 
     /// Reads labelled data.
@@ -78,7 +86,8 @@ impl HowArgs {
             let columns = table.feature_names.as_deref().unwrap_or_default();
             let known = if columns.is_empty() { String::new() } else { format!(" among {}", list(columns)) };
             return Err(Failure::Usage(format!(
-                "{source}: there is no label column {:?}{known}; name it with --label, or give --labels FILE",
+                "{source}: there is no label column {:?}{known}; name it with --label (--y-key for arrays), or give --labels \
+                 FILE",
                 self.label
             )));
         }
@@ -124,7 +133,7 @@ macro_rules! params {
             /// A TOML file with parameters; flags win over it.
             #[arg(long, value_name = "FILE")]
             params: Option<PathBuf>,
-            $($(#[$meta])* #[arg(long)] $field: Option<$kind>,)*
+            $($(#[$meta])* #[arg(long, allow_negative_numbers = true)] $field: Option<$kind>,)*
         }
 
         impl ParamArgs {
@@ -158,7 +167,7 @@ params! {
     k_within: usize => |x| x,
     /// Neighbours of other classes, >= 0 [default: 5]
     k_between: usize => |x| x,
-    /// The patch rule [default: dla]
+    /// The patch rule: dla, laplacian, laplacian-binary, lle, ltsa, each but dla also with -unsupervised [default: dla]
     patch: String => |x| x,
     /// Width of the heat kernel, > 0 [default: median distance]
     bandwidth: f64 => |x| Some(x),

@@ -57,10 +57,8 @@ struct Context {
 
 impl Context {
     /// A line about what was done, for people who did not ask for silence.
-    fn say(&self, line: impl std::fmt::Display) {
-        if !self.quiet {
-            println!("{line}");
-        }
+    fn say(&self, line: impl std::fmt::Display) -> Result<(), Failure> {
+        if self.quiet { Ok(()) } else { text::print(line) }
     }
 }
 

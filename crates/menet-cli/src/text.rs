@@ -1,5 +1,24 @@
 //! Text for people.
 
+use std::fmt::Display;
+use std::io::Write;
+use std::path::Path;
+
+use crate::failure::Failure;
+
+/// Prints a line. A reader that has gone away (`| head`) ends the program in silence; a full disk is an error.
+pub(crate) fn print(line: impl Display) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    match writeln!(out, "{line}").and_then(|()| out.flush()) {
+        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
+        Err(e) => {
+            let problem = format!("cannot be written: {e}");
+            Err(menet_io::Error::Output { path: Path::new("-").to_owned(), problem }.into())
+        }
+        Ok(()) => Ok(()),
+    }
+}
+
 /// Rows under a header, columns as wide as they need to be; the first is on the left, numbers on the right.
 pub(crate) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     let width = |k: usize| {

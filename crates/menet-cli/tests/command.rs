@@ -172,6 +172,8 @@ fn bad_input() {
     put("bad.toml", b"ridge = \"much\"\n");
     put("unknown.toml", b"rigde = 1\n");
     put("labels.txt", b"x\ny\n");
+    put("semicolons.csv", b"a;b;label\n1;2;x\n");
+    put("unlabelled.csv", b"a,b,label\n1,2,x\n2,1,\n3,3,y\n");
     fs::create_dir(dir.path().join("folder")).unwrap();
     ok(dir.path(), &["fit", "--data", "good.csv", "--model", "good"]);
     let before = names(dir.path());
@@ -200,7 +202,12 @@ fn bad_input() {
         (fit("bad-images-idx3-ubyte"), 2, "header"),
         (fit("data.xyz"), 2, "unknown format"),
         (fit("folder"), 2, "no sub-folders"),
-        (with(&["--label", "class"]), 2, "column \"label\": \"x\""),
+        (fit("semicolons.csv"), 2, "semicolons"),
+        (fit("unlabelled.csv"), 2, "sample 2 of 3 has no label"),
+        (with(&["--label", "class"]), 2, "no column \"class\""),
+        (with(&["--kappa", "-1"]), 2, "`kappa` is -1"),
+        (vec!["fit", "--data", "good.csv", "--model", "-"], 2, "a file of its own"),
+        (vec!["predict", "--model", "good", "--data", "good.csv", "--out", "l.parquet"], 2, "only .csv"),
         (with(&["--drop", "q"]), 2, "\"q\""),
         (with(&["--labels", "labels.txt"]), 2, "2 labels for 4 samples"),
         (with(&["--shape", "3x3"]), 2, "3x3"),
@@ -208,7 +215,7 @@ fn bad_input() {
         (with(&["--components", "2"]), 2, "use 1 to 1"),
         (with(&["--components", "0"]), 2, "`components` is 0"),
         (with(&["--nonzeros", "0"]), 2, "`nonzeros` is 0"),
-        (with(&["--nonzeros", "-3"]), 2, "-3"),
+        (with(&["--nonzeros", "-3"]), 2, "invalid"),
         (with(&["--ridge=-1"]), 2, "`ridge` is -1"),
         (with(&["--ridge", "NaN"]), 2, "`ridge` is NaN"),
         (with(&["--floor", "2"]), 2, "`floor` is 2"),
@@ -283,6 +290,38 @@ fn ctrl_c_ends_a_fit_and_leaves_nothing() {
     assert!(sent.success());
     assert_eq!(fit.wait().unwrap().code(), Some(130));
     assert!(names(dir.path()).is_empty());
+}
+
+#[test]
+fn missing_values_become_the_training_mean() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("d.csv"), "a,b,label\n1,2,x\n2,1,y\n3,5,x\n6,4,y\n").unwrap();
+    ok(dir.path(), &["fit", "--data", "d.csv", "--model", "m"]);
+    // One sample alone, the mean of a (3) filled in.
+    fs::write(dir.path().join("gap.csv"), "a,b\n,4\n").unwrap();
+    fs::write(dir.path().join("full.csv"), "a,b\n3,4\n").unwrap();
+    let gap =
+        ok(dir.path(), &["transform", "--model", "m", "--data", "gap.csv", "--impute", "mean", "--out", "-"]);
+    assert_eq!(gap, ok(dir.path(), &["transform", "--model", "m", "--data", "full.csv", "--out", "-"]));
+    assert_eq!(
+        menet(dir.path(), &["transform", "--model", "m", "--data", "gap.csv", "--out", "-"]).status.code(),
+        Some(2)
+    );
+}
+
+#[test]
+#[cfg(unix)]
+fn a_reader_that_goes_away_is_no_error() {
+    let dir = tempfile::tempdir().unwrap();
+    ok(dir.path(), &["fit", "--data", "digits", "--nonzeros", "5", "--model", "m"]);
+    for command in ["data orl", "inspect --model m", "transform --model m --data digits --out -", "man"] {
+        let line = format!(
+            "'{}' {command} | head -c 1 >/dev/null; exit ${{PIPESTATUS[0]}}",
+            env!("CARGO_BIN_EXE_menet")
+        );
+        let output = Command::new("bash").current_dir(dir.path()).args(["-c", &line]).output().unwrap();
+        assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""), "{command}");
+    }
 }
 
 #[test]

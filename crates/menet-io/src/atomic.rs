@@ -14,7 +14,11 @@ pub fn write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> std::io::Result<(
     let failed = |e: std::io::Error| Error::output(path, format!("cannot be written: {e}"));
     if path.as_os_str() == "-" {
         let mut out = BufWriter::new(std::io::stdout().lock());
-        return fill(&mut out).and_then(|()| out.flush()).map_err(failed);
+        return match fill(&mut out).and_then(|()| out.flush()) {
+            // Whoever read has had enough, as `| head` does.
+            Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
+            done => done.map_err(failed),
+        };
     }
     if path.is_dir() {
         return Err(Error::output(path, "is a folder; a file to write is needed"));

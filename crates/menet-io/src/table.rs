@@ -39,6 +39,10 @@ impl Table {
             return Err(Error::input(self.source.as_ref(), "there are no labels"));
         };
         self.check_missing()?;
+        if let Some(row) = labels.iter().position(|label| label.trim().is_empty()) {
+            let problem = format!("sample {} of {} has no label", row + 1, self.rows);
+            return Err(Error::input(self.source.as_ref(), problem));
+        }
         let mut data = Dataset::new(self.matrix(), labels)?;
         if let Some(names) = &self.feature_names {
             data = data.with_feature_names(names.clone())?;
@@ -96,6 +100,17 @@ impl Table {
             }
         }
         Ok(())
+    }
+
+    /// Fills every missing value with that of its column in `values`, for instance the mean of the training data.
+    pub fn fill_missing(&mut self, values: &[f64]) {
+        for row in self.values.chunks_mut(self.columns) {
+            for (value, &fill) in row.iter_mut().zip(values) {
+                if value.is_nan() {
+                    *value = fill;
+                }
+            }
+        }
     }
 
     /// Sets the image shape.

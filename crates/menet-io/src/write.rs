@@ -74,13 +74,22 @@ fn parquet_bytes(header: &[String], x: MatRef<'_, f64>) -> std::result::Result<V
 /// Writes rows of text as CSV.
 ///
 /// # Errors
-/// When the file cannot be written.
+/// When the file is not called `.csv` or `-`, or cannot be written.
 pub fn csv_rows(path: &Path, header: &[String], rows: impl Iterator<Item = Vec<String>>) -> Result<()> {
+    let csv = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
+    if !csv && path.as_os_str() != "-" {
+        return Err(Error::input(path, "only .csv, or - for standard output, can be written here"));
+    }
     atomic::write(path, |out| {
         let mut writer = csv::Writer::from_writer(out);
-        writer.write_record(header)?;
+        // The cause itself: a broken pipe must be recognised as one.
+        let cause = |e: csv::Error| match e.into_kind() {
+            csv::ErrorKind::Io(e) => e,
+            other => std::io::Error::other(format!("{other:?}")),
+        };
+        writer.write_record(header).map_err(cause)?;
         for row in rows {
-            writer.write_record(&row)?;
+            writer.write_record(&row).map_err(cause)?;
         }
         writer.flush()
     })

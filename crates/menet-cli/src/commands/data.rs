@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::Context;
 use crate::args::HowArgs;
 use crate::failure::Failure;
-use crate::text::table;
+use crate::text::{self, table};
 
 /// Show what is in a data set.
 #[derive(Debug, Args)]
@@ -39,29 +39,33 @@ impl Data {
         if context.json {
             let counts: Vec<_> =
                 classes.iter().map(|(name, count)| json!({ "name": name, "count": count })).collect();
-            println!(
+            text::print(format_args!(
                 "{}",
                 json!({ "n": data.rows, "p": data.columns, "classes": counts, "names": data.feature_names,
                         "shape": data.image_shape, "duplicate_rows": duplicates, "constant_columns": constant })
-            );
+            ))?;
             return Ok(());
         }
-        println!("{}: {} samples of {} variables", self.data, data.rows, data.columns);
+        text::print(format_args!("{}: {} samples of {} variables", self.data, data.rows, data.columns))?;
         if let Some((height, width)) = data.image_shape {
-            println!("images of {height} x {width} pixels");
+            text::print(format_args!("images of {height} x {width} pixels"))?;
         }
         if let Some(names) = &data.feature_names {
             let shown: Vec<&str> = names.iter().take(5).map(String::as_str).collect();
-            println!("variables: {}{}", shown.join(", "), if names.len() > 5 { ", ..." } else { "" });
+            text::print(format_args!(
+                "variables: {}{}",
+                shown.join(", "),
+                if names.len() > 5 { ", ..." } else { "" }
+            ))?;
         }
-        println!("{duplicates} duplicate rows, {constant} constant columns");
+        text::print(format_args!("{duplicates} duplicate rows, {constant} constant columns"))?;
         if classes.is_empty() {
-            println!("no labels");
+            text::print(format_args!("no labels"))?;
         } else {
-            println!("{} classes\n", classes.len());
+            text::print(format_args!("{} classes\n", classes.len()))?;
             let rows: Vec<Vec<String>> =
                 classes.into_iter().map(|(name, count)| vec![name, count.to_string()]).collect();
-            print!("{}", table(&["class", "samples"], &rows));
+            text::print(format_args!("{}", table(&["class", "samples"], &rows)))?;
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ use menet::{Dataset, MenParams, Projection};
 use super::{pictures, plot};
 use crate::Context;
 use crate::failure::Failure;
+use crate::text;
 
 /// Learn to recognise the faces of the built-in set orl, and show what was learned.
 #[derive(Debug, Args)]
@@ -51,36 +52,37 @@ impl Demo {
         if context.json {
             let rates: Vec<_> =
                 rates.iter().map(|(k, rate)| serde_json::json!({ "nonzeros": k, "rate": rate })).collect();
-            println!(
+            text::print(format_args!(
                 "{}",
                 serde_json::json!({ "n": train.samples(), "components": d, "kkt": certificate, "seconds": total,
                                     "rates": rates, "pca_rate": pca, "pictures": self.out })
-            );
+            ))?;
             return Ok(());
         }
-        print!(
+        text::print(format_args!(
             "\
 400 photographs of 40 persons, 40 x 40 pixels (the ORL faces). From five of each person's ten menet learned,
 in {total:.2} s, {d} axes that tell the persons apart, each made of at most 100 of the {p} pixels.
 
 How many of the other 200 photographs are then recognised by their nearest neighbour, depending on how many
 pixels an axis may use (all read off this one fit):
-
 "
-        );
+        ))?;
         for (k, rate) in &rates {
-            println!("  menet, {k:>4} pixels an axis  {rate:5.1} %");
+            text::print(format_args!("  menet, {k:>4} pixels an axis  {rate:5.1} %"))?;
         }
-        println!("  PCA, all {p} pixels        {pca:5.1} %   (as many axes)");
-        println!(
+        text::print(format_args!("  PCA, all {p} pixels        {pca:5.1} %   (as many axes)"))?;
+        text::print(format_args!(
             "\nEvery axis is the exact optimum of its problem: the conditions that prove it hold to {certificate:.0e}."
-        );
-        println!("In the folder {}:", self.out.display());
-        println!(
+        ))?;
+        text::print(format_args!("In the folder {}:", self.out.display()))?;
+        text::print(format_args!(
             "  axis-01.png ...  the pixels of each axis, red where they count for and blue where against"
-        );
-        println!("  path-01.svg      how the pixels of axis 1 come in as the penalty falls");
-        println!("\nNext: menet fit --data orl --nonzeros 100 --model faces.safetensors");
+        ))?;
+        text::print(format_args!(
+            "  path-01.svg      how the pixels of axis 1 come in as the penalty falls"
+        ))?;
+        text::print(format_args!("\nNext: menet fit --data orl --nonzeros 100 --model faces.safetensors"))?;
         Ok(())
     }
 }

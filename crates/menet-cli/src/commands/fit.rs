@@ -30,6 +30,9 @@ pub(crate) struct Fit {
 
 impl Fit {
     pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
+        if self.model.as_os_str() == "-" {
+            return Err(Failure::Usage("--model -: a model needs a file of its own".to_owned()));
+        }
         let params = self.params.resolve()?;
         let table = self.data.how.read_labelled(&self.data.data)?;
         let data = table.dataset()?;
@@ -39,18 +42,18 @@ impl Fit {
         let kept = if self.no_path { men.clone().without_paths() } else { men.clone() };
         ModelFile::new(kept, &data, &self.data.data)?.save(&self.model)?;
         if context.json {
-            println!("{}", report(&men, n, p));
+            text::print(format_args!("{}", report(&men, n, p)))?;
         } else {
-            context.say(summary(&men, n, p));
+            context.say(summary(&men, n, p))?;
             if context.verbose {
                 let rows: Vec<Vec<String>> = men
                     .seconds()
                     .iter()
                     .map(|(stage, s)| vec![stage.to_string(), format!("{s:.4}")])
                     .collect();
-                context.say(text::table(&["stage", "seconds"], &rows));
+                context.say(text::table(&["stage", "seconds"], &rows))?;
             }
-            context.say(format_args!("saved to {}", self.model.display()));
+            context.say(format_args!("saved to {}", self.model.display()))?;
         }
         Ok(())
     }

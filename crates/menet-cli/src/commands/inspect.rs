@@ -11,9 +11,12 @@ use super::{fit, pictures, variable};
 use crate::Context;
 use crate::args::ModelArgs;
 use crate::failure::Failure;
-use crate::text::table;
+use crate::text::{self, table};
 
 /// Show which variables make which axis.
+///
+/// The weight of a variable is what its value, less the mean, is multiplied by; its effect is the weight were all variables of
+/// one size, by which they can be compared; `entered` is its place in the order in which the path took variables in.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  menet inspect --model leukemia.safetensors --component 1 --top 10")]
 pub(crate) struct Inspect {
@@ -22,7 +25,7 @@ pub(crate) struct Inspect {
     /// Only this axis, counted from 1.
     #[arg(long, value_name = "AXIS")]
     component: Option<usize>,
-    /// How many variables of an axis to show, heaviest first.
+    /// How many variables of an axis to show, those of strongest effect first.
     #[arg(long, default_value_t = 20, value_name = "N")]
     top: usize,
     /// For image data: write a picture of every axis into this folder.
@@ -34,6 +37,8 @@ pub(crate) struct Inspect {
 struct Used {
     variable: usize,
     weight: f64,
+    /// The weight once every variable has length 1: what can be compared between variables of different units.
+    effect: f64,
     entered: usize,
 }
 
@@ -53,14 +58,17 @@ impl Inspect {
         if context.json {
             let axes: Vec<_> = axes.map(|k| self.axis_json(&men, k)).collect();
             let params = json!(men.params());
-            println!(
+            text::print(format_args!(
                 "{}",
                 json!({ "axes": axes, "classes": men.classes(), "params": params, "data": file.provenance.data })
-            );
+            ))?;
             return Ok(());
         }
         if self.component.is_none() {
-            print!("{}", fit::summary(&men, file.provenance.samples, men.projection().variables()));
+            text::print(format_args!(
+                "{}",
+                fit::summary(&men, file.provenance.samples, men.projection().variables())
+            ))?;
         }
         for k in axes {
             let used = used(&men, k);
@@ -68,14 +76,24 @@ impl Inspect {
                 .iter()
                 .take(self.top)
                 .map(|u| {
-                    vec![variable(&men, u.variable), format!("{:+.4e}", u.weight), u.entered.to_string()]
+                    vec![
+                        variable(&men, u.variable),
+                        format!("{:+.4}", u.effect),
+                        format!("{:+.4e}", u.weight),
+                        u.entered.to_string(),
+                    ]
                 })
                 .collect();
-            println!("axis {} uses {} of {} variables", k + 1, used.len(), men.projection().variables());
-            println!("{}", table(&["variable", "weight", "entered"], &rows));
+            text::print(format_args!(
+                "axis {} uses {} of {} variables",
+                k + 1,
+                used.len(),
+                men.projection().variables()
+            ))?;
+            text::print(format_args!("{}", table(&["variable", "effect", "weight", "entered"], &rows)))?;
         }
         if let Some(folder) = &self.png {
-            println!("pictures of {d} axes in {}", folder.display());
+            text::print(format_args!("pictures of {d} axes in {}", folder.display()))?;
         }
         Ok(())
     }
@@ -85,7 +103,7 @@ impl Inspect {
         let variables: Vec<_> = used(men, k)
             .iter()
             .take(self.top)
-            .map(|u| json!({ "variable": variable(men, u.variable), "index": u.variable + 1, "weight": u.weight, "entered": u.entered }))
+            .map(|u| json!({ "variable": variable(men, u.variable), "index": u.variable + 1, "effect": u.effect, "weight": u.weight, "entered": u.entered }))
             .collect();
         json!({
             "component": k + 1,
@@ -98,16 +116,16 @@ impl Inspect {
     }
 }
 
-/// The variables of an axis, heaviest first, with their place in the order of entry.
+/// The variables of an axis, strongest first, with their place in the order of entry.
 fn used(men: &Men, k: usize) -> Vec<Used> {
     let order = &men.parts().components[k].order_of_entry;
     let mut used: Vec<Used> = men.projection().axes()[k]
         .iter()
         .map(|(variable, weight)| {
             let entered = order.iter().position(|&j| j == variable).map_or(0, |place| place + 1);
-            Used { variable, weight, entered }
+            Used { variable, weight, effect: weight / men.parts().units[variable], entered }
         })
         .collect();
-    used.sort_by(|a, b| b.weight.abs().total_cmp(&a.weight.abs()).then(a.variable.cmp(&b.variable)));
+    used.sort_by(|a, b| b.effect.abs().total_cmp(&a.effect.abs()).then(a.variable.cmp(&b.variable)));
     used
 }

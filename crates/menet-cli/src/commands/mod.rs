@@ -21,11 +21,7 @@ use crate::failure::Failure;
 fn model_and_data(model: &ModelArgs, data: &str, how: &HowArgs) -> Result<(ModelFile, Men, Table), Failure> {
     let file = ModelFile::load(&model.model)?;
     let men = file.men.at(model.nonzeros, model.components)?;
-    let mut table = how.read(data)?;
-    if let Some(names) = men.feature_names() {
-        table = table.select(names)?;
-    }
-    table.check_missing()?;
+    let table = how.read_for(data, &men)?;
     Ok((file, men, table))
 }
 

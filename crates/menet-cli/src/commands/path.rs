@@ -8,6 +8,7 @@ use super::{plot, variable};
 use crate::Context;
 use crate::args::{DataArgs, ParamArgs};
 use crate::failure::Failure;
+use crate::text;
 
 /// Write the whole path of one axis: every coefficient at every knot, in the units of the data.
 #[derive(Debug, Args)]
@@ -56,10 +57,13 @@ impl Path {
             menet_io::atomic::write(file, |out| out.write_all(svg.as_bytes()))?;
         }
         if context.json && self.out.as_os_str() != "-" {
-            println!("{}", serde_json::json!({ "component": self.component, "knots": path.knots().len() }));
+            text::print(format_args!(
+                "{}",
+                serde_json::json!({ "component": self.component, "knots": path.knots().len() })
+            ))?;
         } else if self.out.as_os_str() != "-" {
             let knots = path.knots().len();
-            context.say(format_args!("{knots} knots of axis {}: {}", self.component, self.out.display()));
+            context.say(format_args!("{knots} knots of axis {}: {}", self.component, self.out.display()))?;
         }
         Ok(())
     }

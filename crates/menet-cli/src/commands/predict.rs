@@ -9,6 +9,7 @@ use menet_io::ModelFile;
 use crate::Context;
 use crate::args::{DataArgs, metric};
 use crate::failure::Failure;
+use crate::text;
 
 /// Classify data by their nearest training samples in the projected space.
 #[derive(Debug, Args)]
@@ -41,11 +42,7 @@ impl Predict {
         if let Some(d) = self.components {
             file = file.at_components(d)?;
         }
-        let mut table = self.data.read()?;
-        if let Some(names) = file.men.feature_names() {
-            table = table.select(names)?;
-        }
-        table.check_missing()?;
+        let table = self.data.how.read_for(&self.data.data, &file.men)?;
         let z = file.men.transform(table.matrix())?;
         let metric = self.metric.unwrap_or(file.men.params().metric);
         let (gallery, classes) = (file.gallery.as_ref(), &file.gallery_classes);
@@ -53,16 +50,17 @@ impl Predict {
         let names = file.men.classes();
         let rows = found.iter().map(|p| vec![names[p.class].clone(), p.distance.to_string()]);
         menet_io::write::csv_rows(&self.out, &["label".to_owned(), "distance".to_owned()], rows)?;
-        let rate = table.labels.as_ref().map(|labels| {
-            let right =
-                found.iter().zip(labels).filter(|(found, label)| names[found.class] == **label).count();
-            100.0 * right as f64 / found.len() as f64
+        let labelled =
+            table.labels.iter().flatten().zip(&found).filter(|(label, _)| !label.trim().is_empty());
+        let (right, known) = labelled.fold((0usize, 0usize), |(right, known), (label, found)| {
+            (right + usize::from(names[found.class] == *label), known + 1)
         });
+        let rate = (known > 0).then(|| 100.0 * right as f64 / known as f64);
         if context.json && self.out.as_os_str() != "-" {
-            println!("{}", serde_json::json!({ "n": found.len(), "rate": rate }));
+            text::print(format_args!("{}", serde_json::json!({ "n": found.len(), "rate": rate })))?;
         } else if self.out.as_os_str() != "-" {
             let rate = rate.map_or(String::new(), |rate| format!(", {rate:.1}% as labelled"));
-            context.say(format_args!("{} samples classified{rate}: {}", found.len(), self.out.display()));
+            context.say(format_args!("{} samples classified{rate}: {}", found.len(), self.out.display()))?;
         }
         Ok(())
     }

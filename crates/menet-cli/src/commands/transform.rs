@@ -8,6 +8,7 @@ use super::model_and_data;
 use crate::Context;
 use crate::args::{DataArgs, ModelArgs};
 use crate::failure::Failure;
+use crate::text;
 
 /// Project data with a model.
 #[derive(Debug, Args)]
@@ -19,7 +20,7 @@ pub(crate) struct Transform {
     model: ModelArgs,
     #[command(flatten)]
     data: DataArgs,
-    /// Where to write the projected samples: .csv, .npy, or - for standard output.
+    /// Where to write the projected samples: .csv, .npy, .parquet, or - for standard output.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
 }
@@ -32,10 +33,13 @@ impl Transform {
         menet_io::write::matrix(&self.out, &header, z.as_ref())?;
         if self.out.as_os_str() != "-" {
             if context.json {
-                println!("{}", serde_json::json!({ "n": z.nrows(), "components": z.ncols() }));
+                text::print(format_args!(
+                    "{}",
+                    serde_json::json!({ "n": z.nrows(), "components": z.ncols() })
+                ))?;
             } else {
                 let line = format!("{} samples on {} axes: {}", z.nrows(), z.ncols(), self.out.display());
-                context.say(line);
+                context.say(line)?;
             }
         }
         Ok(())

@@ -28,6 +28,12 @@ pub(super) fn roles(names: &[&str], path: &Path, options: &ReadOptions) -> Resul
     if let Some(name) = options.drop.iter().find(|name| !seen.contains(name.as_str())) {
         return Err(Error::input(path, format!("there is no column {name:?} to leave out")));
     }
+    if options.label != ReadOptions::default().label && !seen.contains(options.label.as_str()) {
+        return Err(Error::input(
+            path,
+            format!("there is no column {:?} to take the labels from", options.label),
+        ));
+    }
     let role = |name: &&str| match *name {
         name if options.drop.iter().any(|drop| drop == name) => Role::Dropped,
         name if name == options.label => Role::Label,

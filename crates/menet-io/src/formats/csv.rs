@@ -37,6 +37,16 @@ pub fn read_from(reader: impl Read, delimiter: u8, path: &Path, options: &ReadOp
     let invalid = |e: csv::Error| Error::input(path, e);
     let header = reader.headers().map_err(invalid)?.clone();
     let columns: Vec<&str> = header.iter().collect();
+    let signs = [(';', "semicolons"), ('\t', "tabs"), (',', "commas"), ('|', "bars")];
+    if let [only] = columns[..]
+        && let Some((_, name)) = signs.iter().find(|(sign, _)| only.contains(*sign))
+    {
+        let problem = format!(
+            "its header {only:?} is one column, but looks separated by {name}; .csv files are separated by commas (and \
+             numbers have a decimal point), .tsv files by tabs"
+        );
+        return Err(Error::input(path, problem));
+    }
     let roles = roles(&columns, path, options)?;
     let names = variables(&columns, &roles);
     let has_label = roles.contains(&Role::Label);
