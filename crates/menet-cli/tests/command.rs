@@ -77,11 +77,16 @@ fn fit_transform_predict_equal_the_library_bit_for_bit() {
     let z = menet_io::read(dir.path().join("z.npy").to_str().unwrap(), &ReadOptions::default()).unwrap();
     assert_eq!(z.matrix(), men.at(Some(4), Some(1)).unwrap().transform(data.x()).unwrap());
 
+    ok(dir.path(), &["transform", "--model", "m", "--data", "leukemia", "--out", "z.parquet"]);
+    let z = menet_io::read(dir.path().join("z.parquet").to_str().unwrap(), &ReadOptions::default()).unwrap();
+    assert_eq!(z.matrix(), men.transform(data.x()).unwrap());
+    assert_eq!(z.feature_names.as_deref().unwrap(), ["z1", "z2"]);
+
     let report =
         json(dir.path(), &["predict", "--model", "m", "--data", "leukemia", "--out", "l.csv", "--json"]);
     assert_eq!((report["n"].as_u64(), report["rate"].as_f64()), (Some(38), Some(100.0)));
     assert!(fs::read_to_string(dir.path().join("l.csv")).unwrap().starts_with("label,distance\nALL-B,0\n"));
-    assert_eq!(names(dir.path()), ["l.csv", "m", "z.csv", "z.npy"]);
+    assert_eq!(names(dir.path()), ["l.csv", "m", "z.csv", "z.npy", "z.parquet"]);
 }
 
 #[test]
@@ -115,6 +120,28 @@ fn columns_in_any_order_and_parameters_from_a_file() {
     let one = ok(dir.path(), &["transform", "--model", "m", "--data", "d.csv", "--out", "-"]);
     let two = ok(dir.path(), &["transform", "--model", "m", "--data", "other.csv", "--out", "-"]);
     assert_eq!(one, two);
+}
+
+#[test]
+fn odd_names_and_labels_survive() {
+    let dir = tempfile::tempdir().unwrap();
+    let labels = ["a \"b\", c", "<script>alert(1)</script>", "größe 漢字 🙂"];
+    let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
+    let mut csv = format!("{},{},label\n", quoted("x, \"y\""), quoted("<b>&"));
+    for i in 0..12 {
+        csv += &format!("{},{},{}\n", i % 3 * 4 + i, i % 3 + i * i % 5, quoted(labels[i % 3]));
+    }
+    fs::write(dir.path().join("d.csv"), csv).unwrap();
+    ok(dir.path(), &["fit", "--data", "d.csv", "--model", "m"]);
+    ok(dir.path(), &["predict", "--model", "m", "--data", "d.csv", "--out", "l.csv"]);
+    let found = menet_io::read(dir.path().join("l.csv").to_str().unwrap(), &ReadOptions::default()).unwrap();
+    let expected: Vec<&str> = (0..12).map(|i| labels[i % 3]).collect();
+    assert_eq!(found.labels.unwrap(), expected);
+    let shown = json(dir.path(), &["inspect", "--model", "m", "--json"]);
+    let variables = shown["axes"][0]["variables"].as_array().unwrap();
+    let mut names: Vec<&str> = variables.iter().map(|v| v["variable"].as_str().unwrap()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["<b>&", "x, \"y\""]);
 }
 
 #[test]
