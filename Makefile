@@ -1,13 +1,22 @@
 # One target directory serves all; tests run in release, since linear algebra without optimisation would sink them.
-.PHONY: demo test bench docs
+.PHONY: demo test bench docs fixtures
 
 demo:
 	cargo run --release --quiet -- demo
 
-test:
+# The samples of tests/data, made anew by SciPy and Arrow, so that the readers meet what those write today. Where Python is not
+# at hand the committed samples are tested alone.
+fixtures:
+	@rm -rf target/fixtures && mkdir -p target/fixtures
+	@{ test -x target/python/bin/python || python3 -m venv target/python; } \
+	  && target/python/bin/python -m pip install --quiet --disable-pip-version-check numpy scipy pyarrow \
+	  && target/python/bin/python scripts/fixtures.py target/fixtures \
+	  || echo "no Python with NumPy, SciPy and Arrow: only the committed samples are tested"
+
+test: fixtures
 	cargo fmt --all --check
 	cargo clippy --release --workspace --all-targets -- -D warnings
-	cargo test --release --workspace
+	MENET_FIXTURES=$(CURDIR)/target/fixtures cargo test --release --workspace
 	RUSTDOCFLAGS="-D warnings" cargo doc --release --workspace --no-deps
 
 bench:
