@@ -2,7 +2,7 @@
 //!
 //! A file is a header of 128 bytes and a list of elements, each a tag (type and size) and its bytes. A variable is an
 //! element that holds four or more others: flags, dimensions, name, and values, column by column. It may be packed.
-//! Read here by hand: the crates there are panic on damaged files.
+//! Read here by hand: the one crate for it, matrw 0.1.4, refuses the header of files that SciPy writes.
 
 use std::io::Read;
 use std::path::Path;
