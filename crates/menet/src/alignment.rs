@@ -8,7 +8,7 @@ use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::linalg::{dot, from_columns};
 use crate::monitor::{Monitor, Stage, proceed};
-use crate::neighbors::{Among, Neighbor, neighbors};
+use crate::neighbors::{Among, Neighbor, neighbor_groups};
 use crate::patches::{Local, Neighborhood, PatchParams, PatchRule};
 use crate::preprocess::Preprocessed;
 use crate::spectrum::{Extreme, smallest_eigenvalue};
@@ -228,9 +228,10 @@ pub fn related(
     params: &PatchParams,
     monitor: &dyn Monitor,
 ) -> Result<Groups> {
-    let near = neighbors(data, preprocessed, rule.near(), params.k_within, monitor)?;
     let k_far = if rule.has_kappa() { params.k_between } else { 0 };
-    Ok((near, neighbors(data, preprocessed, Among::Between, k_far, monitor)?))
+    let groups = [(rule.near(), params.k_within), (Among::Between, k_far)];
+    let [near, far] = neighbor_groups(data, preprocessed, groups, monitor)?;
+    Ok((near, far))
 }
 
 /// For every sample its neighbours of the first and of the second group.

@@ -3,7 +3,7 @@
 //! `αL + βI` is sparse and, once the definiteness policy has been met, well conditioned, so that conjugate
 //! gradients apply `M` in a few dozen products with `L`.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::matrix_free::conjugate_gradient::{CgParams, conjugate_gradient, conjugate_gradient_scratch};
@@ -12,8 +12,10 @@ use faer::{Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use crate::alignment::SparseSymmetric;
+use crate::error::Result;
 use crate::gram::Gram;
 use crate::linalg::{axpy, column, dot, from_columns, symmetric_product};
+use crate::monitor::{Monitor, Stage, proceed};
 
 /// `A` as an operator.
 #[derive(Debug)]
@@ -74,17 +76,29 @@ impl Smoother {
     }
 
     /// `A X`, columns in parallel.
-    pub fn product(&self, x: MatRef<'_, f64>) -> Mat<f64> {
+    ///
+    /// # Errors
+    /// When `monitor` asks to stop.
+    pub fn product(&self, x: MatRef<'_, f64>, monitor: &dyn Monitor) -> Result<Mat<f64>> {
+        let done = AtomicUsize::new(0);
         let columns: Vec<Vec<f64>> = (0..x.ncols())
             .into_par_iter()
-            .map(|k| self.apply(&x.col(k).iter().copied().collect::<Vec<_>>()))
-            .collect();
-        from_columns(x.nrows(), &columns)
+            .map(|k| {
+                proceed(monitor, Stage::Reduction)?;
+                let image = self.apply(&x.col(k).iter().copied().collect::<Vec<_>>());
+                monitor.progress(Stage::Reduction, done.fetch_add(1, Ordering::Relaxed) + 1, x.ncols());
+                Ok(image)
+            })
+            .collect::<Result<_>>()?;
+        Ok(from_columns(x.nrows(), &columns))
     }
 
     /// The Gram matrix `XᵀAX`, whole.
-    pub fn gram(&self, x: MatRef<'_, f64>) -> Mat<f64> {
-        symmetric_product(x, self.product(x).as_ref())
+    ///
+    /// # Errors
+    /// When `monitor` asks to stop.
+    pub fn gram(&self, x: MatRef<'_, f64>, monitor: &dyn Monitor) -> Result<Mat<f64>> {
+        Ok(symmetric_product(x, self.product(x, monitor)?.as_ref()))
     }
 
     /// The worst relative residual of all solves so far.

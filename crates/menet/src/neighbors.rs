@@ -40,7 +40,7 @@ const BLOCK: usize = 64;
 /// For every sample its `k` nearest neighbours among `among`, nearest first; fewer where there are fewer.
 ///
 /// # Errors
-/// When `monitor` asks to stop.
+/// When the data do not belong together, or `monitor` asks to stop.
 pub fn neighbors(
     data: &Dataset<'_>,
     preprocessed: &Preprocessed,
@@ -48,16 +48,45 @@ pub fn neighbors(
     k: usize,
     monitor: &dyn Monitor,
 ) -> Result<Vec<Vec<Neighbor>>> {
+    let [found] = neighbor_groups(data, preprocessed, [(among, k)], monitor)?;
+    Ok(found)
+}
+
+/// Several groups of neighbours, each as [`neighbors`] gives it, from one pass over the distances.
+///
+/// # Errors
+/// As [`neighbors`].
+pub fn neighbor_groups<const G: usize>(
+    data: &Dataset<'_>,
+    preprocessed: &Preprocessed,
+    groups: [(Among, usize); G],
+    monitor: &dyn Monitor,
+) -> Result<[Vec<Vec<Neighbor>>; G]> {
     let n = data.samples();
     preprocessed.check(data)?;
-    if k == 0 {
-        return Ok(vec![Vec::new(); n]);
-    }
     let x = &preprocessed.x;
     let rows = x.transpose().to_owned();
     let squares: Vec<f64> = (0..n).map(|i| dot(column(&rows, i), column(&rows, i))).collect();
     let class = data.class_indices();
-    let blocks: Vec<Vec<Vec<Neighbor>>> = (0..n)
+    let nearest = |i: usize, inner: &[f64], among: Among, k: usize| {
+        if k == 0 {
+            return Vec::new();
+        }
+        let eligible = |j: &usize| {
+            *j != i
+                && match among {
+                    Among::Within => class[*j] == class[i],
+                    Among::Between => class[*j] != class[i],
+                    Among::All => true,
+                }
+        };
+        let approximate = |j: usize| squares[i] + squares[j] - 2.0 * inner[j];
+        let mut near: Vec<(f64, usize)> = (0..n).filter(eligible).map(|j| (approximate(j), j)).collect();
+        keep_candidates(&mut near, k, |j| rounding(x.ncols(), squares[i] + squares[j]));
+        let sample = |i: usize| column(&preprocessed.samples, i);
+        exact(near, k, |j| squared_distance(sample(i), sample(j)))
+    };
+    let blocks: Vec<Vec<[Vec<Neighbor>; G]>> = (0..n)
         .step_by(BLOCK)
         .collect::<Vec<_>>()
         .into_par_iter()
@@ -66,29 +95,20 @@ pub fn neighbors(
             let width = BLOCK.min(n - start);
             let mut inner = Mat::zeros(n, width);
             matmul(&mut inner, Accum::Replace, x, rows.subcols(start, width), 1.0, Par::Seq);
-            let nearest = (start..start + width).map(|i| {
-                let eligible = |j: &usize| {
-                    *j != i
-                        && match among {
-                            Among::Within => class[*j] == class[i],
-                            Among::Between => class[*j] != class[i],
-                            Among::All => true,
-                        }
-                };
-                let approximate = |j: usize| squares[i] + squares[j] - 2.0 * inner[(j, i - start)];
-                let mut near: Vec<(f64, usize)> =
-                    (0..n).filter(eligible).map(|j| (approximate(j), j)).collect();
-                keep_candidates(&mut near, k, |j| rounding(x.ncols(), squares[i] + squares[j]));
-                exact(near, k, |j| {
-                    squared_distance(column(&preprocessed.samples, i), column(&preprocessed.samples, j))
-                })
-            });
-            let nearest = nearest.collect();
+            let found = (0..width)
+                .map(|b| groups.map(|(among, k)| nearest(start + b, column(&inner, b), among, k)))
+                .collect();
             monitor.progress(Stage::Neighbors, start + width, n);
-            Ok(nearest)
+            Ok(found)
         })
         .collect::<Result<_>>()?;
-    Ok(blocks.into_iter().flatten().collect())
+    let mut out = [(); G].map(|()| Vec::with_capacity(n));
+    for found in blocks.into_iter().flatten() {
+        for (out, found) in out.iter_mut().zip(found) {
+            out.push(found);
+        }
+    }
+    Ok(out)
 }
 
 /// How far an approximate squared distance may be from the true one: both come from sums of `p` terms no larger

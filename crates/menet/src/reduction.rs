@@ -229,7 +229,7 @@ pub fn reduce(
     }
     let smoother = Smoother::new(laplacian, params.alpha, params.beta, CG_TOLERANCE);
     if full {
-        let gram = GramSource::Full(smoother.gram(x.as_ref()));
+        let gram = GramSource::Full(smoother.gram(x.as_ref(), monitor)?);
         return Ok(LassoProblem { gram, b, definiteness, built: Some(smoother.worst_residual()) });
     }
     let gram = GramSource::Conjugate(ConjugateGram::new(x, smoother));

@@ -175,7 +175,7 @@ fn plain_lars_keeps_correlations_equal() {
 }
 
 #[test]
-#[ignore = "a soak of 280,000 problems, about a minute: cargo test --release -- --ignored"]
+#[ignore = "a soak of 280,000 problems, some ten seconds: cargo test --release -- --ignored"]
 fn soak() {
     // Columns from 1e-6 to 1e6 in so many draws include a few that no double precision Gram matrix resolves.
     run(20_000..60_000, 25, &[Design::NearDuplicates, Design::Scaled]);

@@ -76,12 +76,7 @@ impl<'a> State<'a> {
                 }
             }
         }
-        state.c = state.correlations();
-        if state.problem.options().method == Method::Lars {
-            for (sign, &i) in state.sign.iter_mut().zip(&state.active) {
-                *sign = state.c[i].signum();
-            }
-        }
+        state.look();
         state
     }
 
@@ -148,14 +143,19 @@ impl<'a> State<'a> {
         c
     }
 
-    /// Computes the correlations, and moves `w` a little if they have drifted from the level.
-    fn refine(&mut self) {
+    /// Computes the correlations; the signs of plain LARS are theirs, those of the lasso stay with the coefficients.
+    fn look(&mut self) {
         self.c = self.correlations();
         if self.problem.options().method == Method::Lars {
             for (sign, &i) in self.sign.iter_mut().zip(&self.active) {
                 *sign = self.c[i].signum();
             }
         }
+    }
+
+    /// Computes the correlations, and moves `w` a little if they have drifted from the level.
+    fn refine(&mut self) {
+        self.look();
         let mut off: Vec<f64> = self
             .active
             .iter()

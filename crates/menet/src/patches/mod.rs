@@ -225,6 +225,12 @@ mod tests {
     }
 
     #[test]
+    fn a_star_is_as_large_as_its_spokes() {
+        assert_eq!(Local::Star(vec![2.0; 300]).entries().len(), 901);
+        assert_eq!(Local::Star(vec![1.0, 0.0]).entries().len(), 4, "weights of 0 leave nothing");
+    }
+
+    #[test]
     fn an_unknown_rule_lists_the_known_ones() {
         let message = rule("isomap").unwrap_err().to_string();
         assert!(message.contains("\"isomap\"") && message.contains("dla, laplacian"), "{message}");
