@@ -1,0 +1,79 @@
+//! What a run of the protocol leaves behind, and all that figures and report need.
+
+use menet::{Men, Projection};
+
+/// The rate of one method on one split at one dimension: a row of `results.csv`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ResultRow {
+    /// The data set.
+    pub data: String,
+    /// Training samples a class.
+    pub train_per_class: usize,
+    /// The method.
+    pub method: String,
+    /// The repeat, from 0.
+    pub repeat: usize,
+    /// The dimension of the projected space.
+    pub dimension: usize,
+    /// Percent of the test samples recognised.
+    pub rate: f64,
+}
+
+/// One cell of the table: a row of `summary.csv`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SummaryRow {
+    /// The data set.
+    pub data: String,
+    /// Training samples a class.
+    pub train_per_class: usize,
+    /// The method.
+    pub method: String,
+    /// Mean rate over the repeats, in percent: the best over dimensions or, tuned, at the dimension chosen.
+    pub rate: f64,
+    /// Its standard deviation over the repeats.
+    pub sd: f64,
+    /// The dimension; tuned, the median of those chosen.
+    pub dimension: usize,
+    /// Mean seconds of fit, projection and classification.
+    pub seconds: f64,
+}
+
+/// Everything a report shows.
+#[derive(Debug, Clone)]
+pub struct Study {
+    /// Whether dimension and parameters were chosen inside the training samples.
+    pub tuned: bool,
+    /// The metric of the nearest-neighbour rule.
+    pub metric: String,
+    /// The methods, in the order of the table's columns.
+    pub methods: Vec<String>,
+    /// The table.
+    pub summary: Vec<SummaryRow>,
+    /// What it was made from.
+    pub results: Vec<ResultRow>,
+    /// `run.toml`: all that is needed to repeat the run.
+    pub run: String,
+    /// What was learned from the first split of every set and training size.
+    pub showcases: Vec<Showcase>,
+}
+
+/// What was learned from one split.
+#[derive(Debug, Clone)]
+pub struct Showcase {
+    /// The data set.
+    pub data: String,
+    /// Training samples a class.
+    pub train_per_class: usize,
+    /// Height and width, if the samples are images.
+    pub image_shape: Option<(usize, usize)>,
+    /// Names of the variables, if there are any.
+    pub feature_names: Option<Vec<String>>,
+    /// A few samples with their class: several of each of the first classes, class by class.
+    pub samples: Vec<(String, Vec<f64>)>,
+    /// The projection every method learned.
+    pub bases: Vec<(String, Projection)>,
+    /// The model of MEN, with its paths, if MEN is among the methods.
+    pub men: Option<Men>,
+    /// The rate on the test samples of this split, in percent, when every axis of `men` uses at most so many variables.
+    pub rates_by_nonzeros: Vec<(usize, f64)>,
+}
