@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use menet::classify::Metric;
 use menet::{Men, MenParams, Named};
 use menet_io::{ReadOptions, Table};
+use menet_lab::{MetricChoice, TuneOptions};
 
 use crate::failure::Failure;
 
@@ -225,6 +226,46 @@ pub(crate) struct ModelArgs {
     /// Use only the first axes.
     #[arg(long, value_name = "D")]
     pub(crate) components: Option<usize>,
+}
+
+/// How parameters are searched.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Search and metric")]
+pub(crate) struct SearchArgs {
+    /// Metric of the nearest-neighbour rule: euclidean, cosine, or auto when tuning.
+    #[arg(long, default_value = "euclidean", value_name = "NAME")]
+    metric: String,
+    /// Largest number of fits a search may make.
+    #[arg(long, value_name = "FITS", default_value_t = 60)]
+    budget: usize,
+    /// Folds of the cross-validation.
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    folds: usize,
+    /// Take the sparsest model within one standard error of the best.
+    #[arg(long)]
+    one_standard_error: bool,
+}
+
+impl SearchArgs {
+    pub(crate) fn metric(&self) -> Result<MetricChoice, Failure> {
+        match self.metric.as_str() {
+            "euclidean" => Ok(MetricChoice::Euclidean),
+            "cosine" => Ok(MetricChoice::Cosine),
+            "auto" => Ok(MetricChoice::Auto),
+            other => Err(Failure::Usage(format!("--metric {other}: use euclidean, cosine or auto"))),
+        }
+    }
+
+    pub(crate) fn options(&self) -> TuneOptions {
+        TuneOptions { budget: self.budget, folds: self.folds, one_standard_error: self.one_standard_error }
+    }
+}
+
+/// The name of a data set in tables: that of the file without folder and endings.
+pub(crate) fn set_name(source: &str) -> String {
+    let name = Path::new(source).file_name().map_or(source.into(), |name| name.to_string_lossy());
+    let stem = name.split('.').next().filter(|stem| !stem.is_empty()).unwrap_or(source);
+    stem.to_owned()
 }
 
 /// `--metric` where a model's own may be overruled.

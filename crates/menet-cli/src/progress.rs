@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use menet::{Monitor, Stage};
+use menet_lab::Progress;
 
 /// Shows progress on a terminal, nothing in a pipe, and stops on Ctrl-C.
 pub(crate) struct Watch {
@@ -20,7 +21,7 @@ impl Watch {
         } else {
             ProgressBar::no_length()
         };
-        if let Ok(style) = ProgressStyle::with_template("{msg:12} {bar:40} {pos}/{len}") {
+        if let Ok(style) = ProgressStyle::with_template("{msg:12} {bar:40} {pos}/{len} {elapsed}") {
             bar.set_style(style);
         }
         let stop = Arc::new(AtomicBool::new(false));
@@ -49,5 +50,13 @@ impl Monitor for Watch {
 
     fn stop(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
+    }
+}
+
+impl Progress for Watch {
+    fn cells(&self, done: usize, total: usize, last: &str) {
+        self.bar.set_message(last.to_owned());
+        self.bar.set_length(total as u64);
+        self.bar.set_position(done as u64);
     }
 }

@@ -1,5 +1,32 @@
-//! The paper's experiments: protocol, tuning, figures, report.
+//! The paper's experiments: protocol → results → figures → report.
+//!
+//! | room | what |
+//! |---|---|
+//! | [`protocol`] | what is run: sets, methods, splits, dimensions, seed |
+//! | [`params`] | parameters of methods by name, from files |
+//! | [`space`] | which parameters are searched for each method |
+//! | [`tune`](mod@tune) | choosing parameters by cross-validation inside the training samples |
+//! | [`cell`] | one method on one split |
+//! | [`journal`] | finished cells on disk, so that a stopped run goes on |
+//! | [`run`](mod@run) | all cells, on all cores |
+//! | [`study`] | what a run leaves behind |
+//! | [`output`] | tables and files |
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+pub mod cell;
+pub mod error;
+pub mod journal;
+pub mod output;
+pub mod params;
+pub mod protocol;
+pub mod run;
+pub mod space;
 pub mod study;
+pub mod tune;
+
+pub use error::{Error, Result};
+pub use protocol::{MetricChoice, Protocol, Set, TuneOptions};
+pub use run::{Progress, run};
+pub use study::Study;
+pub use tune::{Tuned, tune};

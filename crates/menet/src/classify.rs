@@ -44,6 +44,30 @@ impl Metric {
     }
 }
 
+impl Metric {
+    /// The distance of the first entries, of the first two, and so on: the same numbers as [`Self::distance`] of each.
+    pub(crate) fn distances_by_dimension<'a>(
+        self,
+        x: &'a [f64],
+        y: &'a [f64],
+    ) -> impl Iterator<Item = f64> + 'a {
+        let (mut squares, mut inner, mut xx, mut yy) = (0.0, 0.0, 0.0, 0.0);
+        x.iter().zip(y).map(move |(x, y)| match self {
+            Metric::Euclidean => {
+                squares += (x - y) * (x - y);
+                f64::sqrt(squares)
+            }
+            Metric::Cosine => {
+                inner += x * y;
+                xx += x * x;
+                yy += y * y;
+                let lengths = f64::sqrt(xx) * f64::sqrt(yy);
+                if lengths > 0.0 { (1.0 - inner / lengths).max(0.0) } else { 1.0 }
+            }
+        })
+    }
+}
+
 /// The class given to a sample, and the distance to the nearest gallery sample of that class.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prediction {

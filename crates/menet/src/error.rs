@@ -148,3 +148,8 @@ pub(crate) fn check(
 ) -> Result<()> {
     if value.abs() <= 1e100 && test(value) { Ok(()) } else { Err(Error::parameter(name, value, allowed)) }
 }
+
+/// `Err` for a number that was given and is 0.
+pub(crate) fn at_least_one(name: &'static str, value: Option<usize>) -> Result<()> {
+    if value == Some(0) { Err(Error::parameter(name, 0, ">= 1")) } else { Ok(()) }
+}

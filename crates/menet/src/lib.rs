@@ -34,6 +34,9 @@
 //! | the path of every column, certified | [`lars`] | step 6 |
 //! | sparse `W`, in the user's units | [`projection`] | step 7, Eq. updateW |
 //! | nearest neighbour | [`classify`] | section 3 |
+//! | splits, folds, rates at every dimension | [`evaluate`] | section 3 |
+//!
+//! The methods it is compared with are in [`baselines`]; [`reducer`] lists them all, MEN among them.
 //!
 //! [`fit`] is that table as a function. Every stage is public, so that one can stop anywhere and look.
 //!
@@ -52,6 +55,7 @@ pub mod classify;
 pub mod conjugate;
 pub mod dataset;
 pub mod error;
+pub mod evaluate;
 pub mod gram;
 pub mod lars;
 mod linalg;
@@ -62,6 +66,7 @@ pub mod neighbors;
 pub mod patches;
 pub mod preprocess;
 pub mod projection;
+pub mod reducer;
 pub mod reduction;
 pub mod sparse;
 pub mod spectrum;
@@ -73,6 +78,7 @@ pub use men::{Men, MenParams, fit};
 pub use monitor::{Monitor, Stage};
 pub use named::Named;
 pub use projection::Projection;
+pub use reducer::{Method, Reduced, Reducer};
 
 /// The README's example, run as a test.
 #[cfg(doctest)]

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::alignment::{Alignment, related};
 use crate::classify::Metric;
 use crate::dataset::Dataset;
-use crate::error::{Error, Result, check};
+use crate::error::{Error, Result, at_least_one, check};
 use crate::lars::{Certificate, Ended, LarsOptions, Path, check_penalty_factors, lars_paths};
 use crate::monitor::{Monitor, Stage, proceed};
 use crate::patches::{self, PatchParams};
@@ -97,21 +97,13 @@ impl MenParams {
     /// # Errors
     /// Naming the parameter, its value and what is allowed.
     pub fn check(&self, p: usize) -> Result<()> {
-        let at_least_one = |name, value: Option<usize>| match value {
-            Some(0) => Err(Error::parameter(name, 0, ">= 1")),
-            _ => Ok(()),
-        };
         at_least_one("components", self.components)?;
         at_least_one("nonzeros", self.nonzeros)?;
-        at_least_one("k_within", Some(self.k_within))?;
-        at_least_one("ltsa_dimension", self.ltsa_dimension)?;
         at_least_one("pca_rank", self.pca_rank)?;
+        self.patch_params().check()?;
         self.reduction_params(Route::Auto).check()?;
         check("ridge", self.ridge, "a number from 0 to 1e100", |x| x >= 0.0)?;
-        let positive = "a number > 0, at most 1e100";
-        check("bandwidth", self.bandwidth.unwrap_or(1.0), positive, |x| x > 0.0)?;
-        check("lle_regularizer", self.lle_regularizer, positive, |x| x > 0.0)?;
-        check("target_shrinkage", self.target_shrinkage, positive, |x| x > 0.0)?;
+        check("target_shrinkage", self.target_shrinkage, "a number > 0, at most 1e100", |x| x > 0.0)?;
         patches::rule(&self.patch)?;
         self.penalty_factors.as_ref().map_or(Ok(()), |factors| check_penalty_factors(factors, p))
     }

@@ -136,6 +136,15 @@ pub enum GramSource {
 }
 
 impl GramSource {
+    /// `FᵀF` for a factor `F` (n×p): in full up to [`GRAM_LIMIT`] variables, on demand beyond.
+    pub fn from_factor(factor: Mat<f64>) -> Self {
+        if factor.ncols() <= GRAM_LIMIT {
+            GramSource::Full(symmetric_product(factor.as_ref(), factor.as_ref()))
+        } else {
+            GramSource::Factor(FactorGram::new(factor))
+        }
+    }
+
     fn source(&self) -> &dyn Gram {
         match self {
             GramSource::Full(gram) => gram,
@@ -211,7 +220,6 @@ pub fn reduce(
         }
     }
     let b = inner_products(&x, y);
-    let full = x.ncols() <= GRAM_LIMIT;
     let dense = match params.route {
         Route::Auto => n <= DENSE_LIMIT,
         Route::Dense => true,
@@ -220,28 +228,20 @@ pub fn reduce(
     if params.definiteness == Definiteness::Floor {
         let (factor, definiteness) = floored_factor(alignment, params)?;
         let factored = product(factor.as_ref(), x.as_ref());
-        return Ok(LassoProblem { gram: from_factor(factored, full), b, definiteness, built: None });
+        return Ok(LassoProblem { gram: GramSource::from_factor(factored), b, definiteness, built: None });
     }
     let (laplacian, definiteness) = admissible(alignment, params, monitor)?;
     if dense {
         let factored = product(dense_factor(&laplacian, params)?.as_ref(), x.as_ref());
-        return Ok(LassoProblem { gram: from_factor(factored, full), b, definiteness, built: None });
+        return Ok(LassoProblem { gram: GramSource::from_factor(factored), b, definiteness, built: None });
     }
     let smoother = Smoother::new(laplacian, params.alpha, params.beta, CG_TOLERANCE);
-    if full {
+    if x.ncols() <= GRAM_LIMIT {
         let gram = GramSource::Full(smoother.gram(x.as_ref(), monitor)?);
         return Ok(LassoProblem { gram, b, definiteness, built: Some(smoother.worst_residual()) });
     }
     let gram = GramSource::Conjugate(ConjugateGram::new(x, smoother));
     Ok(LassoProblem { gram, b, definiteness, built: None })
-}
-
-fn from_factor(factored: Mat<f64>, full: bool) -> GramSource {
-    if full {
-        GramSource::Full(symmetric_product(factored.as_ref(), factored.as_ref()))
-    } else {
-        GramSource::Factor(FactorGram::new(factored))
-    }
 }
 
 /// `(1−f)β / (α(1−f+β))`: how far below zero an eigenvalue of L may lie.

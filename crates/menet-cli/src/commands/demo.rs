@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use faer::Mat;
-use menet::baselines::pca;
+use menet::baselines::Pca;
 use menet::classify::{Metric, nearest_neighbors};
-use menet::{Dataset, MenParams, Projection};
+use menet::{Dataset, MenParams, Projection, Reducer};
 
 use super::{pictures, plot};
 use crate::Context;
@@ -48,7 +48,7 @@ impl Demo {
             .into_iter()
             .map(|k| Ok((k, rate(men.at(Some(k), None)?.projection(), &train, &test)?)))
             .collect::<Result<_, Failure>>()?;
-        let pca = rate(&pca(&train, d)?, &train, &test)?;
+        let pca = rate(&Pca {}.fit(&train, Some(d), &())?.projection, &train, &test)?;
         if context.json {
             let rates: Vec<_> =
                 rates.iter().map(|(k, rate)| serde_json::json!({ "nonzeros": k, "rate": rate })).collect();

@@ -2,6 +2,7 @@
 
 pub(crate) mod data;
 pub(crate) mod demo;
+pub(crate) mod evaluate;
 pub(crate) mod fit;
 pub(crate) mod inspect;
 pub(crate) mod manual;
@@ -10,6 +11,7 @@ pub(crate) mod pictures;
 pub(crate) mod plot;
 pub(crate) mod predict;
 pub(crate) mod transform;
+pub(crate) mod tune;
 
 use menet::Men;
 use menet_io::{ModelFile, Table};

@@ -14,7 +14,7 @@ mod ltsa;
 
 use faer::Mat;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, at_least_one, check};
 use crate::linalg::column;
 use crate::neighbors::{Among, Neighbor};
 use crate::preprocess::Preprocessed;
@@ -61,6 +61,32 @@ pub struct PatchParams {
     pub lle_regularizer: f64,
     /// Dimension of the tangent space; none = half of the neighbours, at most the number of variables.
     pub ltsa_dimension: Option<usize>,
+}
+
+impl Default for PatchParams {
+    fn default() -> Self {
+        PatchParams {
+            k_within: 5,
+            k_between: 5,
+            bandwidth: None,
+            lle_regularizer: 1e-3,
+            ltsa_dimension: None,
+        }
+    }
+}
+
+impl PatchParams {
+    /// Refuses parameters that are out of range.
+    ///
+    /// # Errors
+    /// Naming the parameter, its value and what is allowed.
+    pub fn check(&self) -> Result<()> {
+        at_least_one("k_within", Some(self.k_within))?;
+        at_least_one("ltsa_dimension", self.ltsa_dimension)?;
+        let positive = "a number > 0, at most 1e100";
+        check("bandwidth", self.bandwidth.unwrap_or(1.0), positive, |x| x > 0.0)?;
+        check("lle_regularizer", self.lle_regularizer, positive, |x| x > 0.0)
+    }
 }
 
 /// What a rule sees of a sample.

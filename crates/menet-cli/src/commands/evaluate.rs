@@ -1,0 +1,167 @@
+//! `menet evaluate`
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use menet_lab::params::MethodParams;
+use menet_lab::{Protocol, Set, output};
+
+use crate::Context;
+use crate::args::{HowArgs, SearchArgs, set_name};
+use crate::failure::Failure;
+use crate::text;
+
+/// Run the paper's experiment: methods against each other on random splits, with a table, figures and a report.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Evaluate {
+    /// A data set, as for fit; may be given several times.
+    #[arg(long, value_name = "FILE|FOLDER|SET", required = true)]
+    data: Vec<String>,
+    /// Methods: men, dla, slpp, npe, flda, pca, spca; also men-alpha0, lpp, unpe, spg.
+    #[arg(
+        long,
+        value_name = "NAMES",
+        value_delimiter = ',',
+        default_value = "men,dla,slpp,npe,flda,pca,spca"
+    )]
+    methods: Vec<String>,
+    /// Training samples a class; the others test.
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', default_value = "5")]
+    train_per_class: Vec<usize>,
+    /// Random splits of each.
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    repeats: usize,
+    /// Dimensions to test at, as 1-14 or 1,2,5-9 [default: 1 to classes - 1]
+    #[arg(long, value_name = "LIST")]
+    dims: Option<String>,
+    /// What everything drawn at random depends on.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Folder for the results; a run that was stopped goes on there.
+    #[arg(long, value_name = "FOLDER")]
+    out: PathBuf,
+    /// A TOML file with a table of parameters a method, [men], [dla], ..., or one of fit, or a run.toml.
+    #[arg(long, value_name = "FILE")]
+    params: Option<PathBuf>,
+    /// Draw this many classes.
+    #[arg(long, value_name = "N")]
+    subset_classes: Option<usize>,
+    /// Leave out classes of fewer samples.
+    #[arg(long, value_name = "N")]
+    min_per_class: Option<usize>,
+    /// Choose dimension and parameters by cross-validation inside each training half.
+    #[arg(long)]
+    tune: bool,
+    #[command(flatten)]
+    search: SearchArgs,
+    #[command(flatten)]
+    how: HowArgs,
+}
+
+const EXAMPLES: &str = "Examples:\n  menet evaluate --data orl --dims 1-39 --out orl-run\n  menet evaluate --data \
+                        yale.npz --data umist.npz --train-per-class 5,7 --tune --out faces\n\nWithout --tune the \
+                        reported rate is the best mean over dimensions, as in the paper: optimistic, since the test \
+                        samples choose the dimension.";
+
+impl Evaluate {
+    pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
+        let protocol = Protocol {
+            methods: self.methods.clone(),
+            train_per_class: self.train_per_class.clone(),
+            repeats: self.repeats,
+            dims: self.dims.as_deref().map_or(Ok(Vec::new()), numbers)?,
+            seed: self.seed,
+            metric: self.search.metric()?,
+            subset_classes: self.subset_classes,
+            min_per_class: self.min_per_class,
+            tune: self.tune.then(|| self.search.options()),
+            params: self.params.as_deref().map_or(Ok(MethodParams::default()), read_params)?,
+        };
+        protocol.check()?;
+        let tables =
+            self.data.iter().map(|source| self.how.read_labelled(source)).collect::<Result<Vec<_>, _>>()?;
+        let sets = self
+            .data
+            .iter()
+            .zip(&tables)
+            .map(|(source, table)| Ok(Set { name: set_name(source), data: table.dataset()?, rows: None }))
+            .collect::<Result<Vec<_>, Failure>>()?;
+        let command: Vec<String> = std::env::args().skip(1).collect();
+        let outcome = menet_lab::run(&protocol, &sets, &self.out, &command, &context.watch);
+        context.watch.done();
+        let (study, cells) = outcome?;
+        let (header, rows) = output::table(&study);
+        let header: Vec<&str> = header.iter().map(String::as_str).collect();
+        if context.json {
+            let summary: Vec<_> = study
+                .summary
+                .iter()
+                .map(|row| {
+                    serde_json::json!({ "data": row.data, "train_per_class": row.train_per_class,
+                        "method": row.method, "rate": row.rate, "sd": row.sd, "dimension": row.dimension,
+                        "seconds": row.seconds })
+                })
+                .collect();
+            return text::print(serde_json::json!({ "summary": summary, "out": self.out }));
+        }
+        text::print(text::table(&header, &rows))?;
+        let kind = if study.tuned {
+            "Rates in percent, with the dimension in brackets (the median over repeats): parameters and dimension chosen \
+             by cross-validation\ninside each training half."
+        } else {
+            "Rates in percent: the best mean over dimensions, in brackets. Optimistic, as in the paper: the test samples \
+             choose the dimension\n(--tune chooses inside the training samples)."
+        };
+        context.say(kind)?;
+        for cell in cells.iter().filter(|cell| cell.failed.is_some()) {
+            let why = cell.failed.as_deref().unwrap_or_default();
+            context.say(format_args!("without a rate: {}: {why}", cell.place))?;
+        }
+        let unsettled = cells.iter().filter(|cell| cell.remarks.iter().any(|r| r.starts_with("not settled")));
+        match unsettled.count() {
+            0 => {}
+            count => context.say(format_args!(
+                "spca: {count} of its fits had not settled when stopped (see {})",
+                menet_lab::journal::NAME
+            ))?,
+        }
+        context.say(format_args!("results in {}", self.out.display()))
+    }
+}
+
+/// `1-14`, `1,2,5-9`.
+fn numbers(text: &str) -> Result<Vec<usize>, Failure> {
+    let bad = |part: &str| {
+        Failure::Usage(format!("--dims {text}: {part:?} is not a number >= 1 or a range such as 1-14"))
+    };
+    let mut all = Vec::new();
+    for part in text.split(',').map(str::trim) {
+        let number = |text: &str| text.trim().parse::<usize>().ok().filter(|&n| (1..=1_000_000).contains(&n));
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        match (number(first), number(last)) {
+            (Some(first), Some(last)) if first <= last => all.extend(first..=last),
+            _ => return Err(bad(part)),
+        }
+    }
+    Ok(all)
+}
+
+pub(super) fn read_params(path: &Path) -> Result<MethodParams, Failure> {
+    let told = |e: &dyn std::fmt::Display| Failure::Usage(format!("{}: {e}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|e| told(&e))?;
+    MethodParams::parse(&text).map_err(|e| told(&e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::numbers;
+
+    #[test]
+    fn lists_of_numbers() {
+        assert_eq!(numbers("1-3,7").unwrap(), [1, 2, 3, 7]);
+        for wrong in ["", "0", "3-1", "a", "1-", "1,,2"] {
+            assert!(numbers(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! `menet tune`
+
+use std::path::PathBuf;
+
+use clap::Args;
+use menet::{Method, Named};
+use menet_lab::params::{MethodParams, fields};
+use menet_lab::tune::{Trial, Tuned};
+
+use crate::Context;
+use crate::args::{DataArgs, SearchArgs};
+use crate::failure::Failure;
+use crate::text;
+
+/// Choose the parameters of a method by cross-validation: sparsity, dimension, ridge and the rest.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  menet tune --data orl --out tuned\n  menet fit --data orl --params tuned/params.toml --model faces.safetensors"
+)]
+pub(crate) struct Tune {
+    #[command(flatten)]
+    data: DataArgs,
+    /// The method.
+    #[arg(long, default_value = "men")]
+    method: String,
+    /// Folder for trials.csv, params.toml and the plot.
+    #[arg(long, value_name = "FOLDER")]
+    out: PathBuf,
+    /// Parameters to begin with: a TOML file as for evaluate or fit.
+    #[arg(long, value_name = "FILE")]
+    params: Option<PathBuf>,
+    /// What the folds depend on.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    #[command(flatten)]
+    search: SearchArgs,
+}
+
+impl Tune {
+    pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
+        let params =
+            self.params.as_deref().map_or(Ok(MethodParams::default()), super::evaluate::read_params)?;
+        let method = params.method(&self.method)?;
+        let table = self.data.how.read_labelled(&self.data.data)?;
+        let data = table.dataset()?;
+        let dims: Vec<usize> = (1..data.classes().len().max(2)).collect();
+        let (metric, options) = (self.search.metric()?, self.search.options());
+        let tuned = menet_lab::tune(&method, &data, &dims, metric, &options, self.seed, &context.watch)?;
+        context.watch.done();
+        menet_lab::output::write_tuning(&tuned, &self.data.data, &self.out)?;
+        let best = &tuned.best;
+        if context.json {
+            return text::print(serde_json::json!({
+                "method": self.method, "rate": best.score.rate(), "standard_error": best.standard_error,
+                "dimension": tuned.dimension, "nonzeros": best.nonzeros, "metric": tuned.metric.name(),
+                "fits": tuned.fits, "params": fields(&tuned.method)?, "out": self.out,
+            }));
+        }
+        context.say(summary(&method, &tuned))?;
+        context.say(format_args!("trials.csv, params.toml and the plot are in {}", self.out.display()))
+    }
+}
+
+fn summary(method: &Method, tuned: &Tuned) -> String {
+    let Trial { nonzeros, score, standard_error, .. } = &tuned.best;
+    let sparsity = nonzeros.map_or(String::new(), |k| format!(", {k} variables an axis"));
+    format!(
+        "{}: {:.1} % (standard error {standard_error:.1}) in cross-validation, after {} fits\n{} dimensions{sparsity}, {} \
+         metric; {}",
+        method.name(),
+        score.rate(),
+        tuned.fits,
+        tuned.dimension,
+        tuned.metric.name(),
+        tuned
+            .best
+            .params
+            .iter()
+            .map(|(name, value)| format!("{name} = {value}"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    )
+}

@@ -1,0 +1,121 @@
+//! One method on one split.
+
+use std::time::Instant;
+
+use menet::classify::Metric;
+use menet::evaluate::{classes_of, generator, scores, subset};
+use menet::{Error as CoreError, Monitor};
+use rand::RngExt;
+use serde::{Deserialize, Serialize};
+use toml::Table;
+
+use crate::error::{Error, Result};
+use crate::params::fields;
+use crate::protocol::{FOLDS, Protocol, Set};
+use crate::tune::tune;
+
+/// Which cell of the experiment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// The data set.
+    pub data: String,
+    /// Training samples a class.
+    pub train_per_class: usize,
+    /// The repeat, from 0.
+    pub repeat: usize,
+    /// The method.
+    pub method: String,
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Place { data, train_per_class, repeat, method } = self;
+        write!(f, "{method} on {data}, {train_per_class} a class, repeat {repeat}")
+    }
+}
+
+/// What was found there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// Which.
+    pub place: Place,
+    /// Rates in percent by dimension; empty if the method failed.
+    pub rates: Vec<(usize, f64)>,
+    /// Seconds of fit, projection and classification, on one core.
+    pub seconds: f64,
+    /// What tuning chose.
+    pub chosen: Option<Choice>,
+    /// What a careful user should know.
+    pub remarks: Vec<String>,
+    /// Why the method has no rates here.
+    pub failed: Option<String>,
+}
+
+/// What tuning chose inside a training half.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Choice {
+    /// The dimension.
+    pub dimension: usize,
+    /// The metric.
+    pub metric: Metric,
+    /// All parameters of the method.
+    pub params: Table,
+    /// The rate of the choice in cross-validation.
+    pub validated: f64,
+}
+
+/// Fits the method of `place` on its split, after tuning it there if the protocol says so, and tests it.
+///
+/// # Errors
+/// When a parameter is out of range or `monitor` asks to stop. A method that cannot learn from just these samples gives a
+/// cell that says so.
+pub fn evaluate(protocol: &Protocol, set: &Set<'_>, place: &Place, monitor: &dyn Monitor) -> Result<Cell> {
+    let failed = |source: CoreError| match source {
+        CoreError::Stopped { .. } | CoreError::Parameter { .. } => {
+            Err(Error::Method { context: place.to_string(), source })
+        }
+        // What the data do not allow is a finding, and no reason to lose the other cells.
+        other => Ok(Cell {
+            place: place.clone(),
+            rates: Vec::new(),
+            seconds: 0.0,
+            chosen: None,
+            remarks: Vec::new(),
+            failed: Some(other.to_string()),
+        }),
+    };
+    match attempt(protocol, set, place, monitor) {
+        Err(Error::Core(source) | Error::Method { source, .. }) => failed(source),
+        done => done,
+    }
+}
+
+fn attempt(protocol: &Protocol, set: &Set<'_>, place: &Place, monitor: &dyn Monitor) -> Result<Cell> {
+    let split = protocol.split(set, place.train_per_class, place.repeat)?;
+    let (train, test) = (subset(&set.data, &split.train)?, subset(&set.data, &split.test)?);
+    let dims = protocol.dims_for(&set.data);
+    let mut method = protocol.params.method(&place.method)?;
+    let mut metric = protocol.metric.metrics()[0];
+    let mut chosen = None;
+    if let Some(options) = &protocol.tune {
+        let stream = [FOLDS, place.train_per_class as u64, place.repeat as u64];
+        let seed = generator(protocol.seed, &stream).random();
+        let tuned = tune(&method, &train, &dims, protocol.metric, options, seed, monitor)?;
+        chosen = Some(Choice {
+            dimension: tuned.dimension,
+            metric: tuned.metric,
+            params: fields(&tuned.method)?,
+            validated: tuned.best.score.rate(),
+        });
+        (method, metric) = (tuned.method, tuned.metric);
+    }
+    let start = Instant::now();
+    let reduced = method.reducer().fit(&train, dims.iter().copied().max(), monitor)?;
+    let (gallery, samples) =
+        (reduced.projection.transform(train.x())?, reduced.projection.transform(test.x())?);
+    let (known, asked) = (classes_of(&set.data, &split.train), classes_of(&set.data, &split.test));
+    let found = scores(gallery.as_ref(), &known, samples.as_ref(), &asked, &dims, metric)?;
+    let seconds = start.elapsed().as_secs_f64();
+    let rates = found.into_iter().map(|(dimension, score)| (dimension, score.rate())).collect();
+    Ok(Cell { place: place.clone(), rates, seconds, chosen, remarks: reduced.remarks, failed: None })
+}

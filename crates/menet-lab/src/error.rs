@@ -1,0 +1,27 @@
+//! What can go wrong in an experiment.
+
+/// `Result` with this crate's [`enum@Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What was given, where, and what is allowed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An option, a parameter file, or a folder of another run.
+    #[error("{0}")]
+    Usage(String),
+    /// A method failed where it should not.
+    #[error("{context}: {source}")]
+    Method {
+        /// Which method, on which split.
+        context: String,
+        /// Why.
+        source: menet::Error,
+    },
+    /// The core.
+    #[error(transparent)]
+    Core(#[from] menet::Error),
+    /// Files.
+    #[error(transparent)]
+    Io(#[from] menet_io::Error),
+}

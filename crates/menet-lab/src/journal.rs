@@ -1,0 +1,164 @@
+//! Finished cells on disk, so that a stopped run goes on.
+//!
+//! `cells.jsonl`: a first line that says what is run, then one line a finished cell, each written and synced at once. A
+//! line that a kill cut short is dropped when the run goes on.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::cell::{Cell, Place};
+use crate::error::{Error, Result};
+use crate::protocol::{Protocol, Set};
+
+/// The file's name in the folder of a run.
+pub const NAME: &str = "cells.jsonl";
+
+/// What a journal belongs to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Header {
+    menet: String,
+    protocol: Protocol,
+    data: Vec<Fingerprint>,
+}
+
+/// Enough of a data set to tell it from another.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Fingerprint {
+    /// The name.
+    pub name: String,
+    /// Number of samples.
+    pub samples: usize,
+    /// Number of variables.
+    pub variables: usize,
+    /// Number of classes.
+    pub classes: usize,
+    /// FNV-1a of labels and values, in hexadecimal.
+    pub hash: String,
+}
+
+impl Fingerprint {
+    /// Of a set.
+    pub fn new(set: &Set<'_>) -> Self {
+        let data = &set.data;
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        let mut add = |bytes: &[u8]| {
+            for &byte in bytes {
+                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+            }
+        };
+        for i in 0..data.samples() {
+            add(data.classes()[data.class_of(i)].as_bytes());
+            add(&[0]);
+            data.x().row(i).iter().for_each(|x| add(&x.to_bits().to_le_bytes()));
+        }
+        Fingerprint {
+            name: set.name.clone(),
+            samples: data.samples(),
+            variables: data.variables(),
+            classes: data.classes().len(),
+            hash: format!("{hash:016x}"),
+        }
+    }
+}
+
+/// The open journal of a run.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    file: File,
+    cells: Vec<Cell>,
+}
+
+impl Journal {
+    /// Opens the journal in `folder`, which is made if need be; what is finished there is kept.
+    ///
+    /// # Errors
+    /// When the folder holds another run, or cannot be written.
+    pub fn open(folder: &Path, protocol: &Protocol, data: &[Fingerprint]) -> Result<Self> {
+        let path = folder.join(NAME);
+        std::fs::create_dir_all(folder).map_err(|e| broken(folder, &e))?;
+        let menet = env!("CARGO_PKG_VERSION").to_owned();
+        let header = Header { menet, protocol: protocol.clone(), data: data.to_vec() };
+        let text = match std::fs::read(&path) {
+            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(e) => return Err(broken(&path, &e)),
+        };
+        // Only what ends in a new line was written whole.
+        let whole = &text[..text.rfind('\n').map_or(0, |at| at + 1)];
+        let mut lines = whole.lines();
+        let mut file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&path)
+            .map_err(|e| broken(&path, &e))?;
+        let mut cells = Vec::new();
+        let mut kept = 0;
+        if let Some(first) = lines.next() {
+            let found: Option<Header> = serde_json::from_str(first).ok();
+            if found.as_ref() != Some(&header) {
+                let difference = found.map_or("it cannot be read", |found| found.difference(&header));
+                return Err(Error::Usage(format!(
+                    "{}: this folder holds another run ({difference}); give another folder, or remove it",
+                    folder.display()
+                )));
+            }
+            kept = first.len() + 1;
+            for line in lines {
+                let Ok(cell) = serde_json::from_str(line) else { break };
+                cells.push(cell);
+                kept += line.len() + 1;
+            }
+        }
+        file.set_len(kept as u64)
+            .and_then(|()| file.seek(SeekFrom::End(0)))
+            .map_err(|e| broken(&path, &e))?;
+        let mut journal = Journal { path, file, cells };
+        if kept == 0 {
+            journal.write(&header)?;
+        }
+        Ok(journal)
+    }
+
+    /// Keeps a finished cell.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn add(&mut self, cell: Cell) -> Result<()> {
+        self.write(&cell)?;
+        self.cells.push(cell);
+        Ok(())
+    }
+
+    /// The finished cell at a place.
+    pub fn find(&self, place: &Place) -> Option<&Cell> {
+        self.cells.iter().find(|cell| cell.place == *place)
+    }
+
+    fn write(&mut self, line: &impl Serialize) -> Result<()> {
+        let text = serde_json::to_string(line).map_err(|e| Error::Usage(e.to_string()))?;
+        let done = self.file.write_all((text + "\n").as_bytes()).and_then(|()| self.file.sync_data());
+        done.map_err(|e| broken(&self.path, &e))
+    }
+}
+
+impl Header {
+    fn difference(&self, other: &Header) -> &'static str {
+        if self.data != other.data {
+            "of other data"
+        } else if self.menet != other.menet {
+            "by another version of menet"
+        } else {
+            "with other options"
+        }
+    }
+}
+
+fn broken(path: &Path, error: &std::io::Error) -> Error {
+    let problem = format!("cannot be written: {error}");
+    menet_io::Error::Output { path: path.to_owned(), problem }.into()
+}

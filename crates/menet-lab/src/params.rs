@@ -1,0 +1,127 @@
+//! Parameters of methods by name.
+//!
+//! A file has a table a method (as has `run.toml` under `parameters`), `[men]`, `[dla]`, ... with the fields of its type that differ from the defaults. A file
+//! without tables is one of `menet fit`: it is for `men`, and for `men-alpha0` but for its α.
+
+use std::collections::BTreeMap;
+
+use menet::Method;
+use toml::{Table, Value};
+
+use crate::error::{Error, Result};
+
+/// For every method the parameters that differ from its defaults.
+#[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
+pub struct MethodParams(pub BTreeMap<String, Table>);
+
+impl MethodParams {
+    /// From the text of a file.
+    ///
+    /// # Errors
+    /// When it is not TOML, or names an unknown method or parameter.
+    pub fn parse(text: &str) -> Result<Self> {
+        let mut table: Table = text.parse().map_err(|e: toml::de::Error| Error::Usage(e.to_string()))?;
+        // A record of a run, `run.toml`, holds them under a heading of its own.
+        if let (true, Some(Value::Table(recorded))) =
+            (table.contains_key("protocol"), table.get("parameters"))
+        {
+            table = recorded.clone();
+        }
+        let by_method = !table.is_empty() && table.values().all(Value::is_table);
+        let params = if by_method {
+            let sections = table.into_iter().filter_map(|(name, value)| match value {
+                Value::Table(section) => Some((name, section)),
+                _ => None,
+            });
+            MethodParams(sections.collect())
+        } else {
+            let mut ablation = table.clone();
+            ablation.remove("alpha");
+            MethodParams([("men".to_owned(), table), ("men-alpha0".to_owned(), ablation)].into())
+        };
+        for name in params.0.keys() {
+            params.method(name)?;
+        }
+        Ok(params)
+    }
+
+    /// The method called `name` with these parameters over its defaults.
+    ///
+    /// # Errors
+    /// When the method, or one of its parameters, is unknown.
+    pub fn method(&self, name: &str) -> Result<Method> {
+        let default = Method::from_name(name)?;
+        self.0.get(name).map_or(Ok(default.clone()), |section| overlay(&default, section))
+    }
+}
+
+/// The method with some of its parameters replaced.
+///
+/// # Errors
+/// When it has no such parameter, or the value is of another kind.
+pub fn overlay(method: &Method, changes: &Table) -> Result<Method> {
+    let mut fields = fields(method)?;
+    fields.extend(changes.clone());
+    let table: Table = [(method.name().to_owned(), Value::Table(fields))].into_iter().collect();
+    table.try_into().map_err(|e: toml::de::Error| {
+        Error::Usage(format!("parameters of {}: {}", method.name(), e.to_string().trim_end()))
+    })
+}
+
+/// The parameters of a method as a table; those that are none are absent.
+///
+/// # Errors
+/// Never, for the methods there are.
+pub fn fields(method: &Method) -> Result<Table> {
+    let table = Table::try_from(method).map_err(|e| Error::Usage(e.to_string()))?;
+    match table.into_iter().next() {
+        Some((_, Value::Table(fields))) => Ok(fields),
+        _ => Ok(Table::new()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sections_overlay_the_defaults() {
+        let params = MethodParams::parse("[dla]\nkappa = 0.3\n[slpp]\nk = 2\n[pca]").unwrap();
+        let Method::Dla(dla) = params.method("dla").unwrap() else { panic!() };
+        assert_eq!((dla.kappa, dla.k_within), (0.3, 5));
+        let Method::Slpp(slpp) = params.method("slpp").unwrap() else { panic!() };
+        assert!(slpp.supervised && slpp.k == 2);
+        assert_eq!(params.method("npe").unwrap(), Method::from_name("npe").unwrap());
+    }
+
+    #[test]
+    fn a_file_of_fit_is_for_men_and_its_ablation() {
+        let params = MethodParams::parse("ridge = 0.3\nalpha = 2.0").unwrap();
+        let Method::Men(men) = params.method("men").unwrap() else { panic!() };
+        assert_eq!((men.ridge, men.alpha), (0.3, 2.0));
+        let Method::MenAlpha0(men) = params.method("men-alpha0").unwrap() else { panic!() };
+        assert_eq!((men.ridge, men.alpha), (0.3, 0.0));
+    }
+
+    #[test]
+    fn unknown_names_are_told() {
+        for (text, word) in [
+            ("[dlaa]\nkappa = 1.0", "dlaa"),
+            ("[dla]\nkapa = 1.0", "kapa"),
+            ("ridge = \"a\"", "men"),
+            ("x", "x"),
+        ] {
+            let message = MethodParams::parse(text).unwrap_err().to_string();
+            assert!(message.contains(word), "{message}");
+        }
+    }
+
+    #[test]
+    fn every_method_survives_the_round_trip() {
+        for method in Method::all() {
+            assert_eq!(overlay(&method, &Table::new()).unwrap(), method);
+            assert_eq!(method.reducer().name(), method.name());
+        }
+    }
+}

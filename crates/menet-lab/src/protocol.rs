@@ -1,0 +1,200 @@
+//! What is run.
+
+use menet::classify::Metric;
+use menet::evaluate::{Split, generator, random_split, subset};
+use menet::{Dataset, Method};
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::params::MethodParams;
+
+/// A named data set.
+#[derive(Debug, Clone)]
+pub struct Set<'a> {
+    /// The name in tables and files.
+    pub name: String,
+    /// The data.
+    pub data: Dataset<'a>,
+    /// Which row of the file every sample is; none: they are in its order.
+    pub rows: Option<Vec<usize>>,
+}
+
+impl Set<'_> {
+    /// The row of the file, from 0, that sample `i` is.
+    pub fn row(&self, i: usize) -> usize {
+        self.rows.as_ref().map_or(i, |rows| rows[i])
+    }
+}
+
+/// The metric of the nearest-neighbour rule, or the choice of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MetricChoice {
+    /// The paper's.
+    Euclidean,
+    /// One minus the cosine.
+    Cosine,
+    /// Whichever does better in cross-validation.
+    Auto,
+}
+
+impl MetricChoice {
+    /// The metrics to try.
+    pub fn metrics(self) -> &'static [Metric] {
+        match self {
+            MetricChoice::Euclidean => &[Metric::Euclidean],
+            MetricChoice::Cosine => &[Metric::Cosine],
+            MetricChoice::Auto => &[Metric::Euclidean, Metric::Cosine],
+        }
+    }
+
+    /// The name.
+    pub fn name(self) -> &'static str {
+        match self {
+            MetricChoice::Euclidean => "euclidean",
+            MetricChoice::Cosine => "cosine",
+            MetricChoice::Auto => "auto",
+        }
+    }
+}
+
+/// How parameters are searched.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TuneOptions {
+    /// Largest number of fits, ≥ 1.
+    pub budget: usize,
+    /// Folds of the cross-validation, ≥ 2.
+    pub folds: usize,
+    /// Prefer the sparsest model within one standard error of the best.
+    pub one_standard_error: bool,
+}
+
+impl Default for TuneOptions {
+    fn default() -> Self {
+        TuneOptions { budget: 60, folds: 5, one_standard_error: false }
+    }
+}
+
+/// An experiment: all that its numbers depend on, besides the data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Protocol {
+    /// Names of the methods, in the order of the table.
+    pub methods: Vec<String>,
+    /// Numbers of training samples a class.
+    pub train_per_class: Vec<usize>,
+    /// Random splits of each.
+    pub repeats: usize,
+    /// Dimensions to test at; empty = 1 to c−1.
+    pub dims: Vec<usize>,
+    /// What everything drawn depends on.
+    pub seed: u64,
+    /// The metric.
+    pub metric: MetricChoice,
+    /// Draw so many classes; none = all.
+    pub subset_classes: Option<usize>,
+    /// Leave out classes of fewer samples.
+    pub min_per_class: Option<usize>,
+    /// Search parameters inside each training half; none = take them as given.
+    pub tune: Option<TuneOptions>,
+    /// Parameters of the methods.
+    pub params: MethodParams,
+}
+
+/// Streams of the generator: what is drawn for what.
+const CLASSES: u64 = 1;
+const SPLIT: u64 = 2;
+pub(crate) const FOLDS: u64 = 3;
+
+impl Protocol {
+    /// Refuses what cannot be run.
+    ///
+    /// # Errors
+    /// Naming what was given and what is allowed.
+    pub fn check(&self) -> Result<()> {
+        let refuse = |message: String| Err(Error::Usage(message));
+        if self.methods.is_empty() || self.train_per_class.is_empty() {
+            return refuse("at least one method and one number of training samples are needed".to_owned());
+        }
+        for (k, name) in self.methods.iter().enumerate() {
+            self.params.method(name)?;
+            if self.methods[..k].contains(name) {
+                return refuse(format!("the method {name:?} is given twice"));
+            }
+        }
+        let known: Vec<&str> = Method::all().iter().map(Method::name).collect();
+        if let Some(name) = self.params.0.keys().find(|name| !known.contains(&name.as_str())) {
+            return refuse(format!("parameters for {name:?}, which is not one of {}", known.join(", ")));
+        }
+        if let Some(k) = (1..self.train_per_class.len())
+            .find(|&k| self.train_per_class[..k].contains(&self.train_per_class[k]))
+        {
+            return refuse(format!("{} training samples a class are given twice", self.train_per_class[k]));
+        }
+        if self.repeats == 0 || self.dims.contains(&0) || self.train_per_class.contains(&0) {
+            return refuse("repeats, dimensions and training samples must be 1 or more".to_owned());
+        }
+        match &self.tune {
+            Some(TuneOptions { folds: 0 | 1, .. }) => refuse("at least 2 folds are needed".to_owned()),
+            Some(TuneOptions { budget: 0, .. }) => refuse("the budget must be at least 1 fit".to_owned()),
+            None if self.metric == MetricChoice::Auto => {
+                refuse("the metric can be chosen (auto) only when tuning".to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The set without small classes, and with as many drawn as asked for.
+    ///
+    /// # Errors
+    /// When too few are left.
+    pub fn restrict(&self, set: &Set<'_>) -> Result<Set<'static>> {
+        let data = &set.data;
+        let least = self.min_per_class.unwrap_or(1);
+        let mut classes: Vec<usize> =
+            (0..data.classes().len()).filter(|&class| data.members(class).len() >= least).collect();
+        if let Some(wanted) = self.subset_classes {
+            if wanted > classes.len() {
+                return Err(Error::Usage(format!(
+                    "{}: {wanted} classes were asked for, but only {} have at least {least} samples",
+                    set.name,
+                    classes.len()
+                )));
+            }
+            use rand::seq::SliceRandom;
+            classes.shuffle(&mut generator(self.seed, &[CLASSES]));
+            classes.truncate(wanted);
+        }
+        let mut rows: Vec<usize> =
+            classes.iter().flat_map(|&class| data.members(class).iter().copied()).collect();
+        rows.sort_unstable();
+        if classes.len() < 2 {
+            let found = classes.len();
+            return Err(Error::Usage(format!(
+                "{}: {found} classes have at least {least} samples, but 2 are needed",
+                set.name
+            )));
+        }
+        Ok(Set { name: set.name.clone(), data: subset(data, &rows)?, rows: Some(rows) })
+    }
+
+    /// The split of a repeat: the same for every method.
+    ///
+    /// # Errors
+    /// When a class is too small.
+    pub fn split(&self, set: &Set<'_>, train_per_class: usize, repeat: usize) -> Result<Split> {
+        let mut rng = generator(self.seed, &[SPLIT, train_per_class as u64, repeat as u64]);
+        random_split(&set.data, train_per_class, &mut rng)
+            .map_err(|source| Error::Method { context: set.name.clone(), source })
+    }
+
+    /// The dimensions to test at for a set.
+    pub fn dims_for(&self, data: &Dataset<'_>) -> Vec<usize> {
+        let mut dims =
+            if self.dims.is_empty() { (1..data.classes().len()).collect() } else { self.dims.clone() };
+        dims.sort_unstable();
+        dims.dedup();
+        dims
+    }
+}

@@ -1,0 +1,226 @@
+//! All cells of an experiment, on all cores.
+//!
+//! Every worker takes the next cell and computes it on one core, by itself: the seconds of a cell are its own, nothing is
+//! shared, and the numbers do not depend on how many workers there are.
+
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use menet::Monitor;
+use menet::evaluate::{classes_of, scores, subset};
+
+use crate::cell::{Cell, Place, evaluate};
+use crate::error::{Error, Result};
+use crate::journal::{Fingerprint, Journal};
+use crate::output;
+use crate::params::overlay;
+use crate::protocol::{Protocol, Set};
+use crate::study::{ResultRow, Showcase, Study};
+
+/// Watches a run.
+pub trait Progress: Monitor {
+    /// `done` of `total` cells are finished, `last` the latest.
+    fn cells(&self, done: usize, total: usize, last: &str);
+}
+
+impl Progress for () {
+    fn cells(&self, _done: usize, _total: usize, _last: &str) {}
+}
+
+/// Runs what is not finished in `folder`, and writes `results.csv`, `summary.csv`, `splits.csv` and `run.toml` there.
+///
+/// `command` is what the user typed, for the record.
+///
+/// # Errors
+/// When the protocol cannot be run on the sets, the folder holds another run or cannot be written, or `progress` asks to
+/// stop; what was finished by then is kept.
+pub fn run(
+    protocol: &Protocol,
+    sets: &[Set<'_>],
+    folder: &Path,
+    command: &[String],
+    progress: &dyn Progress,
+) -> Result<(Study, Vec<Cell>)> {
+    protocol.check()?;
+    let sets: Vec<Set<'static>> = sets.iter().map(|set| protocol.restrict(set)).collect::<Result<_>>()?;
+    if let Some(k) = (1..sets.len()).find(|&k| sets[..k].iter().any(|set| set.name == sets[k].name)) {
+        return Err(Error::Usage(format!("two sets are called {:?}", sets[k].name)));
+    }
+    // A class that is too small is told now, not after an hour.
+    for set in &sets {
+        for &size in &protocol.train_per_class {
+            protocol.split(set, size, 0)?;
+        }
+    }
+    let fingerprints: Vec<Fingerprint> = sets.iter().map(Fingerprint::new).collect();
+    let mut journal = Journal::open(folder, protocol, &fingerprints)?;
+    let places = places(protocol, &sets);
+    complete(protocol, &sets, &places, &mut journal, progress)?;
+    let cells: Vec<Cell> = places.iter().filter_map(|(_, place)| journal.find(place).cloned()).collect();
+    let run_toml = output::run_toml(protocol, &fingerprints, command)?;
+    let mut study = Study {
+        tuned: protocol.tune.is_some(),
+        metric: protocol.metric.name().to_owned(),
+        methods: protocol.methods.clone(),
+        summary: output::summarize(protocol, &cells),
+        results: results(&cells),
+        run: run_toml,
+        showcases: Vec::new(),
+    };
+    output::write(&study, protocol, &sets, folder)?;
+    for set in &sets {
+        study.showcases.push(showcase(protocol, set, &cells, progress)?);
+    }
+    Ok((study, cells))
+}
+
+/// Every cell, the repeats one after the other.
+fn places<'a>(protocol: &Protocol, sets: &'a [Set<'a>]) -> Vec<(&'a Set<'a>, Place)> {
+    let mut places = Vec::new();
+    for set in sets {
+        for &train_per_class in &protocol.train_per_class {
+            for repeat in 0..protocol.repeats {
+                for method in &protocol.methods {
+                    let (data, method) = (set.name.clone(), method.clone());
+                    places.push((set, Place { data, train_per_class, repeat, method }));
+                }
+            }
+        }
+    }
+    places
+}
+
+/// Computes the places that the journal does not have.
+fn complete(
+    protocol: &Protocol,
+    sets: &[Set<'_>],
+    places: &[(&Set<'_>, Place)],
+    journal: &mut Journal,
+    progress: &dyn Progress,
+) -> Result<()> {
+    let open: Vec<&(&Set<'_>, Place)> =
+        places.iter().filter(|(_, place)| journal.find(place).is_none()).collect();
+    let (total, next, broken) = (places.len(), AtomicUsize::new(0), AtomicBool::new(false));
+    let done = AtomicUsize::new(total - open.len());
+    let journal = Mutex::new(journal);
+    let work = || -> Result<()> {
+        while let Some((set, place)) = open.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if broken.load(Ordering::Relaxed) {
+                break;
+            }
+            let cell = evaluate(protocol, set, place, &Quiet(progress))?;
+            let mut journal = journal.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            journal.add(cell)?;
+            progress.cells(done.fetch_add(1, Ordering::Relaxed) + 1, total, &place.to_string());
+        }
+        Ok(())
+    };
+    let workers = rayon::current_num_threads().min(open.len());
+    debug_assert!(!sets.is_empty());
+    let outcomes: Vec<Result<()>> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..workers)
+            .map(|_| {
+                scope.spawn(|| {
+                    // A pool of one: what runs inside stays on this worker.
+                    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+                    let outcome = match pool {
+                        Ok(pool) => pool.install(work),
+                        Err(e) => Err(Error::Usage(format!("a thread could not be started: {e}"))),
+                    };
+                    if outcome.is_err() {
+                        broken.store(true, Ordering::Relaxed);
+                    }
+                    outcome
+                })
+            })
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|_| Err(Error::Usage("a worker panicked".to_owned()))))
+            .collect()
+    });
+    outcomes.into_iter().collect()
+}
+
+/// Stops when asked, but does not show the stages of many fits at once.
+struct Quiet<'a>(&'a dyn Progress);
+
+impl Monitor for Quiet<'_> {
+    fn stop(&self) -> bool {
+        self.0.stop()
+    }
+}
+
+fn results(cells: &[Cell]) -> Vec<ResultRow> {
+    let row = |cell: &Cell, &(dimension, rate): &(usize, f64)| ResultRow {
+        data: cell.place.data.clone(),
+        train_per_class: cell.place.train_per_class,
+        method: cell.place.method.clone(),
+        repeat: cell.place.repeat,
+        dimension,
+        rate,
+    };
+    cells.iter().flat_map(|cell| cell.rates.iter().map(move |rate| row(cell, rate))).collect()
+}
+
+/// How many samples of how many classes are shown.
+const SHOWN: (usize, usize) = (8, 5);
+
+/// What every method learned from the first split of a set at its first training size.
+fn showcase(protocol: &Protocol, set: &Set<'_>, cells: &[Cell], monitor: &dyn Progress) -> Result<Showcase> {
+    let size = protocol.train_per_class[0];
+    let split = protocol.split(set, size, 0)?;
+    let (train, test) = (subset(&set.data, &split.train)?, subset(&set.data, &split.test)?);
+    let dims = protocol.dims_for(&set.data);
+    let first = |method: &str| {
+        cells.iter().find(|cell| {
+            let Place { data, train_per_class, repeat, method: name } = &cell.place;
+            *data == set.name && *train_per_class == size && *repeat == 0 && name == method
+        })
+    };
+    let mut showcase = Showcase {
+        data: set.name.clone(),
+        train_per_class: size,
+        image_shape: set.data.image_shape(),
+        feature_names: set.data.feature_names().map(<[String]>::to_vec),
+        samples: samples(set),
+        bases: Vec::new(),
+        men: None,
+        rates_by_nonzeros: Vec::new(),
+    };
+    for name in &protocol.methods {
+        let Some(cell) = first(name).filter(|cell| cell.failed.is_none()) else { continue };
+        let mut method = protocol.params.method(name)?;
+        if let Some(choice) = &cell.chosen {
+            method = overlay(&method, &choice.params)?;
+        }
+        let reduced = method.reducer().fit(&train, dims.iter().copied().max(), &Quiet(monitor))?;
+        if let Some(men) = reduced.men().filter(|_| name == "men") {
+            let choice = cell.chosen.as_ref();
+            let metric = choice.map_or(protocol.metric.metrics()[0], |choice| choice.metric);
+            let d = choice.map_or(men.projection().components(), |choice| choice.dimension);
+            let (known, asked) = (classes_of(&set.data, &split.train), classes_of(&set.data, &split.test));
+            let most = men.support_sizes().into_iter().max().unwrap_or(0);
+            for k in 1..=most {
+                let Some(sparser) = reduced.at_nonzeros(k)?.filter(|w| w.components() >= d) else { continue };
+                let (gallery, seen) = (sparser.transform(train.x())?, sparser.transform(test.x())?);
+                let found = scores(gallery.as_ref(), &known, seen.as_ref(), &asked, &[d], metric)?;
+                showcase.rates_by_nonzeros.extend(found.iter().map(|(_, score)| (k, score.rate())));
+            }
+            showcase.men = Some(men.clone());
+        }
+        showcase.bases.push((name.clone(), reduced.projection));
+    }
+    Ok(showcase)
+}
+
+/// A few samples of the first classes.
+fn samples(set: &Set<'_>) -> Vec<(String, Vec<f64>)> {
+    let data = &set.data;
+    let of_class = |class: usize| {
+        let row = |&i: &usize| (data.classes()[class].clone(), data.x().row(i).iter().copied().collect());
+        data.members(class).iter().take(SHOWN.0).map(row).collect::<Vec<_>>()
+    };
+    (0..data.classes().len().min(SHOWN.1)).flat_map(of_class).collect()
+}

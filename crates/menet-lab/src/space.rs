@@ -1,0 +1,97 @@
+//! Which parameters are searched for each method: a few values each, in order, from the most to the least important.
+
+use menet::Method;
+use toml::Value;
+
+/// A parameter and the values tried, in an order in which neighbours are near.
+#[derive(Debug, Clone)]
+pub struct Axis {
+    /// The parameter, a field of the method's type.
+    pub name: &'static str,
+    /// The values; `None` stands for the field's absence, its default.
+    pub values: Vec<Option<Value>>,
+}
+
+fn floats(name: &'static str, values: &[f64]) -> Axis {
+    Axis { name, values: values.iter().map(|&x| Some(Value::Float(x))).collect() }
+}
+
+fn wholes(name: &'static str, values: &[usize]) -> Axis {
+    Axis { name, values: values.iter().map(|&x| Some(Value::Integer(x as i64))).collect() }
+}
+
+fn words(name: &'static str, values: &[&str]) -> Axis {
+    Axis { name, values: values.iter().map(|&x| Some(Value::String(x.to_owned()))).collect() }
+}
+
+/// Ranks of the PCA space, from a small part of `full` up to all of it.
+fn ranks(full: usize) -> Axis {
+    let mut values: Vec<usize> = [8, 5, 3, 2].iter().map(|part| full / part).filter(|&r| r >= 2).collect();
+    values.push(3 * full / 4);
+    values.dedup();
+    let some = values.into_iter().map(|rank| Some(Value::Integer(rank as i64)));
+    Axis { name: "pca_rank", values: some.chain([None]).collect() }
+}
+
+/// The numbers of variables at which paths are read, up to `most`.
+pub fn sparsities(most: usize) -> Vec<usize> {
+    let grid = [5, 10, 15, 20, 30, 40, 60, 80, 100, 130, 160, 200, 250, 300, 400, 500];
+    let mut sizes: Vec<usize> = grid.into_iter().filter(|&k| k < most).collect();
+    sizes.push(most);
+    sizes
+}
+
+/// The largest number of variables an axis is tried with: all up to 200, and an eighth of many, but no more than 300.
+pub fn largest_support(variables: usize) -> usize {
+    variables.min((variables / 8).clamp(200, 300))
+}
+
+/// The search space of a method for `samples` samples of `variables` variables in `classes` classes.
+pub fn default_space(method: &Method, samples: usize, variables: usize, classes: usize) -> Vec<Axis> {
+    let rank = samples.saturating_sub(1).min(variables);
+    let near = || wholes("k_within", &[1, 2, 3, 5, 10]);
+    let ridge = || floats("ridge", &[0.01, 0.03, 0.1, 0.3, 1.0, 3.0]);
+    match method {
+        Method::Men(_) => vec![
+            floats("target_shrinkage", &[0.03, 0.1, 0.3, 1.0, 3.0, 10.0]),
+            ridge(),
+            floats("alpha", &[0.1, 0.3, 1.0, 3.0, 10.0]),
+            near(),
+            floats("kappa", &[0.0, 0.01, 0.03, 0.1, 0.3]),
+            wholes("k_between", &[2, 5, 10, 20]),
+            words("target", &["centres", "whitened"]),
+        ],
+        Method::MenAlpha0(_) => vec![
+            floats("target_shrinkage", &[0.03, 0.1, 0.3, 1.0, 3.0, 10.0]),
+            ridge(),
+            words("target", &["centres", "whitened"]),
+        ],
+        Method::Dla(_) => vec![
+            ranks(rank),
+            floats("kappa", &[0.0, 0.01, 0.03, 0.1, 0.3, 1.0]),
+            near(),
+            wholes("k_between", &[1, 2, 5, 10, 20]),
+        ],
+        Method::Slpp(_) | Method::Lpp(_) => vec![
+            ranks(rank),
+            wholes("k", &[1, 2, 3, 5, 10]),
+            Axis { name: "binary", values: [false, true].map(|b| Some(Value::Boolean(b))).to_vec() },
+        ],
+        Method::Npe(_) | Method::Unpe(_) => vec![
+            ranks(rank),
+            wholes("k", &[1, 2, 3, 5, 10]),
+            floats("regularizer", &[1e-5, 1e-4, 1e-3, 1e-2, 1e-1]),
+        ],
+        Method::Flda(_) => vec![
+            ranks(samples.saturating_sub(classes).min(variables)),
+            floats("ridge", &[0.0, 1e-3, 1e-2, 0.1, 1.0, 10.0]),
+        ],
+        Method::Pca(_) => vec![],
+        Method::Spca(_) => vec![
+            wholes("nonzeros", &sparsities(largest_support(variables))),
+            ridge(),
+            Axis { name: "soft", values: [false, true].map(|b| Some(Value::Boolean(b))).to_vec() },
+        ],
+        Method::Spg(_) => vec![ridge(), near()],
+    }
+}

@@ -1,0 +1,326 @@
+//! Choosing parameters by cross-validation inside the training samples.
+//!
+//! The search begins at the method's own parameters and walks: one parameter after the other, from the most to the least
+//! important, is moved a step up or down its list of values ([`crate::space`]), and stays where the cross-validated rate is
+//! better. It ends where no step helps, or at the budget. One fit a fold serves every dimension and, for methods with
+//! paths, every sparsity and every metric, so those are compared in full for every setting tried.
+//!
+//! Rates of small sets are coarse: a sample more or less right is often the whole difference. Between equal rates the
+//! larger mean margin decides ([`Score::margin`]).
+
+use menet::classify::Metric;
+use menet::evaluate::{Score, Split, classes_of, generator, scores, stratified_folds, subset};
+use menet::{Dataset, Method, Monitor};
+use rayon::prelude::*;
+use toml::{Table, Value};
+
+use crate::error::{Error, Result};
+use crate::params::{fields, overlay};
+use crate::protocol::{FOLDS, MetricChoice, TuneOptions};
+use crate::space::{Axis, default_space, largest_support, sparsities};
+
+/// One setting at one sparsity, dimension and metric, over all folds: a row of `trials.csv`.
+#[derive(Debug, Clone)]
+pub struct Trial {
+    /// Which setting, in the order in which they were tried.
+    pub setting: usize,
+    /// The parameters that are searched.
+    pub params: Table,
+    /// Largest number of variables an axis uses, for sparse methods.
+    pub nonzeros: Option<usize>,
+    /// The dimension.
+    pub dimension: usize,
+    /// The metric.
+    pub metric: Metric,
+    /// Over all folds.
+    pub score: Score,
+    /// The standard error of the rate, from the folds.
+    pub standard_error: f64,
+}
+
+/// What was chosen, and from what.
+#[derive(Debug, Clone)]
+pub struct Tuned {
+    /// The method with the parameters chosen.
+    pub method: Method,
+    /// The dimension chosen.
+    pub dimension: usize,
+    /// The metric chosen.
+    pub metric: Metric,
+    /// The trial that was chosen.
+    pub best: Trial,
+    /// All trials.
+    pub trials: Vec<Trial>,
+    /// How many fits were made.
+    pub fits: usize,
+}
+
+/// Searches the parameters of `method` on `data`, which must be training samples only.
+///
+/// # Errors
+/// When no setting can be fitted, or `monitor` asks to stop.
+pub fn tune(
+    method: &Method,
+    data: &Dataset<'_>,
+    dims: &[usize],
+    metric: MetricChoice,
+    options: &TuneOptions,
+    seed: u64,
+    monitor: &dyn Monitor,
+) -> Result<Tuned> {
+    let folds = stratified_folds(data, options.folds, &mut generator(seed, &[FOLDS]))?;
+    let space = default_space(method, data.samples(), data.variables(), data.classes().len());
+    let mut search = Search {
+        base: with_largest_support(method, data.variables())?,
+        data,
+        dims,
+        metrics: metric.metrics(),
+        folds: &folds,
+        monitor,
+        tried: Vec::new(),
+        trials: Vec::new(),
+        fits: 0,
+        last_error: None,
+    };
+    search.walk(&space, options.budget)?;
+    let Some(best) = search.choose(options.one_standard_error).cloned() else {
+        return Err(search.last_error.map_or_else(
+            || {
+                Error::Usage(format!(
+                    "the budget of {} is below one setting's {} fits",
+                    options.budget,
+                    folds.len()
+                ))
+            },
+            |source| Error::Method { context: method.name().to_owned(), source },
+        ));
+    };
+    let mut changes = best.params.clone();
+    if let Some(k) = best.nonzeros {
+        changes.insert("nonzeros".to_owned(), Value::Integer(k as i64));
+    }
+    let mut chosen = overlay(method, &changes)?;
+    if let Method::Men(men) | Method::MenAlpha0(men) = &mut chosen {
+        (men.components, men.metric) = (Some(best.dimension), best.metric);
+    }
+    let (dimension, metric) = (best.dimension, best.metric);
+    Ok(Tuned { method: chosen, dimension, metric, best, trials: search.trials, fits: search.fits })
+}
+
+/// Methods whose paths hold every sparsity are fitted with the largest.
+fn with_largest_support(method: &Method, variables: usize) -> Result<Method> {
+    if has_paths(method) {
+        let most = largest_support(variables) as i64;
+        overlay(method, &[("nonzeros".to_owned(), Value::Integer(most))].into_iter().collect())
+    } else {
+        Ok(method.clone())
+    }
+}
+
+fn has_paths(method: &Method) -> bool {
+    matches!(method, Method::Men(_) | Method::MenAlpha0(_) | Method::Spg(_))
+}
+
+struct Search<'a> {
+    base: Method,
+    data: &'a Dataset<'a>,
+    dims: &'a [usize],
+    metrics: &'a [Metric],
+    folds: &'a [Split],
+    monitor: &'a dyn Monitor,
+    /// Settings tried, with the place of each one's best trial.
+    tried: Vec<(Table, Option<usize>)>,
+    trials: Vec<Trial>,
+    fits: usize,
+    last_error: Option<menet::Error>,
+}
+
+impl Search<'_> {
+    /// Coordinate search from the method's own parameters.
+    fn walk(&mut self, space: &[Axis], budget: usize) -> Result<()> {
+        let own = fields(&self.base)?;
+        let mut current: Table = space
+            .iter()
+            .filter_map(|axis| Some((axis.name.to_owned(), own.get(axis.name)?.clone())))
+            .collect();
+        let Some(mut best) = self.attempt(&current, budget)? else { return Ok(()) };
+        loop {
+            let before = best;
+            for axis in space {
+                // Up from here as long as it helps, else down.
+                for up in [true, false] {
+                    let mut moved = false;
+                    while let Some(next) = step(&current, axis, up) {
+                        let Some(found) = self.attempt(&next, budget)? else { break };
+                        if !self.better(found, best) {
+                            break;
+                        }
+                        (current, best, moved) = (next, found, true);
+                    }
+                    if moved {
+                        break;
+                    }
+                }
+            }
+            if best == before {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The place of the best trial of a setting, fitted if it is new and the budget allows; none if not, or it fails.
+    fn attempt(&mut self, setting: &Table, budget: usize) -> Result<Option<usize>> {
+        if let Some((_, best)) = self.tried.iter().find(|(tried, _)| tried == setting) {
+            return Ok(*best);
+        }
+        if self.fits + self.folds.len() > budget {
+            return Ok(None);
+        }
+        let method = overlay(&self.base, setting)?;
+        self.fits += self.folds.len();
+        let found: menet::Result<Vec<Vec<Cell>>> =
+            self.folds.par_iter().map(|fold| self.cells(&method, fold)).collect();
+        let start = self.trials.len();
+        match found {
+            Ok(folds) => self.record(setting, &folds),
+            Err(stopped @ menet::Error::Stopped { .. }) => return Err(stopped.into()),
+            // A setting at the edge of what the data allow is no reason to stop the search.
+            Err(error) => self.last_error = Some(error),
+        }
+        let best = (start..self.trials.len()).reduce(|a, b| if self.better(b, a) { b } else { a });
+        self.tried.push((setting.clone(), best));
+        Ok(best)
+    }
+
+    /// Everything one fit says about its fold.
+    fn cells(&self, method: &Method, fold: &Split) -> menet::Result<Vec<Cell>> {
+        let train = subset(self.data, &fold.train)?;
+        let test = subset(self.data, &fold.test)?;
+        let most = self.dims.iter().copied().max();
+        let reduced = method.reducer().fit(&train, most, self.monitor)?;
+        let (known, asked) = (classes_of(self.data, &fold.train), classes_of(self.data, &fold.test));
+        let sizes: Vec<Option<usize>> = if has_paths(method) {
+            sparsities(largest_support(self.data.variables())).into_iter().map(Some).collect()
+        } else {
+            vec![None]
+        };
+        let mut cells = Vec::new();
+        for nonzeros in sizes {
+            let projection = match nonzeros {
+                Some(k) => reduced.at_nonzeros(k)?.unwrap_or_else(|| reduced.projection.clone()),
+                None => reduced.projection.clone(),
+            };
+            if projection.components() == 0 {
+                continue;
+            }
+            let (gallery, samples) = (projection.transform(train.x())?, projection.transform(test.x())?);
+            for &metric in self.metrics {
+                let found = scores(gallery.as_ref(), &known, samples.as_ref(), &asked, self.dims, metric)?;
+                cells.extend(found.into_iter().map(|(dimension, score)| Cell {
+                    nonzeros,
+                    dimension,
+                    metric,
+                    score,
+                }));
+            }
+        }
+        Ok(cells)
+    }
+
+    /// Adds up the folds; what is missing in one is left out.
+    fn record(&mut self, setting: &Table, folds: &[Vec<Cell>]) {
+        for first in &folds[0] {
+            let same: Vec<Score> = folds
+                .iter()
+                .filter_map(|cells| cells.iter().find(|cell| cell.is_for(first)).map(|cell| cell.score))
+                .collect();
+            if same.len() < folds.len() {
+                continue;
+            }
+            let tested: usize = same.iter().map(|score| score.tested).sum();
+            let score = Score {
+                right: same.iter().map(|score| score.right).sum(),
+                tested,
+                margin: same.iter().map(|s| s.margin * s.tested as f64).sum::<f64>() / tested as f64,
+            };
+            let rates: Vec<f64> = same.iter().map(Score::rate).collect();
+            self.trials.push(Trial {
+                setting: self.tried.len(),
+                params: setting.clone(),
+                nonzeros: first.nonzeros,
+                dimension: first.dimension,
+                metric: first.metric,
+                score,
+                standard_error: deviation(&rates) / (rates.len() as f64).sqrt(),
+            });
+        }
+    }
+
+    /// Whether trial `a` is better than trial `b`.
+    fn better(&self, a: usize, b: usize) -> bool {
+        let key = |at: usize| (self.trials[at].score.right, self.trials[at].score.margin);
+        key(a) > key(b)
+    }
+
+    fn choose(&self, one_standard_error: bool) -> Option<&Trial> {
+        let best = (0..self.trials.len()).reduce(|a, b| if self.better(b, a) { b } else { a })?;
+        if !one_standard_error {
+            return Some(&self.trials[best]);
+        }
+        let least = self.trials[best].score.rate() - self.trials[best].standard_error;
+        // The fewest variables, then the fewest axes, then the better.
+        let size = |at: usize| (self.trials[at].nonzeros.unwrap_or(0), self.trials[at].dimension);
+        (0..self.trials.len())
+            .filter(|&at| self.trials[at].score.rate() >= least)
+            .reduce(|a, b| if size(b) < size(a) || (size(b) == size(a) && self.better(b, a)) { b } else { a })
+            .map(|at| &self.trials[at])
+    }
+}
+
+/// What one fold says of one sparsity, dimension and metric.
+struct Cell {
+    nonzeros: Option<usize>,
+    dimension: usize,
+    metric: Metric,
+    score: Score,
+}
+
+impl Cell {
+    fn is_for(&self, other: &Cell) -> bool {
+        (self.nonzeros, self.dimension, self.metric) == (other.nonzeros, other.dimension, other.metric)
+    }
+}
+
+/// The setting with one parameter moved a step along its values; none at the end.
+fn step(setting: &Table, axis: &Axis, up: bool) -> Option<Table> {
+    let now = setting.get(axis.name);
+    let number = |value: Option<&Value>| match value {
+        Some(Value::Float(x)) => Some(*x),
+        Some(Value::Integer(x)) => Some(*x as f64),
+        _ => None,
+    };
+    let exact = axis.values.iter().position(|value| value.as_ref() == now);
+    // A value of the user's own lies between two of the list.
+    let next = match exact {
+        Some(at) if up => axis.values.get(at + 1),
+        Some(at) => at.checked_sub(1).map(|at| &axis.values[at]),
+        None if up => axis.values.iter().find(|value| number(value.as_ref()) > number(now)),
+        None => axis.values.iter().rev().find(|value| number(value.as_ref()) < number(now)),
+    }?;
+    let mut moved = setting.clone();
+    match next {
+        Some(value) => moved.insert(axis.name.to_owned(), value.clone()),
+        None => moved.remove(axis.name),
+    };
+    Some(moved)
+}
+
+/// The standard deviation with n−1; 0 of fewer than two.
+pub(crate) fn deviation(values: &[f64]) -> f64 {
+    let n = values.len() as f64;
+    if n < 2.0 {
+        return 0.0;
+    }
+    let mean = values.iter().sum::<f64>() / n;
+    (values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt()
+}

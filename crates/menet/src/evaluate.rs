@@ -1,0 +1,216 @@
+//! Splits, folds, and recognition rates at every dimension.
+//!
+//! The protocol of the paper's section 3: of every class some samples, drawn at random, to learn from, the others to test,
+//! each given the class of its nearest training sample in the projected space. Parameters are chosen by cross-validation
+//! inside the training samples. Whatever is drawn depends on the seed alone.
+
+use faer::{Mat, MatRef};
+use rand::seq::SliceRandom;
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64;
+
+use crate::classify::Metric;
+use crate::dataset::Dataset;
+use crate::error::{Error, Result};
+
+/// Samples to learn from and samples to test, as rows of a data set, rising.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Split {
+    /// Rows to learn from.
+    pub train: Vec<usize>,
+    /// Rows to test.
+    pub test: Vec<usize>,
+}
+
+/// A generator for one purpose: `stream` tells apart what is drawn under the same seed.
+pub fn generator(seed: u64, stream: &[u64]) -> Pcg64 {
+    // SplitMix64's finalizer over seed and stream, so that near numbers give far generators.
+    let stir = |state: u64, x: u64| {
+        let mut z =
+            state.wrapping_add(0x9E37_79B9_7F4A_7C15).wrapping_add(x.wrapping_mul(0xD129_0D3B_36B1_5F6F));
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    };
+    Pcg64::seed_from_u64(stream.iter().fold(stir(0, seed), |state, &x| stir(state, x)))
+}
+
+/// Of every class `per_class` samples drawn at random to learn from, the others to test.
+///
+/// # Errors
+/// When `per_class` is 0, or a class would have no sample left to test.
+pub fn random_split(data: &Dataset<'_>, per_class: usize, rng: &mut impl Rng) -> Result<Split> {
+    if per_class == 0 {
+        return Err(Error::parameter("train_per_class", 0, ">= 1"));
+    }
+    let (mut train, mut test) = (Vec::new(), Vec::new());
+    for (class, name) in data.classes().iter().enumerate() {
+        let mut members = data.members(class).to_vec();
+        if members.len() <= per_class {
+            let allowed = format!(
+                "below {}, the number of samples of class {name:?} (leave small classes out with --min-per-class)",
+                members.len()
+            );
+            return Err(Error::parameter("train_per_class", per_class, allowed));
+        }
+        members.shuffle(rng);
+        train.extend_from_slice(&members[..per_class]);
+        test.extend_from_slice(&members[per_class..]);
+    }
+    train.sort_unstable();
+    test.sort_unstable();
+    Ok(Split { train, test })
+}
+
+/// Cross-validation: every sample is tested once, in one of `folds` stratified folds, unless its class is too small to
+/// keep two samples to learn from without it; such classes are only learned from.
+///
+/// # Errors
+/// When `folds` is below 2, or no class is large enough.
+pub fn stratified_folds(data: &Dataset<'_>, folds: usize, rng: &mut impl Rng) -> Result<Vec<Split>> {
+    if folds < 2 {
+        return Err(Error::parameter("folds", folds, ">= 2"));
+    }
+    let mut fold_of = vec![None; data.samples()];
+    let mut next = 0;
+    for class in 0..data.classes().len() {
+        let mut members = data.members(class).to_vec();
+        members.shuffle(rng);
+        // So many folds that one takes at most m − 2 of m samples.
+        let most = members.len().saturating_sub(2);
+        if most == 0 {
+            continue;
+        }
+        for (at, &row) in members.iter().enumerate() {
+            // The share of a fold of a small class is limited: what is beyond is only learned from.
+            if at / folds < most {
+                fold_of[row] = Some((next + at) % folds);
+            }
+        }
+        next += members.len();
+    }
+    let splits: Vec<Split> = (0..folds)
+        .map(|fold| {
+            let (test, train) = (0..data.samples()).partition(|&row| fold_of[row] == Some(fold));
+            Split { train, test }
+        })
+        .filter(|split: &Split| !split.test.is_empty())
+        .collect();
+    if splits.is_empty() {
+        return Err(Error::Degenerate("cross-validation needs a class of at least 3 samples".to_owned()));
+    }
+    Ok(splits)
+}
+
+/// How well samples are recognised at one dimension.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Score {
+    /// How many.
+    pub right: usize,
+    /// Of how many.
+    pub tested: usize,
+    /// The mean, over the tested, of `(e − s)/(e + s)` for the distances s to the nearest training sample of the same
+    /// class and e to the nearest of another: a measure between −1 and 1 of how clear the decisions are.
+    pub margin: f64,
+}
+
+impl Score {
+    /// The rate in percent.
+    pub fn rate(&self) -> f64 {
+        100.0 * self.right as f64 / self.tested as f64
+    }
+}
+
+/// Recognition by the nearest gallery sample, at each of `dimensions`: of the first so many columns. Dimensions beyond the
+/// columns are left out. One pass over the pairs serves all.
+///
+/// The gallery sample chosen is that of [`crate::classify::nearest_neighbors`].
+///
+/// # Errors
+/// When sizes disagree, or there is nothing to compare.
+pub fn scores(
+    gallery: MatRef<'_, f64>,
+    gallery_classes: &[usize],
+    samples: MatRef<'_, f64>,
+    sample_classes: &[usize],
+    dimensions: &[usize],
+    metric: Metric,
+) -> Result<Vec<(usize, Score)>> {
+    let d = gallery.ncols();
+    for (what, given, expected, of) in [
+        ("a sample", samples.ncols(), d, "columns"),
+        ("`gallery_classes`", gallery_classes.len(), gallery.nrows(), "rows"),
+    ] {
+        if given != expected {
+            let why = format!("the gallery has {expected} {of}");
+            return Err(Error::Size { what, given, expected, why });
+        }
+    }
+    if sample_classes.len() != samples.nrows() {
+        let (given, expected) = (sample_classes.len(), samples.nrows());
+        let why = format!("there are {expected} samples");
+        return Err(Error::Size { what: "`sample_classes`", given, expected, why });
+    }
+    if gallery.nrows() == 0 || samples.nrows() == 0 {
+        return Err(Error::Empty { rows: gallery.nrows().min(samples.nrows()), columns: d });
+    }
+    let wanted: Vec<usize> = dimensions.iter().copied().filter(|&dim| (1..=d).contains(&dim)).collect();
+    let row = |x: MatRef<'_, f64>, i: usize| -> Vec<f64> { x.row(i).iter().copied().collect() };
+    let known: Vec<Vec<f64>> = (0..gallery.nrows()).map(|i| row(gallery, i)).collect();
+    let mut totals = vec![Score { right: 0, tested: 0, margin: 0.0 }; d];
+    // By dimension, the nearest of the own class and of others: distance and place.
+    let far = (f64::INFINITY, usize::MAX);
+    let mut nearest = vec![[far; 2]; d];
+    for i in 0..samples.nrows() {
+        let sample = row(samples, i);
+        nearest.fill([far; 2]);
+        for (place, known) in known.iter().enumerate() {
+            let other = usize::from(gallery_classes[place] != sample_classes[i]);
+            let mut distances = metric.distances_by_dimension(&sample, known);
+            for near in &mut nearest {
+                let found = (distances.next().unwrap_or(f64::INFINITY), place);
+                if found.0 < near[other].0 {
+                    near[other] = found;
+                }
+            }
+        }
+        for (total, [own, other]) in totals.iter_mut().zip(&nearest) {
+            let right = own.0 < other.0 || (own.0 == other.0 && own.1 < other.1);
+            total.right += usize::from(right && own.1 != usize::MAX);
+            total.tested += 1;
+            total.margin += match (own.0.is_finite(), other.0.is_finite()) {
+                (true, true) if own.0 + other.0 > 0.0 => (other.0 - own.0) / (other.0 + own.0),
+                (true, false) => 1.0,
+                (false, _) => -1.0,
+                _ => 0.0,
+            };
+        }
+    }
+    for total in &mut totals {
+        total.margin /= total.tested as f64;
+    }
+    Ok(wanted.into_iter().map(|dim| (dim, totals[dim - 1])).collect())
+}
+
+/// The rows of a data set as a data set of their own, with its names and image shape.
+///
+/// # Errors
+/// When there are none.
+pub fn subset(data: &Dataset<'_>, rows: &[usize]) -> Result<Dataset<'static>> {
+    let x = data.x();
+    let chosen = Mat::from_fn(rows.len(), x.ncols(), |i, j| x[(rows[i], j)]);
+    let labels: Vec<&str> = rows.iter().map(|&i| data.classes()[data.class_of(i)].as_str()).collect();
+    let mut out = Dataset::from_owned(chosen, &labels)?;
+    if let Some(names) = data.feature_names() {
+        out = out.with_feature_names(names.to_vec())?;
+    }
+    if let Some((height, width)) = data.image_shape() {
+        out = out.with_image_shape(height, width)?;
+    }
+    Ok(out)
+}
+
+/// The classes of `rows`, as positions in the classes of `data`.
+pub fn classes_of(data: &Dataset<'_>, rows: &[usize]) -> Vec<usize> {
+    rows.iter().map(|&row| data.class_of(row)).collect()
+}

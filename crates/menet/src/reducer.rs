@@ -1,0 +1,215 @@
+//! What MEN and its rivals have in common: data in, a projection out.
+//!
+//! To add a method: a type that implements [`Reducer`] (one file in `baselines/`), and one line in the list at the end of
+//! `methods!` below. The command, the lab, Python and the contract tests follow from [`Method::all`].
+
+use serde::{Deserialize, Serialize};
+
+use crate::baselines::{Dla, Flda, Lpp, Npe, Pca, Spca, Spg};
+use crate::dataset::Dataset;
+use crate::error::{Error, Result};
+use crate::lars::Path;
+use crate::men::{Men, MenParams, fit};
+use crate::monitor::Monitor;
+use crate::projection::Projection;
+use crate::sparse::SparseVector;
+
+/// A method of dimension reduction with its parameters.
+pub trait Reducer: Sync + std::fmt::Debug {
+    /// The name by which it is chosen.
+    fn name(&self) -> &'static str;
+
+    /// One line for help texts.
+    fn summary(&self) -> &'static str;
+
+    /// Learns at most `components` axes, fewer where the method has fewer; none: as many as the method has, or its own
+    /// parameters say. The first axes do not depend on how many are asked for, except for sparse PCA.
+    ///
+    /// # Errors
+    /// When a parameter is out of range, there is nothing to learn, a decomposition fails, or `monitor` asks to stop.
+    fn fit(&self, data: &Dataset<'_>, components: Option<usize>, monitor: &dyn Monitor) -> Result<Reduced>;
+}
+
+/// What a method learned.
+#[derive(Debug, Clone)]
+pub struct Reduced {
+    /// The projection, best axes first.
+    pub projection: Projection,
+    /// What a careful user should know of the fit.
+    pub remarks: Vec<String>,
+    /// The same fit at every smaller number of variables, for methods with paths.
+    pub sparser: Option<Sparser>,
+}
+
+/// A fit that holds every smaller number of variables.
+#[derive(Debug, Clone)]
+pub enum Sparser {
+    /// A model of MEN.
+    Men(Box<Men>),
+    /// The paths of another method.
+    Paths(SparsePaths),
+}
+
+/// One path an axis, and how to read it.
+#[derive(Debug, Clone)]
+pub struct SparsePaths {
+    /// The mean of every variable.
+    pub mean: Vec<f64>,
+    /// What turns a path's coefficient of a variable into its weight.
+    pub units: Vec<f64>,
+    /// The paths.
+    pub paths: Vec<Path>,
+}
+
+impl From<Projection> for Reduced {
+    fn from(projection: Projection) -> Self {
+        Reduced { projection, remarks: Vec::new(), sparser: None }
+    }
+}
+
+impl Reduced {
+    /// From paths, the axes ending where one uses no variable.
+    ///
+    /// # Errors
+    /// When the first already does.
+    pub(crate) fn from_paths(mut paths: SparsePaths) -> Result<Self> {
+        let used = |path: &Path| path.last().coefficients.nonzeros() > 0;
+        let first_empty = paths.paths.iter().position(|path| !used(path)).unwrap_or(paths.paths.len());
+        paths.paths.truncate(first_empty);
+        if first_empty == 0 {
+            return Err(Error::Degenerate("the first axis uses no variable".to_owned()));
+        }
+        let projection = paths.at(usize::MAX)?;
+        Ok(Reduced { projection, remarks: Vec::new(), sparser: Some(Sparser::Paths(paths)) })
+    }
+
+    /// The projection with at most `nonzeros` variables an axis; none for methods without paths. An axis that ties keep
+    /// from using any variable ends the list: those after it are left out.
+    ///
+    /// # Errors
+    /// When the fit does not reach so far.
+    pub fn at_nonzeros(&self, nonzeros: usize) -> Result<Option<Projection>> {
+        match &self.sparser {
+            None => Ok(None),
+            Some(Sparser::Paths(paths)) => paths.at(nonzeros).map(Some),
+            Some(Sparser::Men(men)) => {
+                axes_of(men.paths(), nonzeros, |coefficients| men.weights(coefficients))
+                    .and_then(|axes| Projection::new(men.projection().mean().to_vec(), axes))
+                    .map(Some)
+            }
+        }
+    }
+
+    /// The model, if the method is MEN.
+    pub fn men(&self) -> Option<&Men> {
+        match &self.sparser {
+            Some(Sparser::Men(men)) => Some(men),
+            _ => None,
+        }
+    }
+}
+
+impl SparsePaths {
+    fn at(&self, nonzeros: usize) -> Result<Projection> {
+        let weights = |coefficients: &SparseVector| coefficients.map(|j, value| value * self.units[j]);
+        Projection::new(self.mean.clone(), axes_of(&self.paths, nonzeros, weights)?)
+    }
+}
+
+/// The axes of paths read at `nonzeros`, up to the first that is empty.
+fn axes_of(
+    paths: &[Path],
+    nonzeros: usize,
+    weights: impl Fn(&SparseVector) -> SparseVector,
+) -> Result<Vec<SparseVector>> {
+    let mut axes = Vec::with_capacity(paths.len());
+    for path in paths {
+        let reach = path.max_nonzeros().unwrap_or(usize::MAX);
+        let point = path.at_nonzeros(nonzeros.min(reach))?;
+        if point.coefficients.nonzeros() == 0 {
+            break;
+        }
+        axes.push(weights(&point.coefficients));
+    }
+    Ok(axes)
+}
+
+impl Reducer for MenParams {
+    fn name(&self) -> &'static str {
+        if self.alpha == 0.0 { "men-alpha0" } else { "men" }
+    }
+
+    fn summary(&self) -> &'static str {
+        if self.alpha == 0.0 {
+            "MEN without its manifold term: the elastic net on the class target alone"
+        } else {
+            "manifold elastic net: sparse axes that keep classes together and apart"
+        }
+    }
+
+    fn fit(&self, data: &Dataset<'_>, components: Option<usize>, monitor: &dyn Monitor) -> Result<Reduced> {
+        let asked = |components| MenParams { components, ..self.clone() };
+        let men = match fit(data, &asked(components.or(self.components)), monitor) {
+            Err(Error::Components { limit, .. }) if limit > 0 => fit(data, &asked(Some(limit)), monitor)?,
+            done => done?,
+        };
+        let projection = men.projection().clone();
+        Ok(Reduced { projection, remarks: Vec::new(), sparser: Some(Sparser::Men(Box::new(men))) })
+    }
+}
+
+macro_rules! methods {
+    ($($variant:ident($kind:ty) $name:literal = $default:expr,)*) => {
+        /// Every method with its parameters; in a file, a table under the method's name.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        pub enum Method {
+            $(#[doc = concat!("`", $name, "`")] #[serde(rename = $name)] $variant($kind),)*
+        }
+
+        impl Method {
+            /// Every method with its default parameters.
+            pub fn all() -> Vec<Method> {
+                vec![$(Method::$variant($default)),*]
+            }
+
+            /// The name by which it is chosen.
+            pub fn name(&self) -> &'static str {
+                match self { $(Method::$variant(_) => $name),* }
+            }
+
+            /// It as what it can do.
+            pub fn reducer(&self) -> &dyn Reducer {
+                match self { $(Method::$variant(reducer) => reducer),* }
+            }
+        }
+    };
+}
+
+methods! {
+    Men(MenParams) "men" = MenParams::default(),
+    Dla(Dla) "dla" = Dla::default(),
+    Slpp(Lpp) "slpp" = Lpp::default(),
+    Npe(Npe) "npe" = Npe::default(),
+    Flda(Flda) "flda" = Flda::default(),
+    Pca(Pca) "pca" = Pca::default(),
+    Spca(Spca) "spca" = Spca::default(),
+    MenAlpha0(MenParams) "men-alpha0" = MenParams { alpha: 0.0, ..MenParams::default() },
+    Lpp(Lpp) "lpp" = Lpp { supervised: false, ..Lpp::default() },
+    Unpe(Npe) "unpe" = Npe { supervised: false, ..Npe::default() },
+    Spg(Spg) "spg" = Spg::default(),
+}
+
+impl Method {
+    /// The method called `name` with its default parameters.
+    ///
+    /// # Errors
+    /// When there is none; the message lists those there are.
+    pub fn from_name(name: &str) -> Result<Method> {
+        let all = Method::all();
+        let names: Vec<&str> = all.iter().map(Method::name).collect();
+        let at = names.iter().position(|&known| known == name).ok_or_else(|| {
+            Error::parameter("method", format!("\"{name}\""), format!("one of {}", names.join(", ")))
+        })?;
+        Ok(all[at].clone())
+    }
+}
