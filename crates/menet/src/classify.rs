@@ -9,10 +9,11 @@ use crate::error::{Error, Result};
 use crate::named::Named;
 
 /// How two projected samples are compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Metric {
     /// The Euclidean distance, the paper's.
+    #[default]
     Euclidean,
     /// One minus the cosine of the angle between them.
     Cosine,

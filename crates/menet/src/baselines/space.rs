@@ -152,3 +152,37 @@ pub(super) fn graph_embedding(
     let d = components.min(y.ncols());
     Ok(Mat::from_fn(n, d, |i, k| y[(i, k)] * (n as f64).sqrt()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Any basis of an eigenspace leads to the same axes.
+    #[test]
+    fn rotations_of_a_degenerate_eigenspace_change_nothing() {
+        let n = 7;
+        let x = Mat::from_fn(n, n, |i, j| ((i * i * 3 + j * j * 5 + 7 * i * j) % 11) as f64 + f64::from(i == j));
+        let q = thin_svd(x.as_ref()).unwrap().u;
+        let values = [0.0, 1e-10, -1e-10, 2.0, 3.0, 3.0 + 1e-9, 7.0];
+        let s = [9.0, 5.0, 4.0, 2.5, 2.0, 1.0, 0.5];
+        let image = |axes: &Mat<f64>| Mat::from_fn(axes.nrows(), axes.ncols(), |i, k| s[i] * axes[(i, k)]);
+        let settle = |axes: &Mat<f64>| settled(&values, axes, image).unwrap();
+        let before = settle(&q);
+        // Turn the first three among themselves, and the fifth with the sixth.
+        let (c, d) = (0.6, 0.8);
+        let mut turn: Mat<f64> = Mat::identity(n, n);
+        (turn[(0, 0)], turn[(0, 1)], turn[(1, 0)], turn[(1, 1)]) = (c, -d, d, c);
+        let mut more: Mat<f64> = Mat::identity(n, n);
+        (more[(1, 1)], more[(1, 2)], more[(2, 1)], more[(2, 2)]) = (d, -c, c, d);
+        (more[(4, 4)], more[(4, 5)], more[(5, 4)], more[(5, 5)]) = (c, -d, d, c);
+        // Lengths do not matter either.
+        let scaled = Mat::from_fn(n, n, |i, j| (&turn * &more)[(i, j)] * if j < 3 { 1.0 } else { 1e-6 });
+        let after = settle(&(&q * scaled));
+        for k in 0..n {
+            let cosine: f64 = (0..n).map(|i| before[(i, k)] * after[(i, k)]).sum();
+            assert!((cosine.abs() - 1.0).abs() < 1e-12, "axis {k}: {cosine}");
+        }
+        let wide: Vec<f64> = (0..3).map(|k| image(&before).col(k).norm_l2()).collect();
+        assert!(wide.is_sorted_by(|a, b| a >= b), "{wide:?}");
+    }
+}

@@ -242,3 +242,96 @@ fn by_adjusted_variance(x: &Mat<f64>, axes: &[SparseVector]) -> (Vec<usize>, Vec
     }
     (order, variances)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn oracles() -> (Mat<f64>, serde_json::Value) {
+        let json: serde_json::Value =
+            serde_json::from_str(include_str!("../../tests/data/oracles.json")).unwrap();
+        let rows: Vec<Vec<f64>> = serde_json::from_value(json["x"].clone()).unwrap();
+        (Mat::from_fn(rows.len(), rows[0].len(), |i, j| rows[i][j]), json)
+    }
+
+    fn data(x: &Mat<f64>) -> Dataset<'static> {
+        Dataset::from_owned(x.clone(), &vec![0; x.nrows()]).unwrap()
+    }
+
+    /// `‖X − X B Aᵀ‖² + λ‖B‖² + λ1 ‖B‖₁`.
+    fn objective(x: &Mat<f64>, found: &Found, ridge: f64, l1: f64) -> f64 {
+        let p = x.ncols();
+        let b = Mat::from_fn(p, found.b.len(), |j, k| found.b[k].get(j));
+        let rest = x - x * &b * found.a.transpose();
+        let size: f64 = found.b.iter().flat_map(SparseVector::values).map(|b| b.abs()).sum();
+        rest.norm_l2().powi(2) + ridge * b.norm_l2().powi(2) + l1 * size
+    }
+
+    #[test]
+    fn the_objective_is_no_worse_than_by_coordinate_descent() {
+        let (x, json) = oracles();
+        let pre = Preprocessed::new(&data(&x), None).unwrap();
+        for case in json["spca"].as_array().unwrap() {
+            let number = |name: &str| case[name].as_f64().unwrap();
+            let (ridge, l1) = (number("ridge"), number("l1"));
+            let turns = Turns {
+                x: &pre.x,
+                ridge,
+                sparsity: Sparsity::Level(l1 / 2.0),
+                iterations: 5000,
+                tolerance: 1e-9,
+            };
+            let found = turns.run(number("components") as usize, &()).unwrap();
+            let (ours, theirs) = (objective(&pre.x, &found, ridge, l1), number("objective"));
+            assert!(ours <= theirs * (1.0 + 1e-7), "{case}: {ours}");
+            let d = found.a.ncols();
+            assert!((found.a.transpose() * &found.a - Mat::<f64>::identity(d, d)).norm_max() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn with_all_variables_it_is_pca() {
+        let (x, _) = oracles();
+        let data = data(&x);
+        let sparse = Spca { nonzeros: Some(12), ridge: 1e-3, ..Spca::default() };
+        let found = sparse.fit(&data, Some(3), &()).unwrap();
+        assert!(found.remarks[1].starts_with("settled"), "{:?}", found.remarks);
+        let pca = super::super::Pca {}.fit(&data, Some(3), &()).unwrap();
+        let inner = found.projection.to_dense().transpose() * pca.projection.to_dense();
+        for k in 0..3 {
+            assert!(inner[(k, k)].abs() > 1.0 - 1e-6, "{inner:?}");
+        }
+    }
+
+    #[test]
+    fn axes_are_sparse_ordered_and_of_length_one() {
+        let (x, _) = oracles();
+        let data = data(&x);
+        for soft in [false, true] {
+            let spca = Spca { nonzeros: Some(4), soft, ..Spca::default() };
+            let found = spca.fit(&data, Some(5), &()).unwrap();
+            let axes = found.projection.axes();
+            assert!(axes.len() >= 4, "{}", axes.len());
+            assert!(axes.iter().all(|axis| (1..=4).contains(&axis.nonzeros())));
+            assert!(axes.iter().all(|axis| (dot(axis.values(), axis.values()) - 1.0).abs() < 1e-12));
+            let pre = Preprocessed::new(&data, None).unwrap();
+            let (order, adjusted) = by_adjusted_variance(&pre.x, axes);
+            assert!(order.is_sorted(), "they come in that order: {order:?}");
+            assert!(adjusted.is_sorted_by(|a, b| a >= b), "{adjusted:?}");
+            // Adjusted variances add up to that of the span: the same as of a QR decomposition in any order.
+            let scores = &pre.x * found.projection.to_dense();
+            let r = scores.qr().R().to_owned();
+            assert!((adjusted[0] - scores.col(0).squared_norm_l2()).abs() < 1e-9 * adjusted[0]);
+            let volume: f64 = (0..axes.len()).map(|k| r[(k, k)].powi(2)).product();
+            assert!((adjusted.iter().product::<f64>() - volume).abs() < 1e-9 * volume);
+        }
+    }
+
+    #[test]
+    fn a_turn_that_never_settles_is_told() {
+        let (x, _) = oracles();
+        let spca = Spca { nonzeros: Some(3), iterations: 1, ..Spca::default() };
+        let found = spca.fit(&data(&x), Some(4), &()).unwrap();
+        assert!(found.remarks[1].starts_with("not settled after 1 turns"), "{:?}", found.remarks);
+    }
+}
