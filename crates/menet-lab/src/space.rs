@@ -51,6 +51,8 @@ pub fn default_space(method: &Method, samples: usize, variables: usize, classes:
     let rank = samples.saturating_sub(1).min(variables);
     let near = || wholes("k_within", &[1, 2, 3, 5, 10]);
     let ridge = || floats("ridge", &[0.01, 0.03, 0.1, 0.3, 1.0, 3.0]);
+    // Every sparsity is a fit of its own for sparse PCA.
+    let coarse: Vec<usize> = [10, 20, 50, 100, 200].into_iter().filter(|&k| k <= variables).collect();
     match method {
         Method::Men(_) => vec![
             floats("target_shrinkage", &[0.03, 0.1, 0.3, 1.0, 3.0, 10.0]),
@@ -88,7 +90,7 @@ pub fn default_space(method: &Method, samples: usize, variables: usize, classes:
         ],
         Method::Pca(_) => vec![],
         Method::Spca(_) => vec![
-            wholes("nonzeros", &sparsities(largest_support(variables))),
+            wholes("nonzeros", &coarse),
             ridge(),
             Axis { name: "soft", values: [false, true].map(|b| Some(Value::Boolean(b))).to_vec() },
         ],

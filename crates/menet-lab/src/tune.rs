@@ -71,7 +71,7 @@ pub fn tune(
     let folds = stratified_folds(data, options.folds, &mut generator(seed, &[FOLDS]))?;
     let space = default_space(method, data.samples(), data.variables(), data.classes().len());
     let mut search = Search {
-        base: with_largest_support(method, data.variables())?,
+        base: for_search(method, data.variables())?,
         data,
         dims,
         metrics: metric.metrics(),
@@ -107,14 +107,18 @@ pub fn tune(
     Ok(Tuned { method: chosen, dimension, metric, best, trials: search.trials, fits: search.fits })
 }
 
-/// Methods whose paths hold every sparsity are fitted with the largest.
-fn with_largest_support(method: &Method, variables: usize) -> Result<Method> {
-    if has_paths(method) {
-        let most = largest_support(variables) as i64;
-        overlay(method, &[("nonzeros".to_owned(), Value::Integer(most))].into_iter().collect())
-    } else {
-        Ok(method.clone())
-    }
+/// How many turns sparse PCA is given while its parameters are searched: its axes still move after that, but which
+/// setting is better is plain, and two hundred turns for each would take hours.
+const SPCA_TURNS: usize = 10;
+
+/// The method as it is fitted during the search: where paths hold every sparsity, with the largest.
+fn for_search(method: &Method, variables: usize) -> Result<Method> {
+    let change = match method {
+        Method::Spca(spca) => ("iterations", SPCA_TURNS.min(spca.iterations)),
+        _ if has_paths(method) => ("nonzeros", largest_support(variables)),
+        _ => return Ok(method.clone()),
+    };
+    overlay(method, &[(change.0.to_owned(), Value::Integer(change.1 as i64))].into_iter().collect())
 }
 
 fn has_paths(method: &Method) -> bool {

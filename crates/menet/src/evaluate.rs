@@ -214,3 +214,108 @@ pub fn subset(data: &Dataset<'_>, rows: &[usize]) -> Result<Dataset<'static>> {
 pub fn classes_of(data: &Dataset<'_>, rows: &[usize]) -> Vec<usize> {
     rows.iter().map(|&row| data.class_of(row)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::classify::nearest_neighbors;
+    use crate::named::Named;
+
+    fn data(sizes: &[usize]) -> Dataset<'static> {
+        let labels: Vec<usize> =
+            sizes.iter().enumerate().flat_map(|(class, &size)| vec![class; size]).collect();
+        let x =
+            Mat::from_fn(labels.len(), 3, |i, j| ((i * 7 + j * 13 + i * i) % 5) as f64 + labels[i] as f64);
+        Dataset::from_owned(x, &labels).unwrap()
+    }
+
+    #[test]
+    fn a_split_takes_so_many_of_every_class_and_all_are_used_once() {
+        let data = data(&[4, 7, 5]);
+        let split = random_split(&data, 3, &mut generator(0, &[1])).unwrap();
+        let mut all = [split.train.clone(), split.test.clone()].concat();
+        all.sort_unstable();
+        assert_eq!(all, (0..16).collect::<Vec<_>>());
+        for class in 0..3 {
+            assert_eq!(split.train.iter().filter(|&&row| data.class_of(row) == class).count(), 3);
+        }
+        assert_eq!(split, random_split(&data, 3, &mut generator(0, &[1])).unwrap());
+        assert_ne!(split, random_split(&data, 3, &mut generator(0, &[2])).unwrap());
+        assert_ne!(split, random_split(&data, 3, &mut generator(1, &[1])).unwrap());
+        let message = random_split(&data, 4, &mut generator(0, &[])).unwrap_err().to_string();
+        assert!(message.contains("\"0\"") && message.contains('4'), "{message}");
+        assert!(random_split(&data, 0, &mut generator(0, &[])).is_err());
+    }
+
+    #[test]
+    fn every_class_keeps_two_samples_in_every_fold() {
+        for sizes in [vec![5; 4], vec![3, 4, 5, 9], vec![1, 2, 3, 20], vec![3, 3]] {
+            let data = data(&sizes);
+            for count in [2, 3, 5, 7] {
+                let folds = stratified_folds(&data, count, &mut generator(0, &[])).unwrap();
+                let mut tested: Vec<usize> = folds.iter().flat_map(|fold| fold.test.clone()).collect();
+                tested.sort_unstable();
+                let distinct = tested.len();
+                tested.dedup();
+                assert_eq!(distinct, tested.len(), "no sample is tested twice");
+                for fold in &folds {
+                    assert_eq!(fold.train.len() + fold.test.len(), data.samples());
+                    for (class, &size) in sizes.iter().enumerate() {
+                        let kept = fold.train.iter().filter(|&&row| data.class_of(row) == class).count();
+                        assert!(kept >= size.min(2), "{sizes:?}, {count} folds: class {class} keeps {kept}");
+                    }
+                }
+                let whole = sizes.iter().filter(|&&size| size >= 3 && size.div_ceil(count) <= size - 2);
+                assert!(tested.len() >= whole.sum::<usize>());
+            }
+        }
+        assert!(stratified_folds(&data(&[2, 2, 1]), 5, &mut generator(0, &[])).is_err());
+        assert!(stratified_folds(&data(&[5, 5]), 1, &mut generator(0, &[])).is_err());
+    }
+
+    #[test]
+    fn scores_at_every_dimension_are_those_of_the_nearest_neighbour_rule() {
+        // Whole numbers: many distances tie.
+        let (gallery, samples) = (data(&[9, 9, 9]), data(&[5, 6, 7]));
+        for &metric in Metric::ALL {
+            let found = scores(
+                gallery.x(),
+                gallery.class_indices(),
+                samples.x(),
+                samples.class_indices(),
+                &[1, 2, 3, 4],
+                metric,
+            )
+            .unwrap();
+            assert_eq!(found.iter().map(|(dim, _)| *dim).collect::<Vec<_>>(), [1, 2, 3]);
+            for (dim, score) in found {
+                let (known, asked) = (gallery.x().subcols(0, dim), samples.x().subcols(0, dim));
+                let predicted = nearest_neighbors(known, gallery.class_indices(), asked, 1, metric).unwrap();
+                let right = predicted
+                    .iter()
+                    .zip(samples.class_indices())
+                    .filter(|(p, class)| p.class == **class)
+                    .count();
+                assert_eq!((score.right, score.tested), (right, 18), "{metric:?} at {dim}");
+                assert!((-1.0..=1.0).contains(&score.margin));
+            }
+        }
+    }
+
+    #[test]
+    fn a_class_without_gallery_is_never_right() {
+        let (gallery, samples) = (data(&[3]), data(&[3, 3]));
+        let found = scores(
+            gallery.x(),
+            gallery.class_indices(),
+            samples.x(),
+            samples.class_indices(),
+            &[3],
+            Metric::Euclidean,
+        )
+        .unwrap();
+        assert_eq!((found[0].1.right, found[0].1.tested), (3, 6));
+        let wrong = scores(gallery.x(), &[0], samples.x(), samples.class_indices(), &[1], Metric::Cosine);
+        assert!(wrong.is_err());
+    }
+}

@@ -161,7 +161,8 @@ mod tests {
     #[test]
     fn rotations_of_a_degenerate_eigenspace_change_nothing() {
         let n = 7;
-        let x = Mat::from_fn(n, n, |i, j| ((i * i * 3 + j * j * 5 + 7 * i * j) % 11) as f64 + f64::from(i == j));
+        let x =
+            Mat::from_fn(n, n, |i, j| ((i * i * 3 + j * j * 5 + 7 * i * j) % 11) as f64 + f64::from(i == j));
         let q = thin_svd(x.as_ref()).unwrap().u;
         let values = [0.0, 1e-10, -1e-10, 2.0, 3.0, 3.0 + 1e-9, 7.0];
         let s = [9.0, 5.0, 4.0, 2.5, 2.0, 1.0, 0.5];
