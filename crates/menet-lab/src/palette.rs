@@ -4,10 +4,8 @@
 /// One series' look.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Look {
-    /// On a light ground.
+    /// On a light ground; [`dark_twins`] has the one for dark grounds.
     pub(crate) colour: &'static str,
-    /// On a dark ground.
-    pub(crate) dark: &'static str,
     /// SVG dash pattern; empty = solid.
     pub(crate) dash: &'static str,
     /// Which of the markers.
@@ -35,8 +33,8 @@ pub(crate) const LOOKS: usize = COLOURS.len();
 
 /// The look of series number `i`.
 pub(crate) fn look(i: usize) -> Look {
-    let (colour, dark) = COLOURS[i % LOOKS];
-    Look { colour, dark, dash: DASHES[(i + i / LOOKS) % DASHES.len()], marker: i % 8 }
+    let (colour, _) = COLOURS[i % LOOKS];
+    Look { colour, dash: DASHES[(i + i / LOOKS) % DASHES.len()], marker: i % 8 }
 }
 
 /// Every light colour with the dark one that takes its place.

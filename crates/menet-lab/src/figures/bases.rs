@@ -14,7 +14,7 @@ const PICTURES: usize = 10;
 const BARS: usize = 4;
 
 /// How many variables of an axis bars show.
-pub(crate) const HEAVIEST: usize = 12;
+const HEAVIEST: usize = 12;
 
 const LEFT: f64 = 134.0;
 const TOP: f64 = 78.0;

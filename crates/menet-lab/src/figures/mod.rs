@@ -21,6 +21,10 @@ mod raster;
 mod rates;
 mod samples;
 
+pub(crate) use bases::heaviest;
+pub(crate) use paths::norm;
+pub(crate) use samples::by_class;
+
 /// A figure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
