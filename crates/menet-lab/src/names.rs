@@ -2,7 +2,8 @@
 
 use crate::study::Showcase;
 
-/// `name` without characters that XML forbids or that reorder text, cut to `most` characters.
+/// `name` without characters that XML forbids or that reorder text, cut to `most` characters in the
+/// middle.
 pub(crate) fn shown(name: &str, most: usize) -> String {
     let clean = |c: char| match c {
         // Bidirectional controls would let a name rearrange the text around it.
@@ -10,12 +11,15 @@ pub(crate) fn shown(name: &str, most: usize) -> String {
         c if c.is_control() => '\u{fffd}',
         c => c,
     };
-    let mut out: String = name.chars().take(most).map(clean).collect();
-    if name.chars().nth(most).is_some() {
-        out.pop();
-        out.push('…');
+    let length = name.chars().count();
+    if length <= most {
+        return name.chars().map(clean).collect();
     }
-    out
+    // Names often begin alike: the end tells them apart.
+    let tail = most / 3;
+    let head = most.saturating_sub(tail + 1);
+    let (start, end) = (name.chars().take(head), name.chars().skip(length - tail));
+    start.map(clean).chain(['…']).chain(end.map(clean)).collect()
 }
 
 /// As [`shown`], for kuva, which takes `$...$` for mathematics.
@@ -42,7 +46,7 @@ pub(crate) fn escaped(text: &str) -> String {
 /// What a set and training size are called in titles.
 pub(crate) fn setting(data: &str, train_per_class: usize) -> String {
     let samples = if train_per_class == 1 { "sample" } else { "samples" };
-    format!("{}, {train_per_class} training {samples} a class", shown(data, 40))
+    format!("{}, {train_per_class} training {samples} a class", shown(data, 28))
 }
 
 /// The variable's name, its place in the image, or its number from 1.
@@ -68,7 +72,7 @@ mod tests {
     #[test]
     fn names_are_tamed() {
         assert_eq!(shown("a\u{0}b\u{202e}c", 9), "a\u{fffd}b\u{fffd}c");
-        assert_eq!(shown("abcdef", 4), "abc…");
+        assert_eq!(shown("abcdefgh", 6), "abc…gh");
         assert_eq!(shown("abcd", 4), "abcd");
         assert_eq!(plotted("$x$", 9), "\\$x\\$");
         assert_eq!(escaped("<a href=\"x\">&'"), "&lt;a href=&quot;x&quot;&gt;&amp;&#39;");

@@ -118,11 +118,12 @@ fn bars(showcase: &Showcase, weights: &[(usize, f64)]) -> String {
     for &(j, weight) in weights {
         let share = if largest > 0.0 { weight.abs() / largest * 50.0 } else { 0.0 };
         let (side, left) = if weight < 0.0 { ("against", 50.0 - share) } else { ("for", 50.0) };
+        let value = format!("{weight:.2e}").replace('-', "−");
         let full = variable(showcase, j);
         let (name, full) = (escaped(&shown(&full, 24)), escaped(&shown(&full, 200)));
         let _ = write!(
             out,
-            "<li><span class=\"name\" title=\"{full}\">{name}</span><span class=\"track\"><span class=\"{side}\" style=\"left:{left:.1}%;width:{share:.1}%\"></span></span><span class=\"value\">{weight:.2e}</span></li>"
+            "<li><span class=\"name\" title=\"{full}\">{name}</span><span class=\"track\"><span class=\"{side}\" style=\"left:{left:.1}%;width:{share:.1}%\"></span></span><span class=\"value\">{value}</span></li>"
         );
     }
     out + "</ul>"

@@ -136,6 +136,7 @@ const paths = (() => {
       const title = document.createElement("strong");
       const colour = twin(lookOf(place)[0]);
       title.textContent = `${place + 1}. ${nameOf(set, v)}`;
+      title.title = title.textContent;
       title.style.color = colour;
       const shown = document.createElement(set.shape ? "canvas" : "ul");
       if (set.shape) {
