@@ -96,6 +96,11 @@ def charts(driver):
     assert len(places) >= 8, f"{len(places)} charts"
     for name, lines in drawn:
         assert lines > 0, f"chart {name} is empty"
+    legends = driver.execute_script(
+        "return [...document.querySelectorAll('.legendtext')].map((text) => text.textContent).join(' ')"
+    )
+    for name in ["<img src=x", "</script>", "<a href="]:
+        assert name in legends, f"legends show {name} letter by letter"
     blank = driver.execute_script(
         """return [...document.querySelectorAll("canvas.picture, .entries canvas")].filter((canvas) => {
           const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
@@ -142,7 +147,7 @@ def use(driver, page, width, height, start):
 
     here = inks(driver)
     scheme(driver, "dark" if start == "light" else "light")
-    WebDriverWait(driver, 20).until(lambda d: all(a != b for a, b in zip(here, inks(d))))
+    WebDriverWait(driver, 10).until(lambda d: all(a != b for a, b in zip(here, inks(d))))
     charts(driver)
 
     assert driver.execute_script("return typeof window.hacked") == "undefined", "a name ran as a script"

@@ -116,7 +116,8 @@ pub(super) fn boxes(curves: &[(usize, String, Curve)]) -> Result<Value> {
                 .box_points(BoxPoints::All)
                 .jitter(0.0)
                 .point_pos(0.0)
-                .quartile_method(QuartileMethod::Linear),
+                // As in the static figure for the paper's five repeats.
+                .quartile_method(QuartileMethod::Inclusive),
         );
     }
     let categories: Vec<String> = dimensions.iter().map(ToString::to_string).collect();
