@@ -1,5 +1,7 @@
 //! Names of data, methods, classes and variables come from files and may hold anything: here they become fit to be shown.
 
+use menet::Men;
+
 use crate::study::Showcase;
 
 /// `name` without characters that XML forbids or that reorder text, cut to `most` characters in the
@@ -56,6 +58,11 @@ pub(crate) fn variable(showcase: &Showcase, j: usize) -> String {
         (_, Some((_, width))) if width > 0 => format!("row {}, column {}", j / width + 1, j % width + 1),
         _ => format!("variable {}", j + 1),
     }
+}
+
+/// What a path's coefficients are measured on.
+pub(crate) fn scale(men: &Men) -> &'static str {
+    if men.params().standardize { "columns of length 1" } else { "columns as they are" }
 }
 
 /// A part of a file's name: letters, digits, `-` and `_` only.

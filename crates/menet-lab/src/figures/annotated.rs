@@ -99,7 +99,7 @@ fn bars(showcase: &Showcase, path: &Path, entries: &[Entry], drawn: &str) -> Str
     let top = CHART + 48.0;
     let mut canvas = Canvas::new(WIDTH, top + heights.iter().sum::<f64>());
     canvas.embed((0.0, 0.0), drawn);
-    let note = "The coefficients (columns of length 1) at the end of the step that each entry begins; in colour, the variable that entered";
+    let note = "The coefficients at the end of the step that each entry begins; in colour, the variable that entered";
     canvas.text((20.0, CHART + 16.0), 12.0, Anchor::Start, note);
     for (i, entry) in entries.iter().enumerate() {
         let colour = look(i).colour;

@@ -8,7 +8,7 @@ use menet::lars::{Knot, Path};
 
 use super::canvas::FONT;
 use super::rates::style;
-use crate::names::{plotted, setting, variable};
+use crate::names::{plotted, scale, setting, variable};
 use crate::palette::{LOOKS, look};
 use crate::study::Showcase;
 
@@ -53,11 +53,12 @@ pub(super) fn chart(
             dasharray: Some(look(i).dash.to_owned()).filter(|dash| !dash.is_empty()),
         })
         .collect();
+    let scale = showcase.men.as_ref().map_or("", scale);
     let layout = Layout::auto_from_plots(&plots)
         .with_title(title)
         .with_subtitle(note)
-        .with_x_label("ℓ1 norm of the coefficients (variables scaled to columns of length 1)")
-        .with_y_label("coefficient (columns of length 1)")
+        .with_x_label(format!("ℓ1 norm of the coefficients ({scale})"))
+        .with_y_label(format!("coefficient ({scale})"))
         .with_legend_entries(legend)
         .with_legend_title("in order of entry")
         .with_font_family(FONT)

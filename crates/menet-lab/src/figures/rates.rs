@@ -132,10 +132,10 @@ impl Extent {
         (low, high, step)
     }
 
-    /// Multiples of 5 %, a little away from the data.
+    /// Multiples of 5 %, a little away from the data, but hardly above 100 %.
     pub(super) fn rates(&self) -> (f64, f64) {
         let low = ((self.rates.0 - 1.0) / 5.0).floor() * 5.0;
         let high = ((self.rates.1 + 1.0) / 5.0).ceil() * 5.0;
-        (low.max(0.0), high)
+        (low.max(0.0), high.min(102.0))
     }
 }

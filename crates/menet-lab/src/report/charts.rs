@@ -20,8 +20,7 @@ pub(super) const PATH_NOTE: &str =
     "the first ten variables that entered in colour; the penalty falls to the right";
 pub(super) const ENTRIES_NOTE: &str = "the axis at the end of the step that each entry begins: ring, the variable that \
     entered; crosses, the others in use; colours of the lines above";
-pub(super) const ENTRY_BARS_NOTE: &str = "coefficients on columns of length 1 at the end of the step that each entry \
-    begins; in the colour of its line, the variable that entered";
+pub(super) const ENTRY_BARS_NOTE: &str = "coefficients at the end of the step that each entry begins; in the colour of its line, the variable that entered";
 
 /// The text of plotly.min.js, which the crate carries.
 pub(super) fn library() -> Result<String> {
@@ -129,7 +128,7 @@ pub(super) fn boxes(curves: &[(usize, String, Curve)]) -> Result<Value> {
 /// The layout of the explorer's chart of a path.
 pub(super) fn path_layout() -> Result<Value> {
     let x = "ℓ1 norm of the coefficients";
-    value(&layout(x, "coefficient (columns of length 1)").hover_mode(HoverMode::Closest))
+    value(&layout(x, "coefficient").hover_mode(HoverMode::Closest))
 }
 
 /// The layout of the explorer's chart of the rate against the number of variables.

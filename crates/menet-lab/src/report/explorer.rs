@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::script::number;
 use crate::error::Result;
 use crate::figures::{check, norm};
-use crate::names::{setting, shown, variable};
+use crate::names::{scale, setting, shown, variable};
 use crate::palette::LOOKS;
 use crate::study::{Showcase, Study};
 
@@ -57,6 +57,7 @@ fn set(showcase: &Showcase, budget: usize) -> Value {
     };
     json!({
         "title": setting(&showcase.data, showcase.train_per_class),
+        "scale": showcase.men.as_ref().map(scale),
         "shape": showcase.image_shape.map(|(height, width)| [height, width]),
         "variables": used,
         "names": names,

@@ -53,7 +53,8 @@ const paths = (() => {
     traces.reverse();
     const legend = { ...data.pathLayout.legend, traceorder: "reversed" };
     const shapes = knot === undefined ? [] : mark(column, knot);
-    draw(id, traces, { ...data.pathLayout, legend, shapes });
+    const yaxis = { ...data.pathLayout.yaxis, title: { text: `coefficient (${set.scale})` } };
+    draw(id, traces, { ...data.pathLayout, yaxis, legend, shapes });
   };
 
   // The axis at a knot as a picture, some variables with a ring and some with a cross.
