@@ -32,18 +32,20 @@ pub(super) fn chart(
 ) -> String {
     let order = path.order_of_entry();
     let sizes: Vec<f64> = knots.iter().map(norm).collect();
-    let line = |j: usize, colour: &str, dash: &str, width: f64| {
+    let line = |j: usize, colour: &str, dash: &str, width: f64, step: usize| {
         // From where the variable enters; one that never moves in these knots has no line.
         let first = knots.iter().position(|knot| knot.coefficients.get(j) != 0.0)?.saturating_sub(1);
         let points: Vec<(f64, f64)> =
-            (first..knots.len()).map(|k| (sizes[k], knots[k].coefficients.get(j))).collect();
+            kept(first, knots.len(), step).map(|k| (sizes[k], knots[k].coefficients.get(j))).collect();
         let line = LinePlot::new().with_data(points).with_color(colour).with_stroke_width(width);
         Some(Plot::Line(line.with_line_style(style(dash))))
     };
-    let others = order.iter().skip(LOOKS).filter_map(|&j| line(j, "#c4c4c4", "", 0.8));
+    // Hundreds of thin lines need not turn at every knot, which would make the file large.
+    let coarse = knots.len().div_ceil(150);
+    let others = order.iter().skip(LOOKS).filter_map(|&j| line(j, "#c4c4c4", "", 0.8, coarse));
     let named = order.iter().take(LOOKS).enumerate();
     let first: Vec<Plot> =
-        named.clone().rev().filter_map(|(i, &j)| line(j, look(i).colour, look(i).dash, 2.2)).collect();
+        named.clone().rev().filter_map(|(i, &j)| line(j, look(i).colour, look(i).dash, 2.2, 1)).collect();
     let plots: Vec<Plot> = others.chain(first).collect();
     let legend = named
         .map(|(i, &j)| LegendEntry {
@@ -65,6 +67,11 @@ pub(super) fn chart(
         .with_width(width)
         .with_height(height);
     kuva::render_to_svg(plots, layout)
+}
+
+/// Every `step`-th place from `first`, and the last.
+fn kept(first: usize, end: usize, step: usize) -> impl Iterator<Item = usize> {
+    (first..end).filter(move |k| (k - first).is_multiple_of(step) || k + 1 == end)
 }
 
 /// The sum of a knot's absolute coefficients.

@@ -20,7 +20,8 @@ pub(super) const PATH_NOTE: &str =
     "the first ten variables that entered in colour; the penalty falls to the right";
 pub(super) const ENTRIES_NOTE: &str = "the axis at the end of the step that each entry begins: ring, the variable that \
     entered; crosses, the others in use; colours of the lines above";
-pub(super) const ENTRY_BARS_NOTE: &str = "coefficients at the end of the step that each entry begins; in the colour of its line, the variable that entered";
+pub(super) const ENTRY_BARS_NOTE: &str = "coefficients at the end of the step that each entry begins; in the \
+    colour of its line, the variable that entered";
 
 /// The text of plotly.min.js, which the crate carries.
 pub(super) fn library() -> Result<String> {

@@ -74,14 +74,15 @@ const report = (() => {
     for (const [id, chart] of Object.entries(data.charts)) draw(id, chart.data, chart.layout);
   };
 
-  // Whoever draws something adds it here; it is drawn now and whenever the colour scheme changes.
+  // Whoever has drawn something says here how to draw it again when the colour scheme changes.
   const drawn = [];
+  dark.addEventListener("change", () => drawn.forEach((again) => again()));
+  const follow = (again) => drawn.push(again);
   const show = (act) => {
-    drawn.push(act);
     act();
+    follow(act);
   };
-  dark.addEventListener("change", () => drawn.forEach((act) => act()));
   show(paintPictures);
   show(drawCharts);
-  return { data, byId, css, plain, twin, draw, mixer, show };
+  return { data, byId, css, plain, twin, draw, mixer, follow, show };
 })();

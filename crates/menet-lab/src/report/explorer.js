@@ -114,7 +114,7 @@
     listen("explorer-back", "click", () => move(now.knot - 1));
     listen("explorer-next", "click", () => move(now.knot + 1));
     showSet();
-    report.show(drawAll);
+    report.follow(drawAll);
   }
   document.documentElement.dataset.ready = "yes";
 })();

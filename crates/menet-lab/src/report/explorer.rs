@@ -16,8 +16,8 @@ use crate::study::{Showcase, Study};
 /// How many columns can be explored.
 const COLUMNS: usize = 10;
 
-/// How many coefficients a report may hold, about 2 MB of text.
-const BUDGET: usize = 250_000;
+/// How many coefficients a report may hold, about 1.6 MB of text.
+const BUDGET: usize = 180_000;
 
 /// One entry a showcase that has a model with paths.
 pub(super) fn data(study: &Study) -> Result<Value> {

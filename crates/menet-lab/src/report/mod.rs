@@ -142,9 +142,12 @@ impl Page {
             self.markup += &axes;
             if let Some(place) = explorer::place(study, showcase) {
                 self.chart(&format!("path-{i}"), "The path of column 1", charts::PATH_NOTE);
+                let (kind, note) = match showcase.image_shape {
+                    Some(_) => ("entries", charts::ENTRIES_NOTE),
+                    None => ("entries named", charts::ENTRY_BARS_NOTE),
+                };
                 self.push(format_args!(
-                    "<figure>\n<figcaption>The first variables to enter column 1 <span class=\"note\">{}</span></figcaption>\n<div class=\"entries\" data-set=\"{place}\" data-place=\"{i}\"></div>\n</figure>\n",
-                    if showcase.image_shape.is_some() { charts::ENTRIES_NOTE } else { charts::ENTRY_BARS_NOTE }
+                    "<figure>\n<figcaption>The first variables to enter column 1 <span class=\"note\">{note}</span></figcaption>\n<div class=\"{kind}\" data-set=\"{place}\" data-place=\"{i}\"></div>\n</figure>\n"
                 ));
             }
         }
