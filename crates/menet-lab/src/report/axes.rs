@@ -118,7 +118,8 @@ fn bars(showcase: &Showcase, weights: &[(usize, f64)]) -> String {
     for &(j, weight) in weights {
         let share = if largest > 0.0 { weight.abs() / largest * 50.0 } else { 0.0 };
         let (side, left) = if weight < 0.0 { ("against", 50.0 - share) } else { ("for", 50.0) };
-        let value = format!("{weight:.2e}").replace('-', "−");
+        let plain = (0.01..1000.0).contains(&weight.abs());
+        let value = if plain { format!("{weight:.3}") } else { format!("{weight:.2e}") }.replace('-', "−");
         let full = variable(showcase, j);
         let (name, full) = (escaped(&shown(&full, 24)), escaped(&shown(&full, 200)));
         let _ = write!(
