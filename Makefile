@@ -1,5 +1,5 @@
 # One target directory serves all; tests run in release, since linear algebra without optimisation would sink them.
-.PHONY: demo test bench docs fixtures
+.PHONY: demo test bench docs fixtures browser
 
 demo:
 	cargo run --release --quiet -- demo
@@ -18,6 +18,20 @@ test: fixtures
 	cargo clippy --release --workspace --all-targets -- -D warnings
 	MENET_FIXTURES=$(CURDIR)/target/fixtures cargo test --release --workspace
 	RUSTDOCFLAGS="-D warnings" cargo doc --release --workspace --no-deps
+	$(MAKE) browser
+
+# The report of data with hostile names, opened and used in headless Chromium. Where that or selenium cannot be had,
+# nothing is tested and nothing fails; where they can, what the test finds counts.
+browser:
+	@if { { test -x /usr/bin/chromium && test -x /usr/bin/chromedriver; } \
+	      || { apt-get update && apt-get install --yes chromium chromium-driver; } >/dev/null 2>&1; } \
+	   && { test -x target/python/bin/python || python3 -m venv target/python; } \
+	   && target/python/bin/python -m pip install --quiet --disable-pip-version-check selenium; then \
+	  cargo run --release --quiet -p menet-lab --example sample_report -- target/report --hostile \
+	  && target/python/bin/python scripts/test_report.py target/report/report.html; \
+	else \
+	  echo "no Chromium with its driver and selenium: the report is not tested in a browser"; \
+	fi
 
 bench:
 	cargo bench --workspace --bench '*'

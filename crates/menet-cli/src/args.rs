@@ -156,7 +156,7 @@ params! {
     components: usize => |x| Some(x),
     /// Largest number of variables an axis uses [default: 100]
     nonzeros: usize => |x| Some(x),
-    /// Ridge of the elastic net, >= 0 [default: 0.1]
+    /// Ridge of the elastic net, >= 0 [default: 0.03]
     ridge: f64 => |x| x,
     /// Weight of the manifold term, >= 0 [default: 1]
     alpha: f64 => |x| x,
@@ -178,7 +178,7 @@ params! {
     ltsa_dimension: usize => |x| Some(x),
     /// Where classes should land: centres or whitened [default: whitened]
     target: String => |x| Named::from_name(&x)?,
-    /// Shrinkage of the whitened target, > 0 [default: 1]
+    /// Shrinkage of the whitened target, > 0 [default: 0.1]
     target_shrinkage: f64 => |x| x,
     /// Where the problem is not positive definite: shrink, floor or error [default: shrink]
     definiteness: String => |x| Named::from_name(&x)?,

@@ -49,7 +49,7 @@ impl From<menet::Error> for Failure {
 impl From<menet_lab::Error> for Failure {
     fn from(error: menet_lab::Error) -> Self {
         match error {
-            menet_lab::Error::Io(error) => Failure::Io(error),
+            menet_lab::Error::File(error) => Failure::Io(error),
             menet_lab::Error::Core(error) => error.into(),
             menet_lab::Error::Method { source: source @ menet::Error::Stopped { .. }, .. } => source.into(),
             other => Failure::Usage(other.to_string()),

@@ -18,10 +18,21 @@ pub enum Error {
         /// Why.
         source: menet::Error,
     },
+    /// A study whose parts do not fit together.
+    #[error("the study does not fit together: {0}")]
+    Study(String),
+    /// A figure that could not be drawn.
+    #[error("figure `{figure}` could not be drawn: {problem}")]
+    Figure {
+        /// Its name.
+        figure: String,
+        /// Why not.
+        problem: String,
+    },
     /// The core.
     #[error(transparent)]
     Core(#[from] menet::Error),
     /// Files.
     #[error(transparent)]
-    Io(#[from] menet_io::Error),
+    File(#[from] menet_io::Error),
 }

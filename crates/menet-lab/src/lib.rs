@@ -11,15 +11,23 @@
 //! | [`run`](mod@run) | all cells, on all cores |
 //! | [`study`] | what a run leaves behind |
 //! | [`output`] | tables and files |
+//! | [`figures`] | static figures, one file each |
+//! | [`report`] | the self-contained page |
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
+#![warn(clippy::unwrap_used)]
 
 pub mod cell;
+mod curves;
 pub mod error;
+pub mod figures;
 pub mod journal;
+mod names;
 pub mod output;
+mod palette;
 pub mod params;
 pub mod protocol;
+pub mod report;
 pub mod run;
 pub mod space;
 pub mod study;

@@ -13,10 +13,10 @@ use menet::evaluate::{classes_of, scores, subset};
 use crate::cell::{Cell, Place, evaluate};
 use crate::error::{Error, Result};
 use crate::journal::{Fingerprint, Journal};
-use crate::output;
 use crate::params::overlay;
 use crate::protocol::{Protocol, Set};
 use crate::study::{ResultRow, Showcase, Study};
+use crate::{figures, output, report};
 
 /// Watches a run.
 pub trait Progress: Monitor {
@@ -28,7 +28,8 @@ impl Progress for () {
     fn cells(&self, _done: usize, _total: usize, _last: &str) {}
 }
 
-/// Runs what is not finished in `folder`, and writes `results.csv`, `summary.csv`, `splits.csv` and `run.toml` there.
+/// Runs what is not finished in `folder`, and writes `results.csv`, `summary.csv`, `splits.csv`, `run.toml`, the figures
+/// and `report.html` there.
 ///
 /// `command` is what the user typed, for the record.
 ///
@@ -72,6 +73,9 @@ pub fn run(
     for set in &sets {
         study.showcases.push(showcase(protocol, set, &cells, progress)?);
     }
+    figures::write_all(&study, folder)?;
+    let page = report::html(&study)?;
+    menet_io::atomic::write(&folder.join("report.html"), |out| out.write_all(page.as_bytes()))?;
     Ok((study, cells))
 }
 

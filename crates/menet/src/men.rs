@@ -69,7 +69,7 @@ impl Default for MenParams {
         MenParams {
             components: None,
             nonzeros: None,
-            ridge: 0.1,
+            ridge: 0.03,
             alpha: 1.0,
             beta: 1.0,
             kappa: 0.1,
@@ -80,7 +80,7 @@ impl Default for MenParams {
             lle_regularizer: 1e-3,
             ltsa_dimension: None,
             target: TargetKind::Whitened,
-            target_shrinkage: 1.0,
+            target_shrinkage: 0.1,
             definiteness: Definiteness::Shrink,
             floor: 0.5,
             standardize: true,

@@ -44,7 +44,7 @@ impl Default for Spg {
     fn default() -> Self {
         Spg {
             nonzeros: None,
-            ridge: 0.1,
+            ridge: 0.03,
             patch: "laplacian".to_owned(),
             k_within: 5,
             k_between: 5,

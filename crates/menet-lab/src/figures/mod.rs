@@ -1,0 +1,113 @@
+//! The figures of a study, each as SVG and PNG.
+//!
+//! One file a figure, each a function from the study's types to an SVG. Charts are kuva's; pictures with marks are
+//! composed on a small canvas of our own. PNGs are made from the SVGs, so that both show the same.
+
+use std::path::{Path, PathBuf};
+
+use crate::curves::{self, Setting};
+use crate::error::{Error, Result};
+use crate::names::slug;
+use crate::study::{Showcase, Study};
+
+mod annotated;
+mod bars;
+mod bases;
+mod boxes;
+mod canvas;
+mod paths;
+mod pictures;
+mod raster;
+mod rates;
+mod samples;
+
+pub(crate) use bases::heaviest;
+pub(crate) use paths::norm;
+pub(crate) use samples::by_class;
+
+/// A figure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    /// What its file is called, without ending.
+    pub name: String,
+    /// The picture.
+    pub svg: String,
+}
+
+/// All figures of a study.
+///
+/// # Errors
+/// When the study's parts do not fit together.
+pub fn all(study: &Study) -> Result<Vec<Figure>> {
+    let mut figures: Vec<Figure> = Vec::new();
+    for (i, setting) in curves::settings(study).iter().enumerate() {
+        // Different names may become the same plain letters.
+        let mut place = format!("{}-{}", slug(&setting.data), setting.train);
+        if figures.iter().any(|figure| figure.name.ends_with(&format!("-{place}"))) {
+            place = format!("{place}-{}", i + 1);
+        }
+        let mut add = |kind: &str, svg: Option<String>| {
+            figures.extend(svg.map(|svg| Figure { name: format!("{kind}-{place}"), svg }));
+        };
+        add("rates", rates::figure(study, setting));
+        add("boxes", boxes::figure(study, setting));
+        if let Some(showcase) = showcase(study, setting) {
+            check(showcase)?;
+            add("samples", samples::figure(showcase));
+            add("bases", bases::figure(showcase));
+            add("path", paths::figure(showcase));
+            add("entries", annotated::figure(showcase));
+        }
+    }
+    Ok(figures)
+}
+
+/// Writes every figure into `folder/figures`, which is made if need be, and returns the files.
+///
+/// # Errors
+/// When a file cannot be written, or the study's parts do not fit together.
+pub fn write_all(study: &Study, folder: &Path) -> Result<Vec<PathBuf>> {
+    let folder = folder.join("figures");
+    std::fs::create_dir_all(&folder).map_err(|e| menet_io::Error::Output {
+        path: folder.clone(),
+        problem: format!("cannot be made: {e}"),
+    })?;
+    let mut files = Vec::new();
+    for figure in all(study)? {
+        let png = raster::png(&figure.name, &figure.svg)?;
+        for (ending, bytes) in [("svg", figure.svg.as_bytes()), ("png", &png)] {
+            let path = folder.join(format!("{}.{ending}", figure.name));
+            menet_io::atomic::write(&path, |out| out.write_all(bytes))?;
+            files.push(path);
+        }
+    }
+    Ok(files)
+}
+
+/// The first showcase of a setting, if any: a second one would overwrite its files.
+fn showcase<'a>(study: &'a Study, setting: &Setting) -> Option<&'a Showcase> {
+    let fits = |s: &&Showcase| s.data == setting.data && s.train_per_class == setting.train;
+    study.showcases.iter().find(fits)
+}
+
+/// Refuses a showcase whose sizes disagree, so that no drawing reads beyond an end.
+pub(crate) fn check(showcase: &Showcase) -> Result<()> {
+    let p = match (showcase.bases.first(), &showcase.men, showcase.samples.first()) {
+        (Some((_, projection)), _, _) => projection.variables(),
+        (None, Some(men), _) => men.projection().variables(),
+        (None, None, Some((_, sample))) => sample.len(),
+        (None, None, None) => return Ok(()),
+    };
+    let bases = showcase.bases.iter().map(|(name, projection)| (name.as_str(), projection.variables()));
+    let samples = showcase.samples.iter().map(|(class, sample)| (class.as_str(), sample.len()));
+    let men = showcase.men.iter().map(|men| ("MEN's model", men.projection().variables()));
+    let names = showcase.feature_names.iter().map(|names| ("the list of names", names.len()));
+    let shape = showcase.image_shape.iter().map(|&(h, w)| ("an image", h.saturating_mul(w)));
+    match bases.chain(samples).chain(men).chain(names).chain(shape).find(|&(_, size)| size != p) {
+        Some((what, size)) => {
+            let problem = format!("{what} has {size} variables, others of the same showcase have {p}");
+            Err(Error::Study(problem))
+        }
+        None => Ok(()),
+    }
+}

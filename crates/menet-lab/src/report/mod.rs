@@ -1,0 +1,174 @@
+//! The report of a study: one HTML file that needs nothing else.
+//!
+//! It is read on phones and screens, in the light and in the dark, without a network. The tables are plain markup; the
+//! charts are plotly's, whose script comes inside its crate and goes inside the file; the other scripts are ours: they draw,
+//! follow the reader's colour scheme and run the path explorer. A content security policy forbids the page to
+//! fetch anything. Names from data reach the page escaped, each in the way its place demands.
+
+use std::fmt::Write;
+
+use serde_json::{Map, Value, json};
+
+use crate::curves::{Setting, curves, settings};
+use crate::error::{Error, Result};
+use crate::figures;
+use crate::names::{escaped, setting as named};
+use crate::palette::{LOOKS, dark_twins, look};
+use crate::study::{Showcase, Study};
+
+mod axes;
+mod charts;
+mod explorer;
+mod script;
+mod table;
+mod words;
+
+/// The report.
+///
+/// # Errors
+/// When the study's parts do not fit together.
+pub fn html(study: &Study) -> Result<String> {
+    let settings = settings(study);
+    let mut page = Page::default();
+    for (i, setting) in settings.iter().enumerate() {
+        page.setting(study, setting, i, !settings[..i].iter().any(|before| before.data == setting.data))?;
+    }
+    let explorer = explorer::data(study)?;
+    let explorable = explorer.as_array().is_some_and(|sets| !sets.is_empty());
+    let data = json!({
+        "charts": page.charts,
+        "pictures": page.pictures,
+        "explorer": explorer,
+        "pathLayout": charts::path_layout()?,
+        "rateLayout": charts::sparsity_layout()?,
+        "looks": (0..LOOKS).map(|i| json!([look(i).colour, charts::dash_name(look(i).dash)])).collect::<Value>(),
+        "dark": dark_twins().map(|(light, dark)| (light.to_owned(), dark.into())).collect::<Map<_, _>>(),
+    });
+    let links: String = settings
+        .iter()
+        .enumerate()
+        .map(|(i, s)| format!("<a href=\"#set-{i}\">{}</a>\n", escaped(&named(&s.data, s.train))))
+        .collect();
+    let explore = if explorable { "<a href=\"#explorer\">Path explorer</a>\n" } else { "" };
+    let mut out = String::with_capacity(6_000_000);
+    // Writing to a string cannot fail.
+    let _ = write!(
+        out,
+        r##"<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:">
+<title>Manifold Elastic Net: report</title>
+<style>
+{css}</style>
+</head>
+<body>
+<main>
+<h1>Manifold Elastic Net: report</h1>
+{words}
+<nav aria-label="Contents">
+<a href="#table">Table</a>
+{links}{explore}<a href="#run">Parameters</a>
+</nav>
+<noscript><p class="note">The charts need JavaScript; the tables do not.</p></noscript>
+<section id="table">
+<h2>Recognition rates</h2>
+{table}
+</section>
+{sections}
+{explorer}
+<section id="run">
+<h2>Parameters</h2>
+<details>
+<summary>All that is needed to repeat the run</summary>
+<pre tabindex="0">{run}</pre>
+</details>
+</section>
+</main>
+<script type="application/json" id="data">{data}</script>
+<script>{plotly}</script>
+<script>
+{draw}{paths}{explore_script}</script>
+</body>
+</html>
+"##,
+        css = include_str!("report.css"),
+        words = words::protocol(study),
+        table = table::rates(study, &settings),
+        sections = page.markup,
+        explorer = if explorable { include_str!("explorer.html") } else { "" },
+        run = escaped(&study.run),
+        data = script::json(&data)?,
+        plotly = charts::library()?,
+        draw = include_str!("draw.js"),
+        paths = include_str!("paths.js"),
+        explore_script = include_str!("explorer.js"),
+    );
+    Ok(out)
+}
+
+/// What the settings add to the page.
+#[derive(Debug, Default)]
+struct Page {
+    markup: String,
+    charts: Map<String, Value>,
+    pictures: Vec<Value>,
+}
+
+impl Page {
+    fn setting(&mut self, study: &Study, setting: &Setting, i: usize, first_of_data: bool) -> Result<()> {
+        let title = escaped(&named(&setting.data, setting.train));
+        self.push(format_args!("<section id=\"set-{i}\">\n<h2>{title}</h2>\n"));
+        let curves = curves(study, setting);
+        if !curves.is_empty() {
+            let id = format!("rates-{i}");
+            self.chart(&id, "Recognition rate against dimension", charts::RATES_NOTE);
+            self.charts.insert(id, charts::rates(&curves)?);
+            let id = format!("boxes-{i}");
+            self.chart(&id, "Rates over the repeats", charts::BOXES_NOTE);
+            self.charts.insert(id, charts::boxes(&curves)?);
+        }
+        let fits = |s: &&Showcase| s.data == setting.data && s.train_per_class == setting.train;
+        if let Some(showcase) = study.showcases.iter().find(fits) {
+            figures::check(showcase)?;
+            if first_of_data {
+                let samples = axes::samples(showcase, &mut self.pictures);
+                self.markup += &samples;
+            }
+            let axes = axes::bases(showcase, &mut self.pictures);
+            self.markup += &axes;
+            if let Some(place) = explorer::place(study, showcase) {
+                self.chart(&format!("path-{i}"), "The path of column 1", charts::PATH_NOTE);
+                let (kind, note) = match showcase.image_shape {
+                    Some(_) => ("entries", charts::ENTRIES_NOTE),
+                    None => ("entries named", charts::ENTRY_BARS_NOTE),
+                };
+                self.push(format_args!(
+                    "<figure>\n<figcaption>The first variables to enter column 1 <span class=\"note\">{note}</span></figcaption>\n<div class=\"{kind}\" data-set=\"{place}\" data-place=\"{i}\"></div>\n</figure>\n"
+                ));
+            }
+        }
+        self.markup += "</section>\n";
+        Ok(())
+    }
+
+    /// A chart, wider than a phone where its marks would otherwise be too small.
+    fn chart(&mut self, id: &str, title: &str, note: &str) {
+        let kind = id.split('-').next().unwrap_or_default();
+        self.push(format_args!(
+            "<figure>\n<figcaption>{title} <span class=\"note\">{note}</span></figcaption>\n<div class=\"scroll\"><div class=\"chart {kind}\" id=\"{id}\"></div></div>\n</figure>\n"
+        ));
+    }
+
+    fn push(&mut self, markup: std::fmt::Arguments<'_>) {
+        let _ = self.markup.write_fmt(markup);
+    }
+}
+
+/// What serde says when a value cannot be written.
+fn unwritten(e: serde_json::Error) -> Error {
+    Error::Study(format!("a number cannot be written to the report: {e}"))
+}

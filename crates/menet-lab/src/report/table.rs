@@ -1,0 +1,72 @@
+//! The table in the paper's layout: a row a set and training size, a column a method.
+
+use std::fmt::Write;
+
+use crate::curves::{Setting, methods};
+use crate::names::{escaped, shown};
+use crate::study::{Study, SummaryRow};
+
+/// Rates, and below them the seconds, folded.
+pub(super) fn rates(study: &Study, settings: &[Setting]) -> String {
+    let kind = if study.tuned {
+        "Rate in % ± standard deviation (dimension), tuned inside the training samples; best of a row in bold"
+    } else {
+        "Rate in % ± standard deviation (dimension), <em>optimistic</em>: best dimension on the test samples; best of a row in bold"
+    };
+    let best = |row: &[Option<&SummaryRow>]| {
+        row.iter().flatten().map(|cell| tenths(cell.rate)).max().filter(|_| row.iter().flatten().count() > 1)
+    };
+    let rate = |cell: &SummaryRow, best: Option<i64>| {
+        let spread =
+            if cell.sd.is_finite() { format!("&nbsp;±&nbsp;{:.1}", cell.sd) } else { String::new() };
+        let text = format!("{:.1}{spread} <span class=\"dimension\">({})</span>", cell.rate, cell.dimension);
+        if best == Some(tenths(cell.rate)) { format!("<strong>{text}</strong>") } else { text }
+    };
+    let mut out = table(study, settings, kind, &best, &rate);
+    if study.summary.iter().any(|row| row.seconds > 0.0) {
+        let kind = "Mean seconds of fit, projection and classification";
+        let seconds = table(study, settings, kind, &|_| None, &|cell, _| format!("{:.2}", cell.seconds));
+        let _ = write!(out, "\n<details><summary>Seconds</summary>\n{seconds}\n</details>");
+    }
+    out
+}
+
+/// A rate as it is printed, so that what looks equal is equally bold.
+fn tenths(rate: f64) -> i64 {
+    (rate * 10.0).round() as i64
+}
+
+fn table(
+    study: &Study,
+    settings: &[Setting],
+    caption: &str,
+    best: &dyn Fn(&[Option<&SummaryRow>]) -> Option<i64>,
+    cell: &dyn Fn(&SummaryRow, Option<i64>) -> String,
+) -> String {
+    let methods = methods(study);
+    let mut out = format!(
+        "<p class=\"note\">{caption}</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\">\n<table>\n<thead><tr><th scope=\"col\">set</th><th scope=\"col\">training samples a class</th>"
+    );
+    for method in &methods {
+        let _ = write!(out, "<th scope=\"col\">{}</th>", escaped(&shown(method, 30)));
+    }
+    out += "</tr></thead>\n<tbody>\n";
+    for setting in settings {
+        let find = |method: &String| {
+            let fits = |row: &&SummaryRow| {
+                row.data == setting.data && row.train_per_class == setting.train && row.method == *method
+            };
+            study.summary.iter().find(fits)
+        };
+        let row: Vec<Option<&SummaryRow>> = methods.iter().map(find).collect();
+        let best = best(&row);
+        let (data, train) = (escaped(&shown(&setting.data, 60)), setting.train);
+        let _ = write!(out, "<tr><th scope=\"row\">{data}</th><td>{train}</td>");
+        for found in row {
+            let text = found.map_or_else(|| "–".to_owned(), |row| cell(row, best));
+            let _ = write!(out, "<td>{text}</td>");
+        }
+        out += "</tr>\n";
+    }
+    out + "</tbody>\n</table>\n</div>"
+}

@@ -1,0 +1,169 @@
+//! Figures and report of small studies: everything is written, is well-formed, and hostile names stay text.
+
+#[path = "../examples/support/study.rs"]
+mod support;
+
+use std::path::Path;
+
+use menet_io::{ReadOptions, Table, read};
+use menet_lab::study::Study;
+use menet_lab::{figures, report};
+use support::{Plan, study};
+
+const HOSTILE: &str =
+    "<img src=x onerror=window.hacked=1></script><script>window.hacked=1</script>$a$\u{202e}\u{1}";
+
+fn plan(name: &str, train: &[usize], repeats: usize, dimensions: usize) -> Plan {
+    let name = name.to_owned();
+    Plan { name, train_per_class: train.to_vec(), repeats, dimensions, nonzeros: 12 }
+}
+
+/// The first classes of the built-in faces.
+fn faces(classes: usize) -> Table {
+    let mut table = read("orl", &ReadOptions::default()).unwrap();
+    let labels = table.labels.clone().unwrap();
+    let keep: Vec<usize> =
+        (0..table.rows).filter(|&i| labels[i].parse::<usize>().unwrap() <= classes).collect();
+    table.values = keep.iter().flat_map(|&i| table.values[i * 1600..(i + 1) * 1600].to_vec()).collect();
+    table.labels = Some(keep.iter().map(|&i| labels[i].clone()).collect());
+    table.rows = keep.len();
+    table
+}
+
+/// A few genes of the leukemia set.
+fn genes() -> Table {
+    let table = read("leukemia", &ReadOptions::default()).unwrap();
+    let names = table.feature_names.clone().unwrap();
+    table.select(&names[..60]).unwrap()
+}
+
+/// Writes and reads back all figures; returns their names.
+fn drawn(study: &Study) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let files = figures::write_all(study, folder.path()).unwrap();
+    for file in &files {
+        let bytes = std::fs::read(file).unwrap();
+        match file.extension().unwrap().to_str().unwrap() {
+            "svg" => {
+                let text = String::from_utf8(bytes).unwrap();
+                let svg =
+                    roxmltree::Document::parse(&text).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+                assert_eq!(svg.root_element().tag_name().name(), "svg");
+                assert!(!text.contains("NaN") && !text.contains("inf"), "{}", file.display());
+            }
+            _ => assert!(bytes.starts_with(b"\x89PNG") && bytes.len() > 5000, "{}", file.display()),
+        }
+    }
+    let stem = |path: &Path| path.file_stem().unwrap().to_str().unwrap().to_owned();
+    files.iter().map(|path| stem(path)).step_by(2).collect()
+}
+
+/// The page without the charting library, which holds addresses in its code.
+fn page(study: &Study) -> String {
+    let html = report::html(study).unwrap();
+    let start = html.find("<script>").unwrap();
+    let end = start + html[start..].find("</script>").unwrap();
+    assert!(html[start..end].contains("plotly.js"), "the charting library is inside");
+    [&html[..start], &html[end..]].concat()
+}
+
+fn kinds(names: &[String], kind: &str) -> usize {
+    names.iter().filter(|name| name.starts_with(kind)).count()
+}
+
+#[test]
+fn faces_and_genes_are_drawn_and_reported() {
+    let (faces, genes) = (faces(4), genes());
+    let study =
+        study(&[(plan("faces", &[3, 5], 3, 5), &faces), (plan("genes", &[5], 2, 4), &genes)]).unwrap();
+    let names = drawn(&study);
+    for kind in ["rates-", "boxes-", "bases-", "path-", "entries-"] {
+        assert_eq!(kinds(&names, kind), 3, "{kind}");
+    }
+    assert_eq!(kinds(&names, "samples-"), 2, "genes are no images");
+    let page = page(&study);
+    assert!(page.contains("optimistic"));
+    assert!(page.len() < 1_000_000, "{}", page.len());
+    for fetch in ["src=\"http", "href=\"http", "src=http", "@import", "url("] {
+        assert!(!page.contains(fetch), "{fetch}");
+    }
+    // Every chart the script draws has its place.
+    for id in ["rates-0", "boxes-2", "path-1", "explorer-paths", "explorer-knot"] {
+        assert!(page.contains(&format!("id=\"{id}\"")), "{id}");
+    }
+    let tuned = Study { tuned: true, ..study };
+    let page = self::page(&tuned);
+    assert!(!page.contains("optimistic") && page.contains("cross-validation"));
+}
+
+#[test]
+fn hostile_names_stay_text() {
+    let mut genes = genes();
+    for (kind, label) in genes.labels.as_mut().unwrap().iter_mut().enumerate() {
+        *label = format!("{HOSTILE}{}", kind % 2);
+    }
+    genes.feature_names = Some((0..genes.columns).map(|j| format!("{HOSTILE}{j}")).collect());
+    let mut study = study(&[(plan(HOSTILE, &[5], 2, 3), &genes)]).unwrap();
+    study.run = HOSTILE.to_owned();
+    study.metric = HOSTILE.to_owned();
+    for method in study.methods.iter_mut().chain(study.results.iter_mut().map(|row| &mut row.method)) {
+        *method += HOSTILE;
+    }
+    for method in study.summary.iter_mut().map(|row| &mut row.method) {
+        *method += HOSTILE;
+    }
+    assert_eq!(drawn(&study).len(), 5);
+    let page = page(&study);
+    assert!(page.contains("&lt;img src=x"));
+    assert!(!page.contains("<img"));
+    // Ours: data, draw, paths and explorer; and the one that ends where the library was cut out.
+    assert_eq!(page.matches("<script").count(), 2);
+    assert_eq!(page.matches("</script").count(), 3);
+    for figure in figures::all(&study).unwrap() {
+        assert!(
+            !figure.svg.contains("<script") && !figure.svg.contains("onerror=window.hacked=1>"),
+            "{}",
+            figure.name
+        );
+    }
+}
+
+#[test]
+fn what_is_missing_is_left_out() {
+    let genes = genes();
+    let full = study(&[(plan("genes", &[5], 1, 4), &genes)]).unwrap();
+
+    // One repeat has no spread; a method may lack dimensions, or all of them.
+    let mut few = full.clone();
+    few.results.retain(|row| row.method != "PCA" || row.dimension == 3);
+    few.results.retain(|row| row.method != "random");
+    assert_eq!(kinds(&drawn(&few), "boxes-"), 1);
+    let text = page(&few);
+    assert!(text.contains("done once") && !text.contains("NaN"));
+
+    // Without MEN, or with a model whose paths were left out, nothing can be explored.
+    let mut bare = full.clone();
+    for showcase in &mut bare.showcases {
+        showcase.men = showcase.men.take().map(|men| men.without_paths());
+    }
+    let mut without = full.clone();
+    for showcase in &mut without.showcases {
+        showcase.men = None;
+        showcase.bases.retain(|(name, _)| name == "PCA");
+        showcase.rates_by_nonzeros.clear();
+    }
+    for study in [&bare, &without] {
+        let names = drawn(study);
+        assert_eq!((kinds(&names, "path-"), kinds(&names, "bases-")), (0, 1));
+        assert!(!page(study).contains("id=\"explorer\""));
+    }
+
+    let empty = Study { summary: vec![], results: vec![], showcases: vec![], ..full.clone() };
+    assert_eq!(drawn(&empty).len(), 0);
+    assert!(page(&empty).contains("No results"));
+
+    let mut wrong = full;
+    wrong.showcases[0].samples[0].1.pop();
+    assert!(figures::all(&wrong).unwrap_err().to_string().contains("59"));
+    assert!(report::html(&wrong).is_err());
+}
