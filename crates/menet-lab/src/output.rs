@@ -181,7 +181,7 @@ pub fn table(study: &Study) -> (Vec<String>, Vec<Vec<String>>) {
     (header, rows.collect())
 }
 
-/// Writes what tuning tried and chose: `trials.csv` and `params.toml`.
+/// Writes what tuning tried and chose: `trials.csv`, `params.toml` and the plot `tuning.svg`, `tuning.png`.
 ///
 /// # Errors
 /// When the folder or a file cannot be written.
@@ -234,7 +234,7 @@ pub fn write_tuning(tuned: &Tuned, source: &str, folder: &Path) -> Result<()> {
         tuned.dimension,
         tuned.metric.name()
     );
-    Ok(menet_io::atomic::write(&folder.join("params.toml"), |out| {
-        out.write_all((heading + &text).as_bytes())
-    })?)
+    menet_io::atomic::write(&folder.join("params.toml"), |out| out.write_all((heading + &text).as_bytes()))?;
+    crate::figures::write_tuning(tuned, source, folder)?;
+    Ok(())
 }

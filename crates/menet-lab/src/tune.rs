@@ -40,6 +40,21 @@ pub struct Trial {
     pub standard_error: f64,
 }
 
+impl Trial {
+    /// The number of variables an axis may use, read off a path or a parameter of the setting.
+    pub fn support(&self) -> Option<usize> {
+        let own = self.params.get("nonzeros").and_then(Value::as_integer);
+        self.nonzeros.or(own.and_then(|k| usize::try_from(k).ok()))
+    }
+
+    /// The setting but for that number.
+    pub(crate) fn without_support(&self) -> Table {
+        let mut params = self.params.clone();
+        params.remove("nonzeros");
+        params
+    }
+}
+
 /// What was chosen, and from what.
 #[derive(Debug, Clone)]
 pub struct Tuned {
@@ -284,7 +299,7 @@ impl Search<'_> {
         }
         let least = self.trials[best].score.rate() - self.trials[best].standard_error;
         // The fewest variables, then the fewest axes, then the better.
-        let size = |at: usize| (self.trials[at].nonzeros.unwrap_or(0), self.trials[at].dimension);
+        let size = |at: usize| (self.trials[at].support().unwrap_or(0), self.trials[at].dimension);
         (0..self.trials.len())
             .filter(|&at| self.trials[at].score.rate() >= least)
             .reduce(|a, b| if size(b) < size(a) || (size(b) == size(a) && self.better(b, a)) { b } else { a })

@@ -9,6 +9,7 @@ use crate::curves::{self, Setting};
 use crate::error::{Error, Result};
 use crate::names::slug;
 use crate::study::{Showcase, Study};
+use crate::tune::Tuned;
 
 mod annotated;
 mod bars;
@@ -20,6 +21,7 @@ mod pictures;
 mod raster;
 mod rates;
 mod samples;
+mod tuning;
 
 pub(crate) use bases::heaviest;
 pub(crate) use paths::norm;
@@ -74,14 +76,30 @@ pub fn write_all(study: &Study, folder: &Path) -> Result<Vec<PathBuf>> {
     })?;
     let mut files = Vec::new();
     for figure in all(study)? {
-        let png = raster::png(&figure.name, &figure.svg)?;
-        for (ending, bytes) in [("svg", figure.svg.as_bytes()), ("png", &png)] {
-            let path = folder.join(format!("{}.{ending}", figure.name));
+        files.extend(figure.write(&folder)?);
+    }
+    Ok(files)
+}
+
+/// Writes the plot of what tuning saw into `folder`: `tuning.svg` and `tuning.png`.
+///
+/// # Errors
+/// When a file cannot be written.
+pub fn write_tuning(tuned: &Tuned, source: &str, folder: &Path) -> Result<Vec<PathBuf>> {
+    Figure { name: "tuning".to_owned(), svg: tuning::figure(tuned, source) }.write(folder)
+}
+
+impl Figure {
+    fn write(&self, folder: &Path) -> Result<Vec<PathBuf>> {
+        let png = raster::png(&self.name, &self.svg)?;
+        let mut files = Vec::new();
+        for (ending, bytes) in [("svg", self.svg.as_bytes()), ("png", &png)] {
+            let path = folder.join(format!("{}.{ending}", self.name));
             menet_io::atomic::write(&path, |out| out.write_all(bytes))?;
             files.push(path);
         }
+        Ok(files)
     }
-    Ok(files)
 }
 
 /// The first showcase of a setting, if any: a second one would overwrite its files.

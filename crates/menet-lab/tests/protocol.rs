@@ -1,0 +1,258 @@
+//! The protocol: what is drawn, what is kept, and that a stopped run goes on as if nothing had happened.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use faer::Mat;
+use menet::{Dataset, Method, Monitor};
+use menet_lab::cell::Cell;
+use menet_lab::params::MethodParams;
+use menet_lab::{Error, MetricChoice, Progress, Protocol, Set, Study, TuneOptions, journal, run, tune};
+use rand::{RngExt, SeedableRng};
+
+/// Classes about their centres, the last of fewer samples.
+fn data(seed: u64) -> Dataset<'static> {
+    let mut rng = rand_pcg::Pcg64::seed_from_u64(seed);
+    let labels: Vec<usize> = (0..44).map(|i| if i < 40 { i % 4 } else { 4 }).collect();
+    let centres = Mat::from_fn(5, 12, |_, _| rng.random::<f64>());
+    let x = Mat::from_fn(44, 12, |i, j| centres[(labels[i], j)] + 0.6 * rng.random::<f64>());
+    Dataset::from_owned(x, &labels).unwrap()
+}
+
+fn set(seed: u64) -> Set<'static> {
+    Set { name: "clusters".to_owned(), data: data(seed), rows: None }
+}
+
+fn protocol() -> Protocol {
+    Protocol {
+        methods: ["men", "slpp", "flda", "pca"].map(str::to_owned).to_vec(),
+        train_per_class: vec![3, 2],
+        repeats: 3,
+        dims: (1..=6).collect(),
+        seed: 7,
+        metric: MetricChoice::Euclidean,
+        subset_classes: None,
+        min_per_class: None,
+        tune: None,
+        params: MethodParams::default(),
+    }
+}
+
+fn go(protocol: &Protocol, set: &Set<'_>, folder: &Path) -> (Study, Vec<Cell>) {
+    run(protocol, std::slice::from_ref(set), folder, &[], &()).unwrap()
+}
+
+fn file(folder: &Path, name: &str) -> String {
+    std::fs::read_to_string(folder.join(name)).unwrap()
+}
+
+#[test]
+fn results_have_every_cell_and_no_dimension_beyond_a_methods_limit() {
+    let dir = tempfile::tempdir().unwrap();
+    let (study, _) = go(&protocol(), &set(1), dir.path());
+    let most = |method: &str| study.results.iter().filter(|r| r.method == method).map(|r| r.dimension).max();
+    assert_eq!((most("men"), most("flda"), most("pca"), most("slpp")), (Some(4), Some(4), Some(6), Some(6)));
+    let rows = file(dir.path(), "results.csv");
+    assert!(
+        rows.starts_with("data,train_per_class,method,repeat,dimension,rate\nclusters,3,men,0,1,"),
+        "{rows}"
+    );
+    assert_eq!(rows.lines().count(), 1 + 2 * 3 * (4 + 4 + 6 + 6));
+    let splits = file(dir.path(), "splits.csv");
+    assert_eq!(splits.lines().count(), 1 + 2 * 3 * 44);
+    assert_eq!(splits.lines().filter(|line| line.contains(",3,0,") && line.ends_with(",train")).count(), 15);
+    // The table's rate is the best mean over dimensions, its deviation that of the repeats there.
+    for row in &study.summary {
+        let at = |d: usize| -> Vec<f64> {
+            let same = study.results.iter().filter(|r| {
+                r.method == row.method && r.train_per_class == row.train_per_class && r.dimension == d
+            });
+            same.map(|r| r.rate).collect()
+        };
+        let mean = |x: &[f64]| x.iter().sum::<f64>() / x.len() as f64;
+        let best = (1..=6).map(at).filter(|x| x.len() == 3).map(|x| mean(&x)).fold(0.0, f64::max);
+        assert!((row.rate - best).abs() < 1e-9 && (mean(&at(row.dimension)) - best).abs() < 1e-9);
+        let squares: f64 = at(row.dimension).iter().map(|x| (x - best).powi(2)).sum();
+        assert!((row.sd - (squares / 2.0).sqrt()).abs() < 1e-9 && row.seconds > 0.0);
+    }
+    assert!(dir.path().join("report.html").is_file() && dir.path().join("figures").is_dir());
+    // What is recorded of the run gives its parameters back.
+    let recorded = MethodParams::parse(&file(dir.path(), "run.toml")).unwrap();
+    assert_eq!(recorded.method("men").unwrap(), Method::from_name("men").unwrap());
+}
+
+/// Stops after so many cells.
+struct After(usize, AtomicUsize);
+
+impl Monitor for After {
+    fn stop(&self) -> bool {
+        self.1.load(Ordering::Relaxed) >= self.0
+    }
+}
+
+impl Progress for After {
+    fn cells(&self, _done: usize, _total: usize, _last: &str) {
+        self.1.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn a_stopped_run_goes_on_to_the_same_results() {
+    let (whole, stopped) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (protocol, set) = (protocol(), set(2));
+    go(&protocol, &set, whole.path());
+    let sets = std::slice::from_ref(&set);
+    let error = run(&protocol, sets, stopped.path(), &[], &After(5, AtomicUsize::new(0))).unwrap_err();
+    assert!(matches!(error, Error::Method { source: menet::Error::Stopped { .. }, .. }), "{error}");
+    assert!(!stopped.path().join("results.csv").exists(), "nothing half done is shown");
+    // A kill in the middle of a line.
+    let journal = stopped.path().join(journal::NAME);
+    let cells = std::fs::read_to_string(&journal).unwrap();
+    let finished = cells.lines().count() - 1;
+    assert!((5..=8).contains(&finished), "{finished}");
+    std::fs::write(&journal, cells.clone() + &cells[cells.len() / 2..cells.len() - 9]).unwrap();
+    go(&protocol, &set, stopped.path());
+    for name in ["results.csv", "splits.csv", "run.toml"] {
+        assert_eq!(file(whole.path(), name), file(stopped.path(), name), "{name}");
+    }
+    assert!(file(stopped.path(), journal::NAME).starts_with(&cells), "what was finished is not done again");
+}
+
+#[test]
+fn a_folder_of_another_run_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    go(&protocol(), &set(3), dir.path());
+    let before = file(dir.path(), "results.csv");
+    let refuse = |protocol: &Protocol, set: &Set<'_>, word: &str| {
+        let message = run(protocol, std::slice::from_ref(set), dir.path(), &[], &()).unwrap_err().to_string();
+        assert!(message.contains("another run") && message.contains(word), "{message}");
+    };
+    refuse(&Protocol { seed: 8, ..protocol() }, &set(3), "options");
+    refuse(&protocol(), &set(4), "data");
+    assert_eq!(before, file(dir.path(), "results.csv"));
+}
+
+#[test]
+fn numbers_do_not_depend_on_the_number_of_workers() {
+    let protocol = Protocol {
+        methods: Method::all().iter().map(|method| method.name().to_owned()).collect(),
+        tune: Some(TuneOptions { budget: 12, folds: 3, one_standard_error: false }),
+        metric: MetricChoice::Auto,
+        train_per_class: vec![3],
+        ..protocol()
+    };
+    let results = |threads: usize| {
+        let dir = tempfile::tempdir().unwrap();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let (_, cells) = pool.install(|| go(&protocol, &set(5), dir.path()));
+        (file(dir.path(), "results.csv"), cells.into_iter().map(|cell| cell.chosen).collect::<Vec<_>>())
+    };
+    assert_eq!(results(1), results(3));
+}
+
+#[test]
+fn tuning_never_sees_the_test_samples() {
+    let protocol = Protocol {
+        methods: vec!["men".to_owned(), "dla".to_owned()],
+        tune: Some(TuneOptions { budget: 20, ..TuneOptions::default() }),
+        train_per_class: vec![3],
+        repeats: 1,
+        ..protocol()
+    };
+    let set = set(6);
+    let split = protocol.split(&set, 3, 0).unwrap();
+    // Every test sample replaced by another's, of another class.
+    let x = set.data.x();
+    let from = |i: usize| if split.test.contains(&i) { 43 - i } else { i };
+    let labels = set.data.class_indices().to_vec();
+    let other = Mat::from_fn(44, 12, |i, j| x[(from(i), j)] + f64::from(from(i) != i) * 3.0);
+    let changed = Set { data: Dataset::from_owned(other, &labels).unwrap(), ..set.clone() };
+    let (a, b) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let ((one, first), (two, second)) = (go(&protocol, &set, a.path()), go(&protocol, &changed, b.path()));
+    for (first, second) in first.iter().zip(&second) {
+        assert!(first.chosen.is_some());
+        assert_eq!(first.chosen, second.chosen, "{}", first.place);
+    }
+    assert_ne!(one.results, two.results, "the rates do see them");
+    // The table is at the dimension chosen.
+    let choice = first[0].chosen.as_ref().unwrap();
+    let at = one.results.iter().find(|r| r.method == "men" && r.dimension == choice.dimension).unwrap();
+    assert_eq!((one.summary[0].dimension, one.summary[0].rate), (choice.dimension, at.rate));
+}
+
+#[test]
+fn classes_can_be_left_out_and_drawn() {
+    let dir = tempfile::tempdir().unwrap();
+    let few = Protocol { train_per_class: vec![6], methods: vec!["pca".to_owned()], ..protocol() };
+    let message = run(&few, &[set(1)], dir.path(), &[], &()).unwrap_err().to_string();
+    assert!(message.contains("\"4\"") && message.contains("--min-per-class"), "{message}");
+    let large = Protocol { min_per_class: Some(7), ..few.clone() };
+    assert_eq!(large.restrict(&set(1)).unwrap().data.classes(), ["0", "1", "2", "3"]);
+    let drawn = Protocol { subset_classes: Some(2), ..large.clone() };
+    let restricted = drawn.restrict(&set(1)).unwrap();
+    assert_eq!((restricted.data.classes().len(), restricted.data.samples()), (2, 20));
+    assert_eq!(restricted.data.x()[(0, 0)], set(1).data.x()[(restricted.row(0), 0)]);
+    go(&drawn, &set(1), &dir.path().join("drawn"));
+    let message = Protocol { subset_classes: Some(9), ..large }.restrict(&set(1)).unwrap_err().to_string();
+    assert!(message.contains('9') && message.contains('4'), "{message}");
+}
+
+#[test]
+fn a_search_keeps_its_budget_and_its_choice_is_what_fit_takes() {
+    let data = data(9);
+    for method in Method::all() {
+        for one_standard_error in [false, true] {
+            let options = TuneOptions { budget: 30, folds: 5, one_standard_error };
+            let dims: Vec<usize> = (1..5).collect();
+            let tuned = tune(&method, &data, &dims, MetricChoice::Auto, &options, 0, &()).unwrap();
+            assert!(tuned.fits <= 30 && !tuned.trials.is_empty(), "{}", method.name());
+            let best = tuned.best.score.rate();
+            let all = tuned.trials.iter().map(|trial| trial.score.rate()).fold(0.0, f64::max);
+            assert!(best <= all && best > 30.0, "{}: {best} of {all}", method.name());
+            let fitted = tuned.method.reducer().fit(&data, Some(tuned.dimension), &()).unwrap();
+            assert_eq!(fitted.projection.components(), tuned.dimension, "{}", method.name());
+            if let Some(k) = tuned.best.support() {
+                assert!(fitted.projection.axes().iter().all(|axis| axis.nonzeros() <= k));
+            }
+            let dir = tempfile::tempdir().unwrap();
+            menet_lab::output::write_tuning(&tuned, "clusters", dir.path()).unwrap();
+            let back = MethodParams::parse(&file(dir.path(), "params.toml")).unwrap();
+            assert_eq!(back.method(method.name()).unwrap(), tuned.method);
+        }
+    }
+    // The rule prefers the sparser model, and never one that is worse by more than the standard error.
+    let men = Method::from_name("men").unwrap();
+    let search = |one_standard_error| {
+        let options = TuneOptions { budget: 30, folds: 5, one_standard_error };
+        tune(&men, &data, &[1, 2, 3, 4], MetricChoice::Euclidean, &options, 0, &()).unwrap().best
+    };
+    let (best, sparse) = (search(false), search(true));
+    assert!(sparse.nonzeros <= best.nonzeros);
+    assert!(sparse.score.rate() >= best.score.rate() - best.standard_error - 1e-9);
+}
+
+#[test]
+fn what_cannot_be_run_is_told_at_once() {
+    let wrong = [
+        (Protocol { methods: vec!["mem".to_owned()], ..protocol() }, "mem"),
+        (Protocol { methods: vec!["pca".to_owned(), "pca".to_owned()], ..protocol() }, "twice"),
+        (Protocol { repeats: 0, ..protocol() }, "1 or more"),
+        (Protocol { dims: vec![0], ..protocol() }, "1 or more"),
+        (Protocol { metric: MetricChoice::Auto, ..protocol() }, "auto"),
+        (Protocol { train_per_class: vec![], ..protocol() }, "training"),
+        (Protocol { tune: Some(TuneOptions { folds: 1, ..TuneOptions::default() }), ..protocol() }, "folds"),
+        (
+            Protocol { tune: Some(TuneOptions { budget: 0, ..TuneOptions::default() }), ..protocol() },
+            "budget",
+        ),
+    ];
+    for (protocol, word) in wrong {
+        let dir = tempfile::tempdir().unwrap();
+        let message = run(&protocol, &[set(1)], &dir.path().join("x"), &[], &()).unwrap_err().to_string();
+        assert!(message.contains(word), "{message}");
+        assert!(!dir.path().join("x").exists(), "nothing is left behind");
+    }
+    let twins = [set(1), set(1)];
+    let dir = tempfile::tempdir().unwrap();
+    assert!(run(&protocol(), &twins, dir.path(), &[], &()).unwrap_err().to_string().contains("clusters"));
+}
