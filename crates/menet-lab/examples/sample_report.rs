@@ -1,17 +1,15 @@
-//! Writes the figures and the report of a small study of built-in data, to look at:
+//! Runs a small study of built-in data, to look at its figures and report:
 //! `cargo run --release -p menet-lab --example sample_report -- folder [--hostile]`.
 //!
-//! With `--hostile`, labels, variables and the set itself have names that would run as scripts if anything forgot to
+//! With `--hostile`, labels, variables and the sets themselves have names that would run as scripts if anything forgot to
 //! escape them: `scripts/test_report.py` opens that report in a browser.
-
-#[path = "support/study.rs"]
-mod support;
 
 use std::error::Error;
 use std::path::PathBuf;
 
 use menet_io::{ReadOptions, Table, read};
-use support::{Plan, study};
+use menet_lab::params::MethodParams;
+use menet_lab::{MetricChoice, Protocol, Set, run};
 
 /// Names that try to get out of wherever they are put.
 const HOSTILE: [&str; 5] = [
@@ -28,30 +26,30 @@ fn main() -> Result<(), Box<dyn Error>> {
     let hostile = arguments.any(|argument| argument == "--hostile");
     let mut faces = read("orl", &ReadOptions::default())?;
     let mut genes = read("leukemia", &ReadOptions::default())?;
-    let mut names = ["orl", "leukemia"].map(str::to_owned);
+    let mut names = ["orl", "leukemia"];
     if hostile {
         spoil(&mut faces);
         spoil(&mut genes);
-        names = [HOSTILE[0], HOSTILE[1]].map(str::to_owned);
+        names = [HOSTILE[0], HOSTILE[1]];
     }
-    let [faces_name, genes_name] = names;
-    let plan = |name, train: &[usize], repeats, dimensions, nonzeros| Plan {
-        name,
-        train_per_class: train.to_vec(),
-        repeats,
-        dimensions,
-        nonzeros,
+    let protocol = Protocol {
+        methods: ["men", "flda", "pca"].map(str::to_owned).to_vec(),
+        train_per_class: vec![5, 3],
+        repeats: 3,
+        dims: (1..=14).collect(),
+        seed: 0,
+        metric: MetricChoice::Euclidean,
+        subset_classes: None,
+        min_per_class: None,
+        tune: None,
+        params: MethodParams::default(),
     };
-    let study = study(&[
-        (plan(faces_name, &[3, 5], 5, 14, 100), &faces),
-        (plan(genes_name, &[5], 3, 6, 30), &genes),
-    ])?;
-    std::fs::create_dir_all(&folder)?;
-    let files = menet_lab::figures::write_all(&study, &folder)?;
-    let report = folder.join("report.html");
-    let html = menet_lab::report::html(&study)?;
-    menet_io::atomic::write(&report, |out| out.write_all(html.as_bytes()))?;
-    println!("{} figures and {} ({:.1} MB)", files.len() / 2, report.display(), html.len() as f64 / 1e6);
+    let sets = [
+        Set { name: names[0].to_owned(), data: faces.dataset()?, rows: None },
+        Set { name: names[1].to_owned(), data: genes.dataset()?, rows: None },
+    ];
+    run(&protocol, &sets, &folder, &[], &())?;
+    println!("{}", folder.join("report.html").display());
     Ok(())
 }
 

@@ -53,7 +53,16 @@ pub(crate) fn setting(data: &str, train_per_class: usize) -> String {
 
 /// The variable's name, its place in the image, or its number from 1.
 pub(crate) fn variable(showcase: &Showcase, j: usize) -> String {
-    match (&showcase.feature_names, showcase.image_shape) {
+    name_of(showcase.feature_names.as_deref(), showcase.image_shape, j)
+}
+
+/// As [`variable`], of a model.
+pub(crate) fn variable_of(men: &Men, j: usize) -> String {
+    name_of(men.feature_names(), men.image_shape(), j)
+}
+
+fn name_of(names: Option<&[String]>, shape: Option<(usize, usize)>, j: usize) -> String {
+    match (names, shape) {
         (Some(names), _) if j < names.len() => names[j].clone(),
         (_, Some((_, width))) if width > 0 => format!("row {}, column {}", j / width + 1, j % width + 1),
         _ => format!("variable {}", j + 1),

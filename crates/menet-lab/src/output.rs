@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::journal::Fingerprint;
 use crate::params::fields;
 use crate::protocol::{Protocol, Set};
-use crate::study::{Study, SummaryRow};
+use crate::study::{ChoiceRow, Study, SummaryRow};
 use crate::tune::{Tuned, deviation};
 
 /// One row a set, training size and method, in the order of the table.
@@ -85,7 +85,7 @@ fn rate_at(cell: &Cell, dimension: usize) -> Option<f64> {
     cell.rates.iter().find(|&&(at, _)| at == dimension).map(|&(_, rate)| rate)
 }
 
-/// Writes the four files.
+/// Writes the tables and the record.
 ///
 /// # Errors
 /// When one cannot be written.
@@ -133,6 +133,10 @@ pub fn write(study: &Study, protocol: &Protocol, sets: &[Set<'_>], folder: &Path
                 }));
             }
         }
+    }
+    if study.tuned {
+        let rows = study.choices.iter().map(|row| row.cells().to_vec());
+        csv_rows(&folder.join("choices.csv"), &header(&ChoiceRow::COLUMNS), rows)?;
     }
     let columns = header(&["data", "train_per_class", "repeat", "row", "role"]);
     csv_rows(&folder.join("splits.csv"), &columns, splits.into_iter())?;
@@ -200,7 +204,7 @@ pub fn write_tuning(tuned: &Tuned, source: &str, folder: &Path) -> Result<()> {
                 names
             },
         );
-    let fixed = ["setting", "nonzeros", "dimension", "metric", "rate", "standard_error", "margin"];
+    let fixed = ["setting", "nonzeros", "dimension", "metric", "rate", "standard_error", "margin", "merit"];
     let header: Vec<String> = fixed.iter().map(|&name| name.to_owned()).chain(searched.clone()).collect();
     let rows = tuned.trials.iter().map(|trial| {
         let value = |name: &String| match trial.params.get(name) {
@@ -216,6 +220,7 @@ pub fn write_tuning(tuned: &Tuned, source: &str, folder: &Path) -> Result<()> {
             trial.score.rate().to_string(),
             trial.standard_error.to_string(),
             trial.score.margin.to_string(),
+            trial.merit.to_string(),
         ];
         own.into_iter().chain(searched.iter().map(value)).collect()
     });

@@ -7,15 +7,15 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use menet::Monitor;
 use menet::evaluate::{classes_of, scores, subset};
+use menet::{Monitor, Named};
 
-use crate::cell::{Cell, Place, evaluate};
+use crate::cell::{Cell, Choice, Place, evaluate};
 use crate::error::{Error, Result};
 use crate::journal::{Fingerprint, Journal};
 use crate::params::overlay;
 use crate::protocol::{Protocol, Set};
-use crate::study::{ResultRow, Showcase, Study};
+use crate::study::{ChoiceRow, ResultRow, Showcase, Study};
 use crate::{figures, output, report};
 
 /// Watches a run.
@@ -28,8 +28,8 @@ impl Progress for () {
     fn cells(&self, _done: usize, _total: usize, _last: &str) {}
 }
 
-/// Runs what is not finished in `folder`, and writes `results.csv`, `summary.csv`, `splits.csv`, `run.toml`, the figures
-/// and `report.html` there.
+/// Runs what is not finished in `folder`, and writes `results.csv`, `summary.csv`, `splits.csv`, `run.toml`, when tuned
+/// `choices.csv`, the figures and `report.html` there.
 ///
 /// `command` is what the user typed, for the record.
 ///
@@ -57,7 +57,7 @@ pub fn run(
     let fingerprints: Vec<Fingerprint> = sets.iter().map(Fingerprint::new).collect();
     let mut journal = Journal::open(folder, protocol, &fingerprints)?;
     let places = places(protocol, &sets);
-    complete(protocol, &sets, &places, &mut journal, progress)?;
+    complete(protocol, &places, &mut journal, progress)?;
     let cells: Vec<Cell> = places.iter().filter_map(|(_, place)| journal.find(place).cloned()).collect();
     let run_toml = output::run_toml(protocol, &fingerprints, command)?;
     let mut study = Study {
@@ -66,6 +66,7 @@ pub fn run(
         methods: protocol.methods.clone(),
         summary: output::summarize(protocol, &cells),
         results: results(&cells),
+        choices: choices(&cells),
         run: run_toml,
         showcases: Vec::new(),
     };
@@ -98,7 +99,6 @@ fn places<'a>(protocol: &Protocol, sets: &'a [Set<'a>]) -> Vec<(&'a Set<'a>, Pla
 /// Computes the places that the journal does not have.
 fn complete(
     protocol: &Protocol,
-    sets: &[Set<'_>],
     places: &[(&Set<'_>, Place)],
     journal: &mut Journal,
     progress: &dyn Progress,
@@ -121,7 +121,6 @@ fn complete(
         Ok(())
     };
     let workers = rayon::current_num_threads().min(open.len());
-    debug_assert!(!sets.is_empty());
     let outcomes: Vec<Result<()>> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..workers)
             .map(|_| {
@@ -166,6 +165,24 @@ fn results(cells: &[Cell]) -> Vec<ResultRow> {
         rate,
     };
     cells.iter().flat_map(|cell| cell.rates.iter().map(move |rate| row(cell, rate))).collect()
+}
+
+fn choices(cells: &[Cell]) -> Vec<ChoiceRow> {
+    let row = |cell: &Cell| {
+        let Choice { dimension, metric, params, validated } = cell.chosen.as_ref()?;
+        let parameter = |(name, value): (&String, &toml::Value)| format!("{name} = {value}");
+        Some(ChoiceRow {
+            data: cell.place.data.clone(),
+            train_per_class: cell.place.train_per_class,
+            method: cell.place.method.clone(),
+            repeat: cell.place.repeat,
+            dimension: *dimension,
+            metric: metric.name().to_owned(),
+            validated: *validated,
+            parameters: params.iter().map(parameter).collect::<Vec<_>>().join(", "),
+        })
+    };
+    cells.iter().filter_map(row).collect()
 }
 
 /// How many samples of how many classes are shown.

@@ -38,6 +38,47 @@ pub struct SummaryRow {
     pub seconds: f64,
 }
 
+/// What tuning chose in one training half: a row of `choices.csv`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChoiceRow {
+    /// The data set.
+    pub data: String,
+    /// Training samples a class.
+    pub train_per_class: usize,
+    /// The method.
+    pub method: String,
+    /// The repeat, from 0.
+    pub repeat: usize,
+    /// The dimension.
+    pub dimension: usize,
+    /// The metric.
+    pub metric: String,
+    /// The rate of this choice in cross-validation, in percent.
+    pub validated: f64,
+    /// The parameters of the method, as TOML on one line.
+    pub parameters: String,
+}
+
+impl ChoiceRow {
+    /// The names of the columns.
+    pub const COLUMNS: [&str; 8] =
+        ["data", "train_per_class", "method", "repeat", "dimension", "metric", "validated", "parameters"];
+
+    /// The row as text.
+    pub fn cells(&self) -> [String; 8] {
+        [
+            self.data.clone(),
+            self.train_per_class.to_string(),
+            self.method.clone(),
+            self.repeat.to_string(),
+            self.dimension.to_string(),
+            self.metric.clone(),
+            self.validated.to_string(),
+            self.parameters.clone(),
+        ]
+    }
+}
+
 /// Everything a report shows.
 #[derive(Debug, Clone)]
 pub struct Study {
@@ -51,9 +92,11 @@ pub struct Study {
     pub summary: Vec<SummaryRow>,
     /// What it was made from.
     pub results: Vec<ResultRow>,
+    /// What tuning chose; empty without tuning.
+    pub choices: Vec<ChoiceRow>,
     /// `run.toml`: all that is needed to repeat the run.
     pub run: String,
-    /// What was learned from the first split of every set and training size.
+    /// What was learned from the first split of every set, at the first training size.
     pub showcases: Vec<Showcase>,
 }
 

@@ -5,10 +5,11 @@
 //! better. It ends where no step helps, or at the budget. One fit a fold serves every dimension and, for methods with
 //! paths, every sparsity and every metric, so those are compared in full for every setting tried.
 //!
-//! Rates of small sets are coarse: a sample more or less right is often the whole difference between two settings. So what
-//! is compared is the rate plus twice the mean margin ([`Score::margin`]), which moves with every sample. On the face sets
-//! this chose settings that recognised 0 to 2 points more of the test samples than the rate alone did. Margins of different
-//! metrics cannot be compared: between metrics, the rate decides.
+//! Rates of small sets are coarse: a sample more or less right is often the whole difference between two settings. What is
+//! compared is therefore the *merit* of a trial: its rate, averaged with those of up to two dimensions on either side, plus
+//! the mean margin ([`Score::margin`]), which moves with every sample. On the face sets this chose settings as good on the
+//! test samples as the plain rate did, or up to two points better. Margins of different metrics cannot be compared: between
+//! metrics, the rate decides.
 
 use menet::classify::Metric;
 use menet::evaluate::{Score, Split, classes_of, generator, scores, stratified_folds, subset};
@@ -36,6 +37,8 @@ pub struct Trial {
     pub metric: Metric,
     /// Over all folds.
     pub score: Score,
+    /// What trials are compared by.
+    pub merit: f64,
     /// The standard error of the rate, from the folds.
     pub standard_error: f64,
 }
@@ -250,6 +253,7 @@ impl Search<'_> {
 
     /// Adds up the folds; what is missing in one is left out.
     fn record(&mut self, setting: &Table, folds: &[Vec<Cell>]) {
+        let start = self.trials.len();
         for first in &folds[0] {
             let same: Vec<Score> = folds
                 .iter()
@@ -272,16 +276,36 @@ impl Search<'_> {
                 dimension: first.dimension,
                 metric: first.metric,
                 score,
+                merit: f64::NAN,
                 standard_error: deviation(&rates) / (rates.len() as f64).sqrt(),
             });
         }
+        self.judge(start);
+    }
+
+    /// The merit of the trials from `start` on, which are those of one setting, dimensions in order.
+    fn judge(&mut self, start: usize) {
+        let trials = &self.trials[start..];
+        let merits: Vec<f64> = (0..trials.len())
+            .map(|at| {
+                let near = &trials[at.saturating_sub(2)..(at + 3).min(trials.len())];
+                let same: Vec<f64> = near
+                    .iter()
+                    .filter(|other| {
+                        (other.nonzeros, other.metric) == (trials[at].nonzeros, trials[at].metric)
+                    })
+                    .map(|other| other.score.rate() / 100.0)
+                    .collect();
+                same.iter().sum::<f64>() / same.len() as f64 + trials[at].score.margin
+            })
+            .collect();
+        self.trials[start..].iter_mut().zip(merits).for_each(|(trial, merit)| trial.merit = merit);
     }
 
     /// Whether trial `a` is better than trial `b`.
     fn better(&self, a: usize, b: usize) -> bool {
         let (a, b) = (&self.trials[a], &self.trials[b]);
-        let key = |trial: &Trial| trial.score.rate() / 100.0 + 2.0 * trial.score.margin;
-        if a.metric == b.metric { key(a) > key(b) } else { a.score.right > b.score.right }
+        if a.metric == b.metric { a.merit > b.merit } else { a.score.right > b.score.right }
     }
 
     /// The best of some trials: of each metric, then between those.

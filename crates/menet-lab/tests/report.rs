@@ -1,21 +1,32 @@
 //! Figures and report of small studies: everything is written, is well-formed, and hostile names stay text.
 
-#[path = "../examples/support/study.rs"]
-mod support;
-
 use std::path::Path;
 
 use menet_io::{ReadOptions, Table, read};
-use menet_lab::study::Study;
-use menet_lab::{figures, report};
-use support::{Plan, study};
+use menet_lab::params::MethodParams;
+use menet_lab::{MetricChoice, Protocol, Set, Study, figures, report, run};
 
 const HOSTILE: &str =
     "<img src=x onerror=window.hacked=1></script><script>window.hacked=1</script>$a$\u{202e}\u{1}";
 
-fn plan(name: &str, train: &[usize], repeats: usize, dimensions: usize) -> Plan {
-    let name = name.to_owned();
-    Plan { name, train_per_class: train.to_vec(), repeats, dimensions, nonzeros: 12 }
+/// A small run over the sets given.
+fn study(sets: &[(&str, &Table)], train_per_class: &[usize], repeats: usize) -> Study {
+    let protocol = Protocol {
+        methods: ["men", "pca"].map(str::to_owned).to_vec(),
+        train_per_class: train_per_class.to_vec(),
+        repeats,
+        dims: (1..=5).collect(),
+        seed: 0,
+        metric: MetricChoice::Euclidean,
+        subset_classes: None,
+        min_per_class: None,
+        tune: None,
+        params: MethodParams::parse("nonzeros = 12").unwrap(),
+    };
+    let named = |name: &str, data| Set { name: name.to_owned(), data, rows: None };
+    let sets: Vec<Set<'_>> = sets.iter().map(|(name, table)| named(name, table.dataset().unwrap())).collect();
+    let folder = tempfile::tempdir().unwrap();
+    run(&protocol, &sets, folder.path(), &[], &()).unwrap().0
 }
 
 /// The first classes of the built-in faces.
@@ -74,13 +85,15 @@ fn kinds(names: &[String], kind: &str) -> usize {
 #[test]
 fn faces_and_genes_are_drawn_and_reported() {
     let (faces, genes) = (faces(4), genes());
-    let study =
-        study(&[(plan("faces", &[3, 5], 3, 5), &faces), (plan("genes", &[5], 2, 4), &genes)]).unwrap();
+    let study = study(&[("faces", &faces), ("genes", &genes)], &[5, 3], 3);
     let names = drawn(&study);
-    for kind in ["rates-", "boxes-", "bases-", "path-", "entries-"] {
-        assert_eq!(kinds(&names, kind), 3, "{kind}");
+    for kind in ["rates-", "boxes-"] {
+        assert_eq!(kinds(&names, kind), 4, "{kind}");
     }
-    assert_eq!(kinds(&names, "samples-"), 2, "genes are no images");
+    for kind in ["bases-", "path-", "entries-"] {
+        assert_eq!(kinds(&names, kind), 2, "{kind}");
+    }
+    assert_eq!(kinds(&names, "samples-"), 1, "genes are no images");
     let page = page(&study);
     assert!(page.contains("optimistic"));
     assert!(page.len() < 1_000_000, "{}", page.len());
@@ -88,7 +101,7 @@ fn faces_and_genes_are_drawn_and_reported() {
         assert!(!page.contains(fetch), "{fetch}");
     }
     // Every chart the script draws has its place.
-    for id in ["rates-0", "boxes-2", "path-1", "explorer-paths", "explorer-knot"] {
+    for id in ["rates-0", "boxes-3", "path-0", "explorer-paths", "explorer-knot"] {
         assert!(page.contains(&format!("id=\"{id}\"")), "{id}");
     }
     let tuned = Study { tuned: true, ..study };
@@ -103,7 +116,7 @@ fn hostile_names_stay_text() {
         *label = format!("{HOSTILE}{}", kind % 2);
     }
     genes.feature_names = Some((0..genes.columns).map(|j| format!("{HOSTILE}{j}")).collect());
-    let mut study = study(&[(plan(HOSTILE, &[5], 2, 3), &genes)]).unwrap();
+    let mut study = study(&[(HOSTILE, &genes)], &[5], 2);
     study.run = HOSTILE.to_owned();
     study.metric = HOSTILE.to_owned();
     for method in study.methods.iter_mut().chain(study.results.iter_mut().map(|row| &mut row.method)) {
@@ -131,12 +144,12 @@ fn hostile_names_stay_text() {
 #[test]
 fn what_is_missing_is_left_out() {
     let genes = genes();
-    let full = study(&[(plan("genes", &[5], 1, 4), &genes)]).unwrap();
+    let full = study(&[("genes", &genes)], &[5], 1);
 
     // One repeat has no spread; a method may lack dimensions, or all of them.
     let mut few = full.clone();
-    few.results.retain(|row| row.method != "PCA" || row.dimension == 3);
-    few.results.retain(|row| row.method != "random");
+    few.results.retain(|row| row.method != "pca" || row.dimension == 3);
+    few.methods.push("flda".to_owned());
     assert_eq!(kinds(&drawn(&few), "boxes-"), 1);
     let text = page(&few);
     assert!(text.contains("done once") && !text.contains("NaN"));
@@ -149,7 +162,7 @@ fn what_is_missing_is_left_out() {
     let mut without = full.clone();
     for showcase in &mut without.showcases {
         showcase.men = None;
-        showcase.bases.retain(|(name, _)| name == "PCA");
+        showcase.bases.retain(|(name, _)| name == "pca");
         showcase.rates_by_nonzeros.clear();
     }
     for study in [&bare, &without] {

@@ -7,8 +7,9 @@ use faer::Mat;
 use menet::baselines::Pca;
 use menet::classify::{Metric, nearest_neighbors};
 use menet::{Dataset, MenParams, Projection, Reducer};
+use menet_lab::figures;
 
-use super::{pictures, plot};
+use super::pictures;
 use crate::Context;
 use crate::failure::Failure;
 use crate::text;
@@ -38,7 +39,7 @@ impl Demo {
         let men = menet::fit(&train, &params, &context.watch)?;
         context.watch.done();
         pictures::bases(&men, &self.out)?;
-        let svg = plot::path(&men, &men.paths()[0], "ORL faces: the path of axis 1");
+        let svg = figures::path(&men, 0, "ORL faces").unwrap_or_default();
         menet_io::atomic::write(&self.out.join("path-01.svg"), |out| out.write_all(svg.as_bytes()))?;
 
         let (d, p) = (men.projection().components(), train.variables());
@@ -77,7 +78,7 @@ pixels an axis may use (all read off this one fit):
         ))?;
         text::print(format_args!("In the folder {}:", self.out.display()))?;
         text::print(format_args!(
-            "  axis-01.png ...  the pixels of each axis, red where they count for and blue where against"
+            "  axis-01.png ...  the pixels of each axis, orange where they count for and blue where against"
         ))?;
         text::print(format_args!(
             "  path-01.svg      how the pixels of axis 1 come in as the penalty falls"

@@ -8,7 +8,6 @@ pub(crate) mod inspect;
 pub(crate) mod manual;
 pub(crate) mod path;
 pub(crate) mod pictures;
-pub(crate) mod plot;
 pub(crate) mod predict;
 pub(crate) mod transform;
 pub(crate) mod tune;

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use menet_lab::figures;
 
-use super::{plot, variable};
+use super::variable;
 use crate::Context;
-use crate::args::{DataArgs, ParamArgs};
+use crate::args::{DataArgs, ParamArgs, set_name};
 use crate::failure::Failure;
 use crate::text;
 
@@ -52,8 +53,7 @@ impl Path {
         let header = ["knot", "lambda", "l1_norm", "feature", "coefficient"].map(str::to_owned);
         menet_io::write::csv_rows(&self.out, &header, rows)?;
         if let Some(file) = &self.svg {
-            let title = format!("{}: the path of axis {}", self.data.data, self.component);
-            let svg = plot::path(&men, path, &title);
+            let svg = figures::path(&men, self.component - 1, &set_name(&self.data.data)).unwrap_or_default();
             menet_io::atomic::write(file, |out| out.write_all(svg.as_bytes()))?;
         }
         if context.json && self.out.as_os_str() != "-" {

@@ -1,9 +1,10 @@
-//! Pictures of axes: blue where a pixel counts against, red where it counts for.
+//! Pictures of axes: blue where a pixel counts against, orange where it counts for.
 
 use std::path::Path;
 
-use image::{Rgb, RgbImage, imageops};
+use image::imageops;
 use menet::Men;
+use menet_lab::figures::axis_picture;
 
 use crate::failure::Failure;
 
@@ -20,10 +21,7 @@ pub(super) fn bases(men: &Men, folder: &Path) -> Result<(), Failure> {
     let failed = |problem: String| menet_io::Error::Output { path: folder.to_owned(), problem };
     std::fs::create_dir_all(folder).map_err(|e| failed(e.to_string()))?;
     for (k, axis) in men.projection().axes().iter().enumerate() {
-        let heaviest = axis.values().iter().fold(0.0, |m: f64, w| m.max(w.abs()));
-        let picture = RgbImage::from_fn(width as u32, height as u32, |x, y| {
-            shade(axis.get(y as usize * width + x as usize) / heaviest)
-        });
+        let picture = axis_picture((height, width), axis);
         let large = imageops::resize(
             &picture,
             width as u32 * MAGNIFY,
@@ -36,16 +34,4 @@ pub(super) fn bases(men: &Men, folder: &Path) -> Result<(), Failure> {
         menet_io::atomic::write(&path, |out| out.write_all(bytes.get_ref()))?;
     }
     Ok(())
-}
-
-/// White at 0, red at 1, blue at −1; the square root keeps light weights visible.
-fn shade(weight: f64) -> Rgb<u8> {
-    let fade = (255.0 * (1.0 - weight.abs().sqrt())) as u8;
-    if weight == 0.0 {
-        Rgb([245, 245, 245])
-    } else if weight > 0.0 {
-        Rgb([220, fade.min(220), fade.min(220)])
-    } else {
-        Rgb([fade.min(220), fade.min(220), 220])
-    }
 }

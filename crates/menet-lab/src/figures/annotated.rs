@@ -27,7 +27,7 @@ pub(super) fn figure(showcase: &Showcase) -> Option<String> {
     let what = plotted(&setting(&showcase.data, showcase.train_per_class), 80);
     let title = format!("The first variables to enter column 1: {what}");
     let note = "one colour a variable, for its line above and its marks below";
-    let drawn = chart(showcase, path, &path.knots()[..=last], (title, note), (WIDTH, CHART));
+    let drawn = chart(men, path, &path.knots()[..=last], (title, note), (WIDTH, CHART));
     Some(match showcase.image_shape {
         Some(shape) => pictures(showcase, men, path, &entries, shape, &drawn),
         None => bars(showcase, path, &entries, &drawn),

@@ -5,6 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
+use menet::Men;
+use menet::sparse::SparseVector;
+
 use crate::curves::{self, Setting};
 use crate::error::{Error, Result};
 use crate::names::slug;
@@ -79,6 +82,17 @@ pub fn write_all(study: &Study, folder: &Path) -> Result<Vec<PathBuf>> {
         files.extend(figure.write(&folder)?);
     }
     Ok(files)
+}
+
+/// The path of a model's column, counted from 0, as an SVG; none if the model has no such path. `what` says of which data.
+pub fn path(men: &Men, column: usize, what: &str) -> Option<String> {
+    paths::whole(men, column, what)
+}
+
+/// An axis as a picture of `shape` (height, width): blue pixels count against, orange for, white not at all. The square root
+/// of a weight over the largest is its strength.
+pub fn axis_picture(shape: (usize, usize), axis: &SparseVector) -> image::RgbImage {
+    pictures::axis(shape, axis)
 }
 
 /// Writes the plot of what tuning saw into `folder`: `tuning.svg` and `tuning.png`.

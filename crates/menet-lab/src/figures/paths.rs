@@ -4,27 +4,33 @@ use kuva::plot::LinePlot;
 use kuva::plot::legend::{LegendEntry, LegendShape};
 use kuva::render::layout::Layout;
 use kuva::render::plots::Plot;
+use menet::Men;
 use menet::lars::{Knot, Path};
 
 use super::canvas::FONT;
 use super::rates::style;
-use crate::names::{plotted, scale, setting, variable};
+use crate::names::{plotted, scale, setting, variable_of};
 use crate::palette::{LOOKS, look};
 use crate::study::Showcase;
 
 /// None where there is no model of MEN, or it was stored without its paths.
 pub(super) fn figure(showcase: &Showcase) -> Option<String> {
-    let path = showcase.men.as_ref()?.paths().first()?;
-    let what = plotted(&setting(&showcase.data, showcase.train_per_class), 80);
-    let title = format!("The path of column 1: {what}");
+    let what = setting(&showcase.data, showcase.train_per_class);
+    whole(showcase.men.as_ref()?, 0, &what)
+}
+
+/// The whole path of a column, counted from 0; `what` says of which data.
+pub(super) fn whole(men: &Men, column: usize, what: &str) -> Option<String> {
+    let path = men.paths().get(column)?;
+    let title = format!("The path of column {}: {}", column + 1, plotted(what, 80));
     let note =
         "the first ten variables that entered in colour, the others grey; the penalty falls to the right";
-    Some(chart(showcase, path, path.knots(), (title, note), (900.0, 520.0)))
+    Some(chart(men, path, path.knots(), (title, note), (900.0, 520.0)))
 }
 
 /// The chart of some of a path's knots.
 pub(super) fn chart(
-    showcase: &Showcase,
+    men: &Men,
     path: &Path,
     knots: &[Knot],
     (title, note): (String, &str),
@@ -49,13 +55,13 @@ pub(super) fn chart(
     let plots: Vec<Plot> = others.chain(first).collect();
     let legend = named
         .map(|(i, &j)| LegendEntry {
-            label: format!("{}. {}", i + 1, plotted(&variable(showcase, j), 22)),
+            label: format!("{}. {}", i + 1, plotted(&variable_of(men, j), 22)),
             color: look(i).colour.to_owned(),
             shape: LegendShape::Line,
             dasharray: Some(look(i).dash.to_owned()).filter(|dash| !dash.is_empty()),
         })
         .collect();
-    let scale = showcase.men.as_ref().map_or("", scale);
+    let scale = scale(men);
     let layout = Layout::auto_from_plots(&plots)
         .with_title(title)
         .with_subtitle(note)

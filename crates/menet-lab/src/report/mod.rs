@@ -82,7 +82,7 @@ pub fn html(study: &Study) -> Result<String> {
 {explorer}
 <section id="run">
 <h2>Parameters</h2>
-<details>
+{choices}<details>
 <summary>All that is needed to repeat the run</summary>
 <pre tabindex="0">{run}</pre>
 </details>
@@ -100,6 +100,7 @@ pub fn html(study: &Study) -> Result<String> {
         table = table::rates(study, &settings),
         sections = page.markup,
         explorer = if explorable { include_str!("explorer.html") } else { "" },
+        choices = table::choices(study),
         run = escaped(&study.run),
         data = script::json(&data)?,
         plotly = charts::library()?,

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::curves::{Setting, methods};
 use crate::names::{escaped, shown};
-use crate::study::{Study, SummaryRow};
+use crate::study::{ChoiceRow, Study, SummaryRow};
 
 /// Rates, and below them the seconds, folded.
 pub(super) fn rates(study: &Study, settings: &[Setting]) -> String {
@@ -29,6 +29,24 @@ pub(super) fn rates(study: &Study, settings: &[Setting]) -> String {
         let _ = write!(out, "\n<details><summary>Seconds</summary>\n{seconds}\n</details>");
     }
     out
+}
+
+/// What tuning chose in every split, folded; nothing without tuning.
+pub(super) fn choices(study: &Study) -> String {
+    if study.choices.is_empty() {
+        return String::new();
+    }
+    let line = |tag: &str, cells: &[String]| {
+        let cells: String =
+            cells.iter().map(|cell| format!("<{tag}>{}</{tag}>", escaped(&shown(cell, 600)))).collect();
+        format!("<tr>{cells}</tr>\n")
+    };
+    let header = line("th", &ChoiceRow::COLUMNS.map(|name| name.replace('_', " ")));
+    let rows: String = study.choices.iter().map(|row| line("td", &row.cells())).collect();
+    format!(
+        "<details>\n<summary>What tuning chose in every split</summary>\n<div class=\"scroll\" tabindex=\"0\">\n<table>\n\
+         <thead>{header}</thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n</details>\n"
+    )
 }
 
 /// A rate as it is printed, so that what looks equal is equally bold.

@@ -1,0 +1,145 @@
+//! `menet evaluate` and `menet tune` as people use them.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+fn command(folder: &Path, arguments: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_menet"));
+    command.current_dir(folder).args(arguments.split_whitespace());
+    command
+}
+
+fn menet(folder: &Path, arguments: &str) -> Output {
+    command(folder, arguments).output().unwrap()
+}
+
+fn ok(folder: &Path, arguments: &str) -> String {
+    let output = menet(folder, arguments);
+    assert!(output.status.success(), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Runs, expects exit code 2 and one line of error that has `words`, and nothing left behind.
+fn refused(folder: &Path, arguments: &str, words: &[&str]) {
+    let output = menet(folder, arguments);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{arguments}: {message}");
+    for word in words {
+        assert!(message.contains(word), "{arguments}: {message}");
+    }
+    assert!(!folder.join("no").exists(), "{arguments} left a folder");
+}
+
+const SMALL: &str =
+    "evaluate --data leukemia --methods men,flda,pca --train-per-class 4 --repeats 2 --dims 1-3";
+
+#[test]
+fn a_run_prints_the_table_and_leaves_all_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let printed = ok(dir.path(), &format!("{SMALL} --out run"));
+    let header: Vec<&str> = printed.lines().next().unwrap().split_whitespace().collect();
+    assert_eq!(header, ["data", "train", "men", "flda", "pca"], "{printed}");
+    assert!(
+        printed.contains("leukemia") && printed.contains("(2)") && printed.contains("ptimistic"),
+        "{printed}"
+    );
+    let run = dir.path().join("run");
+    let first = |name: &str| fs::read_to_string(run.join(name)).unwrap().lines().next().unwrap().to_owned();
+    assert_eq!(first("results.csv"), "data,train_per_class,method,repeat,dimension,rate");
+    assert_eq!(first("summary.csv"), "data,train_per_class,method,rate,sd,dimension,seconds");
+    assert_eq!(first("splits.csv"), "data,train_per_class,repeat,row,role");
+    assert!(fs::read_to_string(run.join("run.toml")).unwrap().contains("seed = 0"));
+    assert!(
+        fs::read_to_string(run.join("report.html")).unwrap().to_lowercase().starts_with("<!doctype html>")
+    );
+    assert!(run.join("figures/rates-leukemia-4.png").is_file());
+    // The same command again, or from its own record, gives the same.
+    assert_eq!(printed, ok(dir.path(), &format!("{SMALL} --out run")));
+    ok(dir.path(), &format!("{SMALL} --out again --params run/run.toml"));
+    let rows = |name: &str| fs::read_to_string(dir.path().join(name).join("results.csv")).unwrap();
+    assert_eq!(rows("run"), rows("again"));
+    let json: serde_json::Value =
+        serde_json::from_str(&ok(dir.path(), &format!("{SMALL} --out run --json"))).unwrap();
+    assert_eq!(json["summary"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn a_killed_run_goes_on_to_the_same_results() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = "evaluate --data orl --methods men,slpp,pca --train-per-class 3 --repeats 6 --dims 1-10";
+    ok(dir.path(), &format!("{run} --out whole"));
+    let mut child = command(dir.path(), &format!("{run} --out killed --threads 1"))
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let journal = dir.path().join("killed/cells.jsonl");
+    let finished = || fs::read_to_string(&journal).map_or(0, |text| text.lines().count());
+    for _ in 0..6000 {
+        if finished() >= 4 || child.try_wait().unwrap().is_some() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child.kill().unwrap(); // SIGKILL
+    child.wait().unwrap();
+    assert!(finished() >= 4, "the run had begun");
+    assert!(!dir.path().join("killed/results.csv").exists(), "and had not ended");
+    ok(dir.path(), &format!("{run} --out killed"));
+    let rows = |name: &str| fs::read_to_string(dir.path().join(name).join("results.csv")).unwrap();
+    assert_eq!(rows("whole"), rows("killed"));
+}
+
+#[test]
+fn tuned_parameters_are_what_fit_takes() {
+    let dir = tempfile::tempdir().unwrap();
+    let printed = ok(dir.path(), "tune --data leukemia --out tuned --budget 15 --folds 3 --metric auto");
+    assert!(printed.contains("men: ") && printed.contains("variables an axis"), "{printed}");
+    let tuned = dir.path().join("tuned");
+    for name in ["trials.csv", "params.toml", "tuning.svg", "tuning.png"] {
+        assert!(tuned.join(name).is_file(), "{name}");
+    }
+    let trials = fs::read_to_string(tuned.join("trials.csv")).unwrap();
+    assert!(
+        trials.starts_with("setting,nonzeros,dimension,metric,rate,standard_error,margin,merit,"),
+        "{trials}"
+    );
+    ok(dir.path(), "fit --data leukemia --params tuned/params.toml --model m.safetensors");
+    ok(dir.path(), &format!("{SMALL} --params tuned/params.toml --out run"));
+    let rival = ok(dir.path(), "tune --data leukemia --method dla --out dla --budget 6 --folds 3 --json");
+    let rival: serde_json::Value = serde_json::from_str(&rival).unwrap();
+    assert_eq!(rival["method"], "dla");
+    assert!(fs::read_to_string(dir.path().join("dla/params.toml")).unwrap().contains("[dla]"));
+}
+
+#[test]
+fn wrong_options_are_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let here = dir.path();
+    fs::write(here.join("p.toml"), "[dla]\nkapa = 1.0\n").unwrap();
+    refused(here, "evaluate --data leukemia --methods men,lda --out no", &["lda", "flda"]);
+    refused(here, "evaluate --data leukemia --dims 3-1 --out no", &["3-1"]);
+    refused(here, "evaluate --data leukemia --params p.toml --out no", &["p.toml", "kapa"]);
+    refused(
+        here,
+        "evaluate --data leukemia --train-per-class 8 --out no",
+        &["ALL-T", "8", "--min-per-class"],
+    );
+    refused(here, "evaluate --data leukemia --metric manhattan --out no", &["manhattan"]);
+    refused(here, "evaluate --data leukemia --metric auto --out no", &["auto"]);
+    refused(here, "evaluate --data nothing.csv --out no", &["nothing.csv"]);
+    refused(here, "evaluate --data leukemia --data leukemia --out no", &["leukemia"]);
+    refused(here, "tune --data leukemia --method lda --out no", &["lda"]);
+    refused(here, "tune --data leukemia --budget 2 --out no", &["budget"]);
+    refused(
+        here,
+        "evaluate --data leukemia --params p.toml --methods men --train-per-class x --out no",
+        &["x"],
+    );
+    // A folder that holds another run is left as it is.
+    ok(here, &format!("{SMALL} --out run"));
+    let before = fs::read_to_string(here.join("run/results.csv")).unwrap();
+    refused(here, &format!("{SMALL} --seed 1 --out run"), &["another run"]);
+    assert_eq!(before, fs::read_to_string(here.join("run/results.csv")).unwrap());
+}
