@@ -6,10 +6,10 @@
 //! paths, every sparsity and every metric, so those are compared in full for every setting tried.
 //!
 //! Rates of small sets are coarse: a sample more or less right is often the whole difference between two settings. What is
-//! compared is therefore the *merit* of a trial: its rate, averaged with those of up to two dimensions on either side, plus
-//! the mean margin ([`Score::margin`]), which moves with every sample. On the face sets this chose settings as good on the
-//! test samples as the plain rate did, or up to two points better. Margins of different metrics cannot be compared: between
-//! metrics, the rate decides.
+//! compared is therefore the *merit* of a trial: its rate, averaged (where there are many dimensions) with those of up to
+//! two on either side, plus the mean margin ([`Score::margin`]), which moves with every sample. On the face sets this chose
+//! settings as good on the test samples as the plain rate did, or up to two points better. Margins of different metrics
+//! cannot be compared: between metrics, the rate decides.
 
 use menet::classify::Metric;
 use menet::evaluate::{Score, Split, classes_of, generator, scores, stratified_folds, subset};
@@ -286,9 +286,11 @@ impl Search<'_> {
     /// The merit of the trials from `start` on, which are those of one setting, dimensions in order.
     fn judge(&mut self, start: usize) {
         let trials = &self.trials[start..];
+        // Where there are few dimensions, each is a thing of its own.
+        let reach = (self.dims.len() / 6).min(2);
         let merits: Vec<f64> = (0..trials.len())
             .map(|at| {
-                let near = &trials[at.saturating_sub(2)..(at + 3).min(trials.len())];
+                let near = &trials[at.saturating_sub(reach)..(at + reach + 1).min(trials.len())];
                 let same: Vec<f64> = near
                     .iter()
                     .filter(|other| {

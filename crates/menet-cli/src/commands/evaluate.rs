@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use menet::Method;
 use menet_lab::params::MethodParams;
 use menet_lab::{Protocol, Set, output};
 
@@ -13,12 +14,12 @@ use crate::text;
 
 /// Run the paper's experiment: methods against each other on random splits, with a table, figures and a report.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = after_help())]
 pub(crate) struct Evaluate {
     /// A data set, as for fit; may be given several times.
     #[arg(long, value_name = "FILE|FOLDER|SET", required = true)]
     data: Vec<String>,
-    /// Methods: men, dla, slpp, npe, flda, pca, spca; also men-alpha0, lpp, unpe, spg.
+    /// Methods, by the names listed below.
     #[arg(
         long,
         value_name = "NAMES",
@@ -63,6 +64,16 @@ const EXAMPLES: &str = "Examples:\n  menet evaluate --data orl --dims 1-39 --out
                         yale.npz --data umist.npz --train-per-class 5,7 --tune --out faces\n\nWithout --tune the \
                         reported rate is the best mean over dimensions, as in the paper: optimistic, since the test \
                         samples choose the dimension.";
+
+fn after_help() -> String {
+    format!("{}\n{EXAMPLES}", methods())
+}
+
+/// Every method with what it does, for help texts.
+pub(super) fn methods() -> String {
+    let line = |method: &Method| format!("  {:<11} {}\n", method.name(), method.reducer().summary());
+    format!("Methods:\n{}", Method::all().iter().map(line).collect::<String>())
+}
 
 impl Evaluate {
     pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {

@@ -14,14 +14,12 @@ use crate::text;
 
 /// Choose the parameters of a method by cross-validation: sparsity, dimension, ridge and the rest.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Example:\n  menet tune --data orl --out tuned\n  menet fit --data orl --params tuned/params.toml --model faces.safetensors"
-)]
+#[command(after_help = after_help())]
 pub(crate) struct Tune {
     #[command(flatten)]
     data: DataArgs,
-    /// The method.
-    #[arg(long, default_value = "men")]
+    /// The method, by a name listed below.
+    #[arg(long, default_value = "men", value_name = "NAME")]
     method: String,
     /// Folder for trials.csv, params.toml and the plot.
     #[arg(long, value_name = "FOLDER")]
@@ -34,6 +32,14 @@ pub(crate) struct Tune {
     seed: u64,
     #[command(flatten)]
     search: SearchArgs,
+}
+
+fn after_help() -> String {
+    let methods = super::evaluate::methods();
+    format!(
+        "{methods}\nExample:\n  menet tune --data orl --out tuned\n  menet fit --data orl --params tuned/params.toml --model \
+         faces.safetensors"
+    )
 }
 
 impl Tune {
