@@ -113,6 +113,17 @@ fn tuned_parameters_are_what_fit_takes() {
     assert!(fs::read_to_string(dir.path().join("dla/params.toml")).unwrap().contains("[dla]"));
 }
 
+/// The folder of a run may be called like the set it is of.
+#[test]
+fn a_folder_called_like_a_built_in_set_does_not_hide_it() {
+    let dir = tempfile::tempdir().unwrap();
+    for _ in 0..2 {
+        ok(dir.path(), &format!("{SMALL} --out leukemia"));
+    }
+    assert!(ok(dir.path(), "data leukemia").contains("5000"));
+    refused(dir.path(), "data ./leukemia", &["leukemia"]);
+}
+
 #[test]
 fn wrong_options_are_told() {
     let dir = tempfile::tempdir().unwrap();

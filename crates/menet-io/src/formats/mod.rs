@@ -84,15 +84,16 @@ pub static REGISTRY: &[Format] = &[
 /// No file holds more numbers than this: past it, sizes in headers are not believed.
 pub(crate) const MOST_VALUES: usize = 1 << 33;
 
-/// Reads a built-in set, a file or a folder.
+/// Reads a built-in set, a file or a folder. A file or folder that is called like a built-in set is meant by `./name`: the
+/// output of a run called `orl` must not take the place of the set.
 ///
 /// # Errors
 /// When there is nothing of that name, its format is unknown, or its content is invalid.
 pub fn read(source: &str, options: &ReadOptions) -> Result<Table> {
     let path = Path::new(source);
     let mut table = match Builtin::find(source) {
-        Some(set) if !path.exists() => set.load()?,
-        _ => (format_of(path)?.read)(path, options)?,
+        Some(set) => set.load()?,
+        None => (format_of(path)?.read)(path, options)?,
     };
     if let Some(file) = &options.labels {
         table.labels = Some(read_labels(file, table.rows)?);
