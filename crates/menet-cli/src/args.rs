@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use menet::classify::Metric;
-use menet::{Men, MenParams, Named};
+use menet::{Men, MenParams, Method, Named};
 use menet_io::{ReadOptions, Table};
+use menet_lab::params::MethodParams;
 use menet_lab::{MetricChoice, TuneOptions};
 
 use crate::failure::Failure;
@@ -78,6 +79,18 @@ impl HowArgs {
         }
         table.check_missing()?;
         Ok(table)
+    }
+
+    /// Reads labelled data of which some will be held back: missing values cannot be filled before it is known which.
+    pub(crate) fn read_unfilled(&self, source: &str) -> Result<Table, Failure> {
+        if self.impute.is_some() {
+            return Err(Failure::Usage(
+                "--impute: the mean of all samples would tell the training samples of those they are tested on; fill missing \
+                 values beforehand, or leave their columns out with --drop"
+                    .to_owned(),
+            ));
+        }
+        self.read_labelled(source)
     }
 
     /// Reads labelled data.
@@ -232,40 +245,94 @@ pub(crate) struct ModelArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Search and metric")]
 pub(crate) struct SearchArgs {
-    /// Metric of the nearest-neighbour rule: euclidean, cosine, or auto when tuning.
-    #[arg(long, default_value = "euclidean", value_name = "NAME")]
-    metric: String,
-    /// Largest number of fits a search may make.
-    #[arg(long, value_name = "FITS", default_value_t = 60)]
-    budget: usize,
-    /// Folds of the cross-validation.
-    #[arg(long, value_name = "N", default_value_t = 5)]
-    folds: usize,
+    /// Metric of the nearest-neighbour rule: euclidean, cosine, or auto when tuning [default: that of --params, or euclidean]
+    #[arg(long, value_name = "NAME")]
+    metric: Option<String>,
+    /// Largest number of fits a search may make [default: 60]
+    #[arg(long, value_name = "FITS")]
+    budget: Option<usize>,
+    /// Folds of the cross-validation [default: 5]
+    #[arg(long, value_name = "N")]
+    folds: Option<usize>,
     /// Take the sparsest model within one standard error of the best.
     #[arg(long)]
     one_standard_error: bool,
 }
 
 impl SearchArgs {
-    pub(crate) fn metric(&self) -> Result<MetricChoice, Failure> {
-        match self.metric.as_str() {
-            "euclidean" => Ok(MetricChoice::Euclidean),
-            "cosine" => Ok(MetricChoice::Cosine),
-            "auto" => Ok(MetricChoice::Auto),
-            other => Err(Failure::Usage(format!("--metric {other}: use euclidean, cosine or auto"))),
+    /// The metric asked for, or that of the parameters of MEN.
+    pub(crate) fn metric(&self, params: &MethodParams) -> Result<MetricChoice, Failure> {
+        match (self.metric.as_deref(), params.method("men")?) {
+            (Some("euclidean"), _) => Ok(MetricChoice::Euclidean),
+            (Some("cosine"), _) => Ok(MetricChoice::Cosine),
+            (Some("auto"), _) => Ok(MetricChoice::Auto),
+            (Some(other), _) => {
+                Err(Failure::Usage(format!("--metric {other}: use euclidean, cosine or auto")))
+            }
+            (None, Method::Men(men)) if men.metric == Metric::Cosine => Ok(MetricChoice::Cosine),
+            (None, _) => Ok(MetricChoice::Euclidean),
         }
     }
 
     pub(crate) fn options(&self) -> TuneOptions {
-        TuneOptions { budget: self.budget, folds: self.folds, one_standard_error: self.one_standard_error }
+        let default = TuneOptions::default();
+        TuneOptions {
+            budget: self.budget.unwrap_or(default.budget),
+            folds: self.folds.unwrap_or(default.folds),
+            one_standard_error: self.one_standard_error,
+        }
+    }
+
+    /// Refuses options that only a search can heed.
+    pub(crate) fn refuse_without_search(&self) -> Result<(), Failure> {
+        let given = [
+            ("--budget", self.budget.is_some()),
+            ("--folds", self.folds.is_some()),
+            ("--one-standard-error", self.one_standard_error),
+        ];
+        match given.iter().find(|(_, given)| *given) {
+            Some((name, _)) => {
+                Err(Failure::Usage(format!("{name} needs --tune: without it nothing is searched")))
+            }
+            None => Ok(()),
+        }
     }
 }
 
-/// The name of a data set in tables: that of the file without folder and endings.
+/// Parameters of methods from a file, none without one.
+pub(crate) fn method_params(path: Option<&Path>) -> Result<MethodParams, Failure> {
+    let Some(path) = path else { return Ok(MethodParams::default()) };
+    let told = |e: &dyn std::fmt::Display| Failure::Usage(format!("{}: {e}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|e| told(&e))?;
+    MethodParams::parse(&text).map_err(|e| told(&e))
+}
+
+/// Dimensions: `1-14`, `1,2,5-9`.
+pub(crate) fn dimensions(text: &str) -> Result<Vec<usize>, Failure> {
+    const MOST: usize = 10_000;
+    let bad = |part: &str| {
+        let allowed = format!("a number from 1 to {MOST}, or a range such as 1-14");
+        Failure::Usage(format!("--dims {text}: {part:?} is not {allowed}"))
+    };
+    let mut all = Vec::new();
+    for part in text.split(',').map(str::trim) {
+        let number = |text: &str| text.trim().parse::<usize>().ok().filter(|n| (1..=MOST).contains(n));
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        match (number(first), number(last)) {
+            (Some(first), Some(last)) if first <= last => all.extend(first..=last),
+            _ => return Err(bad(part)),
+        }
+    }
+    Ok(all)
+}
+
+/// The name of a data set in tables: that of the file without folder and ending.
 pub(crate) fn set_name(source: &str) -> String {
-    let name = Path::new(source).file_name().map_or(source.into(), |name| name.to_string_lossy());
-    let stem = name.split('.').next().filter(|stem| !stem.is_empty()).unwrap_or(source);
-    stem.to_owned()
+    let plain = source.strip_suffix(".gz").unwrap_or(source);
+    let path = Path::new(plain);
+    // A folder keeps its dots.
+    let name = if path.is_dir() { path.file_name() } else { path.file_stem() };
+    name.map_or_else(|| source.to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
 /// `--metric` where a model's own may be overruled.
@@ -297,6 +364,21 @@ mod tests {
         assert_eq!(keys, fields);
         let back: MenParams = toml::from_str(&toml).unwrap();
         assert_eq!(back.penalty_factors, Some(vec![1.0, f64::INFINITY]));
+    }
+
+    #[test]
+    fn dimensions_are_read() {
+        assert_eq!(dimensions("1-3,7").unwrap(), [1, 2, 3, 7]);
+        for wrong in ["", "0", "3-1", "a", "1-", "1,,2", "1-100000000"] {
+            assert!(dimensions(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn sets_are_called_like_their_files() {
+        let names =
+            ["orl", "a/set.v1.csv", "set.v2.csv.gz", "x.npz", "t10k-images-idx3-ubyte.gz"].map(set_name);
+        assert_eq!(names, ["orl", "set.v1", "set.v2", "x", "t10k-images-idx3-ubyte"]);
     }
 
     #[test]

@@ -141,6 +141,20 @@ fn wrong_options_are_told() {
     refused(here, "evaluate --data leukemia --metric auto --out no", &["auto"]);
     refused(here, "evaluate --data nothing.csv --out no", &["nothing.csv"]);
     refused(here, "evaluate --data leukemia --data leukemia --out no", &["leukemia"]);
+    fs::write(here.join("k.toml"), "[dla]\nk_within = 0\n").unwrap();
+    refused(
+        here,
+        "evaluate --data leukemia --methods pca,dla --params k.toml --out no",
+        &["k_within", "dla"],
+    );
+    refused(here, "evaluate --data leukemia --seed 18446744073709551615 --out no", &["seed"]);
+    refused(here, "evaluate --data leukemia --repeats 1000000000 --out no", &["repeats"]);
+    refused(here, "evaluate --data leukemia --tune --train-per-class 2 --out no", &["3 training samples"]);
+    refused(here, "evaluate --data leukemia --folds 3 --out no", &["--tune"]);
+    refused(here, "evaluate --data leukemia --impute mean --out no", &["--impute"]);
+    refused(here, "evaluate --data leukemia --dims 1-99999999 --out no", &["10000"]);
+    refused(here, "tune --data leukemia --dims 7-9 --budget 5 --out no", &["at most 2"]);
+    refused(here, "tune --data leukemia --out k.toml", &["k.toml"]);
     refused(here, "tune --data leukemia --method lda --out no", &["lda"]);
     refused(here, "tune --data leukemia --budget 2 --out no", &["budget"]);
     refused(
@@ -148,6 +162,11 @@ fn wrong_options_are_told() {
         "evaluate --data leukemia --params p.toml --methods men --train-per-class x --out no",
         &["x"],
     );
+    // Nothing to show is no success.
+    let nothing =
+        menet(here, "evaluate --data leukemia --methods men,flda --dims 7-9 --repeats 1 --out nothing");
+    assert_eq!(nothing.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&nothing.stderr).contains("at most 2"));
     // A folder that holds another run is left as it is.
     ok(here, &format!("{SMALL} --out run"));
     let before = fs::read_to_string(here.join("run/results.csv")).unwrap();

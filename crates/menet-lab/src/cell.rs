@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 use toml::Table;
 
 use crate::error::{Error, Result};
-use crate::params::fields;
+use crate::params::{as_text, fields};
 use crate::protocol::{FOLDS, Protocol, Set};
 use crate::tune::tune;
 
 /// Which cell of the experiment.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Place {
     /// The data set.
     pub data: String,
@@ -59,6 +59,7 @@ pub struct Choice {
     /// The metric.
     pub metric: Metric,
     /// All parameters of the method.
+    #[serde(with = "as_text")]
     pub params: Table,
     /// The rate of the choice in cross-validation.
     pub validated: f64,
@@ -67,14 +68,13 @@ pub struct Choice {
 /// Fits the method of `place` on its split, after tuning it there if the protocol says so, and tests it.
 ///
 /// # Errors
-/// When a parameter is out of range or `monitor` asks to stop. A method that cannot learn from just these samples gives a
+/// When `monitor` asks to stop. A method that cannot learn from just these samples gives a
 /// cell that says so.
 pub fn evaluate(protocol: &Protocol, set: &Set<'_>, place: &Place, monitor: &dyn Monitor) -> Result<Cell> {
     let failed = |source: CoreError| match source {
-        CoreError::Stopped { .. } | CoreError::Parameter { .. } => {
-            Err(Error::Method { context: place.to_string(), source })
-        }
-        // What the data do not allow is a finding, and no reason to lose the other cells.
+        CoreError::Stopped { .. } => Err(Error::Method { context: place.to_string(), source }),
+        // Parameters were checked before the run. What the data do not allow is a finding, and no reason to lose the
+        // other cells.
         other => Ok(Cell {
             place: place.clone(),
             rates: Vec::new(),
@@ -116,6 +116,15 @@ fn attempt(protocol: &Protocol, set: &Set<'_>, place: &Place, monitor: &dyn Moni
     let (known, asked) = (classes_of(&set.data, &split.train), classes_of(&set.data, &split.test));
     let found = scores(gallery.as_ref(), &known, samples.as_ref(), &asked, &dims, metric)?;
     let seconds = start.elapsed().as_secs_f64();
-    let rates = found.into_iter().map(|(dimension, score)| (dimension, score.rate())).collect();
+    let rates: Vec<(usize, f64)> =
+        found.into_iter().map(|(dimension, score)| (dimension, score.rate())).collect();
+    if rates.is_empty() {
+        return Err(out_of_reach(reduced.projection.components()).into());
+    }
     Ok(Cell { place: place.clone(), rates, seconds, chosen, remarks: reduced.remarks, failed: None })
+}
+
+/// That none of the dimensions asked for can be had.
+pub(crate) fn out_of_reach(most: usize) -> CoreError {
+    CoreError::Degenerate(format!("none of the dimensions asked for: there are at most {most}"))
 }

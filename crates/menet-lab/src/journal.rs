@@ -3,8 +3,9 @@
 //! `cells.jsonl`: a first line that says what is run, then one line a finished cell, each written and synced at once. A
 //! line that a kill cut short is dropped when the run goes on.
 
-use std::fs::{File, OpenOptions};
-use std::io::{Seek, SeekFrom, Write};
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -20,7 +21,8 @@ pub const NAME: &str = "cells.jsonl";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Header {
     menet: String,
-    protocol: Protocol,
+    /// As TOML: JSON knows no infinity, which parameters may hold.
+    protocol: String,
     data: Vec<Fingerprint>,
 }
 
@@ -70,56 +72,51 @@ pub struct Journal {
     path: PathBuf,
     file: File,
     cells: Vec<Cell>,
+    places: HashMap<Place, usize>,
 }
 
 impl Journal {
     /// Opens the journal in `folder`, which is made if need be; what is finished there is kept.
     ///
     /// # Errors
-    /// When the folder holds another run, or cannot be written.
+    /// When the folder holds another run, another process is at it, or it cannot be written.
     pub fn open(folder: &Path, protocol: &Protocol, data: &[Fingerprint]) -> Result<Self> {
         let path = folder.join(NAME);
         std::fs::create_dir_all(folder).map_err(|e| broken(folder, &e))?;
-        let menet = env!("CARGO_PKG_VERSION").to_owned();
-        let header = Header { menet, protocol: protocol.clone(), data: data.to_vec() };
-        let text = match std::fs::read(&path) {
-            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
-            Err(e) => return Err(broken(&path, &e)),
-        };
-        // Only what ends in a new line was written whole.
-        let whole = &text[..text.rfind('\n').map_or(0, |at| at + 1)];
-        let mut lines = whole.lines();
-        let mut file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path)
-            .map_err(|e| broken(&path, &e))?;
-        let mut cells = Vec::new();
-        let mut kept = 0;
-        if let Some(first) = lines.next() {
-            let found: Option<Header> = serde_json::from_str(first).ok();
-            if found.as_ref() != Some(&header) {
-                let difference = found.map_or("it cannot be read", |found| found.difference(&header));
-                return Err(Error::Usage(format!(
-                    "{}: this folder holds another run ({difference}); give another folder, or remove it",
-                    folder.display()
-                )));
-            }
-            kept = first.len() + 1;
-            for line in lines {
-                let Ok(cell) = serde_json::from_str(line) else { break };
-                cells.push(cell);
-                kept += line.len() + 1;
-            }
+        let protocol = toml::to_string(protocol).map_err(|e| Error::Usage(e.to_string()))?;
+        let header = Header { menet: env!("CARGO_PKG_VERSION").to_owned(), protocol, data: data.to_vec() };
+        let file = OpenOptions::new().create(true).read(true).append(true).open(&path);
+        let mut file = file.map_err(|e| broken(&path, &e))?;
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            let message = format!("{}: another menet is at work in this folder", folder.display());
+            return Err(Error::Usage(message));
         }
-        file.set_len(kept as u64)
-            .and_then(|()| file.seek(SeekFrom::End(0)))
-            .map_err(|e| broken(&path, &e))?;
-        let mut journal = Journal { path, file, cells };
-        if kept == 0 {
-            journal.write(&header)?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(|e| broken(&path, &e))?;
+        // Only what ends in a new line was written whole.
+        let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+        let mut lines = bytes[..whole].split(|&byte| byte == b'\n');
+        let mut journal = Journal { path, file, cells: Vec::new(), places: HashMap::new() };
+        match lines.next().filter(|first| !first.is_empty()) {
+            None => {
+                journal.file.set_len(0).map_err(|e| broken(&journal.path, &e))?;
+                journal.write(&header)?;
+            }
+            Some(first) => {
+                let found: Option<Header> = serde_json::from_slice(first).ok();
+                if found.as_ref() != Some(&header) {
+                    let difference = found.map_or("it cannot be read", |found| found.difference(&header));
+                    return Err(Error::Usage(format!(
+                        "{}: this folder holds another run ({difference}); give another folder, or remove it",
+                        folder.display()
+                    )));
+                }
+                journal.file.set_len(whole as u64).map_err(|e| broken(&journal.path, &e))?;
+                // A line that was damaged since is a cell to be computed again.
+                lines
+                    .filter_map(|line| serde_json::from_slice(line).ok())
+                    .for_each(|cell| journal.keep(cell));
+            }
         }
         Ok(journal)
     }
@@ -130,13 +127,18 @@ impl Journal {
     /// When it cannot be written.
     pub fn add(&mut self, cell: Cell) -> Result<()> {
         self.write(&cell)?;
-        self.cells.push(cell);
+        self.keep(cell);
         Ok(())
+    }
+
+    fn keep(&mut self, cell: Cell) {
+        self.places.insert(cell.place.clone(), self.cells.len());
+        self.cells.push(cell);
     }
 
     /// The finished cell at a place.
     pub fn find(&self, place: &Place) -> Option<&Cell> {
-        self.cells.iter().find(|cell| cell.place == *place)
+        self.places.get(place).map(|&at| &self.cells[at])
     }
 
     fn write(&mut self, line: &impl Serialize) -> Result<()> {
@@ -159,6 +161,6 @@ impl Header {
 }
 
 fn broken(path: &Path, error: &std::io::Error) -> Error {
-    let problem = format!("cannot be written: {error}");
+    let problem = format!("cannot be used: {error}");
     menet_io::Error::Output { path: path.to_owned(), problem }.into()
 }

@@ -75,7 +75,7 @@ fn at_choice(repeats: &[&Cell]) -> Option<(usize, Vec<f64>)> {
     let rates: Vec<f64> = repeats
         .iter()
         .zip(&chosen)
-        .map(|(cell, &dimension)| rate_at(cell, dimension))
+        .map(|(cell, &dimension)| rate_up_to(cell, dimension))
         .collect::<Option<_>>()?;
     chosen.sort_unstable();
     Some((*chosen.get(chosen.len().checked_sub(1)? / 2)?, rates))
@@ -83,6 +83,11 @@ fn at_choice(repeats: &[&Cell]) -> Option<(usize, Vec<f64>)> {
 
 fn rate_at(cell: &Cell, dimension: usize) -> Option<f64> {
     cell.rates.iter().find(|&&(at, _)| at == dimension).map(|&(_, rate)| rate)
+}
+
+/// The rate at the largest dimension not above `dimension`: all training samples may give fewer axes than a fold did.
+fn rate_up_to(cell: &Cell, dimension: usize) -> Option<f64> {
+    cell.rates.iter().rev().find(|&&(at, _)| at <= dimension).map(|&(_, rate)| rate)
 }
 
 /// Writes the tables and the record.
@@ -120,26 +125,28 @@ pub fn write(study: &Study, protocol: &Protocol, sets: &[Set<'_>], folder: &Path
             ]
         }),
     )?;
-    let mut splits: Vec<Vec<String>> = Vec::new();
-    for set in sets {
-        for &size in &protocol.train_per_class {
-            for repeat in 0..protocol.repeats {
-                let split = protocol.split(set, size, repeat)?;
-                let role =
-                    |row: usize| if split.train.binary_search(&row).is_ok() { "train" } else { "test" };
-                splits.extend((0..set.data.samples()).map(|row| {
-                    let (name, size, repeat) = (set.name.clone(), size.to_string(), repeat.to_string());
-                    vec![name, size, repeat, set.row(row).to_string(), role(row).to_owned()]
-                }));
-            }
-        }
-    }
+    // One split at a time: of many large sets they would not fit in memory together.
+    let of_split = |set: &Set<'_>, size: usize, repeat: usize| -> Vec<Vec<String>> {
+        let Ok(split) = protocol.split(set, size, repeat) else { return Vec::new() };
+        let role = |row: usize| if split.train.binary_search(&row).is_ok() { "train" } else { "test" };
+        let line = |row: usize| {
+            let (name, size, repeat) = (set.name.clone(), size.to_string(), repeat.to_string());
+            vec![name, size, repeat, set.row(row).to_string(), role(row).to_owned()]
+        };
+        (0..set.data.samples()).map(line).collect()
+    };
+    let sizes = |set| protocol.train_per_class.iter().map(move |&size| (set, size));
+    let places = sets
+        .iter()
+        .flat_map(sizes)
+        .flat_map(|(set, size)| (0..protocol.repeats).map(move |repeat| (set, size, repeat)));
+    let splits = places.flat_map(|(set, size, repeat)| of_split(set, size, repeat));
     if study.tuned {
         let rows = study.choices.iter().map(|row| row.cells().to_vec());
         csv_rows(&folder.join("choices.csv"), &header(&ChoiceRow::COLUMNS), rows)?;
     }
     let columns = header(&["data", "train_per_class", "repeat", "row", "role"]);
-    csv_rows(&folder.join("splits.csv"), &columns, splits.into_iter())?;
+    csv_rows(&folder.join("splits.csv"), &columns, splits)?;
     Ok(menet_io::atomic::write(&folder.join("run.toml"), |out| out.write_all(study.run.as_bytes()))?)
 }
 
@@ -166,8 +173,18 @@ pub fn run_toml(protocol: &Protocol, data: &[Fingerprint], command: &[String]) -
     ))
 }
 
-/// The table in the paper's layout: a row a set and training size, a column a method.
-pub fn table(study: &Study) -> (Vec<String>, Vec<Vec<String>>) {
+/// The table in the paper's layout: a row a set and training size, a column a method. A star marks a mean over fewer splits
+/// than were made, since the method failed on the others.
+pub fn table(study: &Study, cells: &[Cell]) -> (Vec<String>, Vec<Vec<String>>) {
+    let star = |row: &SummaryRow| {
+        let same = |cell: &&Cell| {
+            let place = &cell.place;
+            place.data == row.data
+                && place.train_per_class == row.train_per_class
+                && place.method == row.method
+        };
+        if cells.iter().filter(same).any(|cell| cell.failed.is_some()) { "*" } else { "" }
+    };
     let header = ["data".to_owned(), "train".to_owned()].into_iter().chain(study.methods.clone()).collect();
     let mut keys: Vec<(&str, usize)> =
         study.summary.iter().map(|row| (row.data.as_str(), row.train_per_class)).collect();
@@ -178,7 +195,7 @@ pub fn table(study: &Study) -> (Vec<String>, Vec<Vec<String>>) {
                 .summary
                 .iter()
                 .find(|row| row.data == data && row.train_per_class == size && row.method == *method)
-                .map_or("-".to_owned(), |row| format!("{:.2} ({})", row.rate, row.dimension))
+                .map_or("-".to_owned(), |row| format!("{:.2}{} ({})", row.rate, star(row), row.dimension))
         };
         [data.to_owned(), size.to_string()].into_iter().chain(study.methods.iter().map(cell)).collect()
     });
@@ -190,20 +207,13 @@ pub fn table(study: &Study) -> (Vec<String>, Vec<Vec<String>>) {
 /// # Errors
 /// When the folder or a file cannot be written.
 pub fn write_tuning(tuned: &Tuned, source: &str, folder: &Path) -> Result<()> {
-    std::fs::create_dir_all(folder).map_err(|e| {
-        let problem = format!("cannot be made: {e}");
-        menet_io::Error::Output { path: folder.to_owned(), problem }
-    })?;
-    let searched: Vec<String> =
-        tuned.best.params.keys().chain(tuned.trials.iter().flat_map(|t| t.params.keys())).fold(
-            Vec::new(),
-            |mut names, name| {
-                if !names.contains(name) {
-                    names.push(name.clone());
-                }
-                names
-            },
-        );
+    make_folder(folder)?;
+    let mut searched: Vec<String> =
+        tuned.trials.iter().flat_map(|trial| trial.params.keys().cloned()).collect();
+    searched.sort_unstable();
+    searched.dedup();
+    // That is a column of its own.
+    searched.retain(|name| name != "nonzeros");
     let fixed = ["setting", "nonzeros", "dimension", "metric", "rate", "standard_error", "margin", "merit"];
     let header: Vec<String> = fixed.iter().map(|&name| name.to_owned()).chain(searched.clone()).collect();
     let rows = tuned.trials.iter().map(|trial| {
@@ -214,7 +224,7 @@ pub fn write_tuning(tuned: &Tuned, source: &str, folder: &Path) -> Result<()> {
         };
         let own = [
             trial.setting.to_string(),
-            trial.nonzeros.map_or(String::new(), |k| k.to_string()),
+            trial.support().map_or(String::new(), |k| k.to_string()),
             trial.dimension.to_string(),
             trial.metric.name().to_owned(),
             trial.score.rate().to_string(),
@@ -242,4 +252,15 @@ pub fn write_tuning(tuned: &Tuned, source: &str, folder: &Path) -> Result<()> {
     menet_io::atomic::write(&folder.join("params.toml"), |out| out.write_all((heading + &text).as_bytes()))?;
     crate::figures::write_tuning(tuned, source, folder)?;
     Ok(())
+}
+
+/// Makes a folder for output.
+///
+/// # Errors
+/// When that is not possible.
+pub fn make_folder(folder: &Path) -> Result<()> {
+    std::fs::create_dir_all(folder).map_err(|e| {
+        let problem = format!("cannot be made a folder: {e}");
+        menet_io::Error::Output { path: folder.to_owned(), problem }.into()
+    })
 }

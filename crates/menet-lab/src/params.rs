@@ -1,7 +1,7 @@
 //! Parameters of methods by name.
 //!
 //! A file has a table a method (as has `run.toml` under `parameters`), `[men]`, `[dla]`, ... with the fields of its type that differ from the defaults. A file
-//! without tables is one of `menet fit`: it is for `men`, and for `men-alpha0` but for its α.
+//! without tables is one of `menet fit`: it is for `men` (unless its α is 0), and for `men-alpha0` but for its α.
 
 use std::collections::BTreeMap;
 
@@ -37,8 +37,11 @@ impl MethodParams {
             MethodParams(sections.collect())
         } else {
             let mut ablation = table.clone();
-            ablation.remove("alpha");
-            MethodParams([("men".to_owned(), table), ("men-alpha0".to_owned(), ablation)].into())
+            let alpha = ablation.remove("alpha");
+            let is_ablation =
+                alpha.is_some_and(|alpha| alpha.as_float() == Some(0.0) || alpha.as_integer() == Some(0));
+            let men = (!is_ablation).then(|| ("men".to_owned(), table));
+            MethodParams(men.into_iter().chain([("men-alpha0".to_owned(), ablation)]).collect())
         };
         for name in params.0.keys() {
             params.method(name)?;
@@ -64,9 +67,27 @@ pub fn overlay(method: &Method, changes: &Table) -> Result<Method> {
     let mut fields = fields(method)?;
     fields.extend(changes.clone());
     let table: Table = [(method.name().to_owned(), Value::Table(fields))].into_iter().collect();
-    table.try_into().map_err(|e: toml::de::Error| {
-        Error::Usage(format!("parameters of {}: {}", method.name(), e.to_string().trim_end()))
-    })
+    let told = |problem: &str| Error::Usage(format!("parameters of {}: {problem}", method.name()));
+    let changed: Method = table.try_into().map_err(|e: toml::de::Error| told(e.to_string().trim_end()))?;
+    // `lpp` with `supervised = true` would be `slpp` under a wrong name.
+    match changed.reducer().name() {
+        name if name == method.name() => Ok(changed),
+        other => Err(told(&format!("with these it is {other}; ask for that instead"))),
+    }
+}
+
+/// A table of parameters as TOML text inside another format: JSON knows no infinity.
+pub(crate) mod as_text {
+    use serde::{Deserialize, Deserializer, Serializer, de, ser};
+    use toml::Table;
+
+    pub(crate) fn serialize<S: Serializer>(table: &Table, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&toml::to_string(table).map_err(ser::Error::custom)?)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Table, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+    }
 }
 
 /// The parameters of a method as a table; those that are none are absent.
@@ -102,6 +123,18 @@ mod tests {
         assert_eq!((men.ridge, men.alpha), (0.3, 2.0));
         let Method::MenAlpha0(men) = params.method("men-alpha0").unwrap() else { panic!() };
         assert_eq!((men.ridge, men.alpha), (0.3, 0.0));
+    }
+
+    #[test]
+    fn parameters_cannot_make_a_method_another() {
+        for text in ["[lpp]\nsupervised = true", "[men-alpha0]\nalpha = 1.0", "[men]\nalpha = 0.0"] {
+            let message = MethodParams::parse(text).unwrap_err().to_string();
+            assert!(message.contains("ask for that instead"), "{message}");
+        }
+        let ablation = MethodParams::parse("alpha = 0.0\nridge = 0.5").unwrap();
+        assert_eq!(ablation.method("men").unwrap(), Method::from_name("men").unwrap());
+        let Method::MenAlpha0(men) = ablation.method("men-alpha0").unwrap() else { panic!() };
+        assert_eq!((men.alpha, men.ridge), (0.0, 0.5));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use menet::classify::Metric;
 use menet::evaluate::{Split, generator, random_split, subset};
 use menet::{Dataset, Method};
+use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -102,6 +103,9 @@ pub struct Protocol {
     pub params: MethodParams,
 }
 
+/// More splits than anyone waits for.
+const MOST_REPEATS: usize = 100_000;
+
 /// Streams of the generator: what is drawn for what.
 const CLASSES: u64 = 1;
 const SPLIT: u64 = 2;
@@ -135,6 +139,20 @@ impl Protocol {
         if self.repeats == 0 || self.dims.contains(&0) || self.train_per_class.contains(&0) {
             return refuse("repeats, dimensions and training samples must be 1 or more".to_owned());
         }
+        if self.repeats > MOST_REPEATS {
+            return refuse(format!("{} repeats are more than the {MOST_REPEATS} allowed", self.repeats));
+        }
+        // A record in TOML holds no larger whole number.
+        let largest = i64::MAX as u64;
+        if self.seed > largest || self.tune.as_ref().is_some_and(|tune| tune.budget as u64 > largest) {
+            return refuse(format!("seed and budget must be at most {largest}"));
+        }
+        if self.tune.is_some() && self.train_per_class.iter().all(|&size| size < 3) {
+            return refuse(
+                "tuning needs at least 3 training samples a class: one to test and two to learn from"
+                    .to_owned(),
+            );
+        }
         match &self.tune {
             Some(TuneOptions { folds: 0 | 1, .. }) => refuse("at least 2 folds are needed".to_owned()),
             Some(TuneOptions { budget: 0, .. }) => refuse("the budget must be at least 1 fit".to_owned()),
@@ -162,7 +180,6 @@ impl Protocol {
                     classes.len()
                 )));
             }
-            use rand::seq::SliceRandom;
             classes.shuffle(&mut generator(self.seed, &[CLASSES]));
             classes.truncate(wanted);
         }
@@ -172,7 +189,7 @@ impl Protocol {
         if classes.len() < 2 {
             let found = classes.len();
             return Err(Error::Usage(format!(
-                "{}: {found} classes have at least {least} samples, but 2 are needed",
+                "{}: at least 2 classes are needed, but {found} of those with {least} or more samples would be taken",
                 set.name
             )));
         }

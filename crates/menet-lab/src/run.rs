@@ -46,7 +46,8 @@ pub fn run(
     protocol.check()?;
     let sets: Vec<Set<'static>> = sets.iter().map(|set| protocol.restrict(set)).collect::<Result<_>>()?;
     if let Some(k) = (1..sets.len()).find(|&k| sets[..k].iter().any(|set| set.name == sets[k].name)) {
-        return Err(Error::Usage(format!("two sets are called {:?}", sets[k].name)));
+        let message = format!("two sets are called {:?}; rename one of the files", sets[k].name);
+        return Err(Error::Usage(message));
     }
     // A class that is too small is told now, not after an hour.
     for set in &sets {
@@ -54,12 +55,19 @@ pub fn run(
             protocol.split(set, size, 0)?;
         }
     }
+    for name in &protocol.methods {
+        let method = protocol.params.method(name)?;
+        for set in &sets {
+            let told = |source| Error::Method { context: format!("{name} on {}", set.name), source };
+            method.reducer().check(set.data.variables()).map_err(told)?;
+        }
+    }
     let fingerprints: Vec<Fingerprint> = sets.iter().map(Fingerprint::new).collect();
+    let run_toml = output::run_toml(protocol, &fingerprints, command)?;
     let mut journal = Journal::open(folder, protocol, &fingerprints)?;
     let places = places(protocol, &sets);
     complete(protocol, &places, &mut journal, progress)?;
     let cells: Vec<Cell> = places.iter().filter_map(|(_, place)| journal.find(place).cloned()).collect();
-    let run_toml = output::run_toml(protocol, &fingerprints, command)?;
     let mut study = Study {
         tuned: protocol.tune.is_some(),
         metric: protocol.metric.name().to_owned(),
@@ -113,6 +121,10 @@ fn complete(
             if broken.load(Ordering::Relaxed) {
                 break;
             }
+            if progress.stop() {
+                let source = menet::Error::Stopped { stage: menet::Stage::Preprocess };
+                return Err(Error::Method { context: place.to_string(), source });
+            }
             let cell = evaluate(protocol, set, place, &Quiet(progress))?;
             let mut journal = journal.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             journal.add(cell)?;
@@ -127,13 +139,12 @@ fn complete(
                 scope.spawn(|| {
                     // A pool of one: what runs inside stays on this worker.
                     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+                    let mut alarm = Alarm { raised: &broken, armed: true };
                     let outcome = match pool {
                         Ok(pool) => pool.install(work),
                         Err(e) => Err(Error::Usage(format!("a thread could not be started: {e}"))),
                     };
-                    if outcome.is_err() {
-                        broken.store(true, Ordering::Relaxed);
-                    }
+                    alarm.armed = outcome.is_err();
                     outcome
                 })
             })
@@ -144,6 +155,20 @@ fn complete(
             .collect()
     });
     outcomes.into_iter().collect()
+}
+
+/// Whatever ends a worker early, a panic too, ends the others.
+struct Alarm<'a> {
+    raised: &'a AtomicBool,
+    armed: bool,
+}
+
+impl Drop for Alarm<'_> {
+    fn drop(&mut self) {
+        if self.armed {
+            self.raised.store(true, Ordering::Relaxed);
+        }
+    }
 }
 
 /// Stops when asked, but does not show the stages of many fits at once.

@@ -1,6 +1,6 @@
 //! Which parameters are searched for each method: a few values each, in order, from the most to the least important.
 
-use menet::Method;
+use menet::{Dataset, Method};
 use toml::Value;
 
 /// A parameter and the values tried, in an order in which neighbours are near.
@@ -26,11 +26,21 @@ fn words(name: &'static str, values: &[&str]) -> Axis {
 
 /// Ranks of the PCA space, from a small part of `full` up to all of it.
 fn ranks(full: usize) -> Axis {
-    let mut values: Vec<usize> = [8, 5, 3, 2].iter().map(|part| full / part).filter(|&r| r >= 2).collect();
-    values.push(3 * full / 4);
+    let mut values: Vec<usize> = vec![full / 8, full / 5, full / 3, full / 2, 3 * full / 4];
+    values.retain(|&rank| rank >= 1);
     values.dedup();
     let some = values.into_iter().map(|rank| Some(Value::Integer(rank as i64)));
     Axis { name: "pca_rank", values: some.chain([None]).collect() }
+}
+
+/// Numbers of neighbours of the class. `most` is how many a fold has: beyond that all are the same, and `own`, the method's
+/// value, stands for them.
+fn neighbours(name: &'static str, own: usize, most: usize) -> Axis {
+    let mut values: Vec<usize> = [1, 2, 3, 5, 10].into_iter().filter(|&k| k < most).collect();
+    values.push(if own >= most { own } else { most.min(10) });
+    values.sort_unstable();
+    values.dedup();
+    wholes(name, &values)
 }
 
 /// The numbers of variables at which paths are read, up to `most`.
@@ -47,19 +57,24 @@ pub fn largest_support(variables: usize) -> usize {
     variables.min((variables / 5).clamp(200, 300))
 }
 
-/// The search space of a method for `samples` samples of `variables` variables in `classes` classes.
-pub fn default_space(method: &Method, samples: usize, variables: usize, classes: usize) -> Vec<Axis> {
+/// The search space of a method on `data`, in so many folds.
+pub fn default_space(method: &Method, data: &Dataset<'_>, folds: usize) -> Vec<Axis> {
+    let (samples, variables, classes) = (data.samples(), data.variables(), data.classes().len());
     let rank = samples.saturating_sub(1).min(variables);
-    let near = || wholes("k_within", &[1, 2, 3, 5, 10]);
+    // What the largest class keeps in a fold, less the sample itself.
+    let largest = (0..classes).map(|class| data.members(class).len()).max().unwrap_or(1);
+    let most = (largest - largest.div_ceil(folds)).saturating_sub(1).max(1);
+    let near = |own: usize| neighbours("k_within", own, most);
+    let any = || wholes("k", &[1, 2, 3, 5, 10]);
     let ridge = || floats("ridge", &[0.01, 0.03, 0.1, 0.3, 1.0, 3.0]);
     // Every sparsity is a fit of its own for sparse PCA.
     let coarse: Vec<usize> = [10, 20, 50, 100, 200].into_iter().filter(|&k| k <= variables).collect();
     match method {
-        Method::Men(_) => vec![
+        Method::Men(men) => vec![
             floats("target_shrinkage", &[0.03, 0.1, 0.3, 1.0, 3.0, 10.0]),
             ridge(),
             floats("alpha", &[0.1, 0.3, 1.0, 3.0, 10.0]),
-            near(),
+            near(men.k_within),
             floats("kappa", &[0.0, 0.01, 0.03, 0.1, 0.3]),
             wholes("k_between", &[2, 5, 10, 20]),
             words("target", &["centres", "whitened"]),
@@ -69,20 +84,20 @@ pub fn default_space(method: &Method, samples: usize, variables: usize, classes:
             ridge(),
             words("target", &["centres", "whitened"]),
         ],
-        Method::Dla(_) => vec![
+        Method::Dla(dla) => vec![
             ranks(rank),
             floats("kappa", &[0.0, 0.01, 0.03, 0.1, 0.3, 1.0]),
-            near(),
+            near(dla.k_within),
             wholes("k_between", &[1, 2, 5, 10, 20]),
         ],
-        Method::Slpp(_) | Method::Lpp(_) => vec![
+        Method::Slpp(lpp) | Method::Lpp(lpp) => vec![
             ranks(rank),
-            wholes("k", &[1, 2, 3, 5, 10]),
+            if lpp.supervised { neighbours("k", lpp.k, most) } else { any() },
             Axis { name: "binary", values: [false, true].map(|b| Some(Value::Boolean(b))).to_vec() },
         ],
-        Method::Npe(_) | Method::Unpe(_) => vec![
+        Method::Npe(npe) | Method::Unpe(npe) => vec![
             ranks(rank),
-            wholes("k", &[1, 2, 3, 5, 10]),
+            if npe.supervised { neighbours("k", npe.k, most) } else { any() },
             floats("regularizer", &[1e-5, 1e-4, 1e-3, 1e-2, 1e-1]),
         ],
         Method::Flda(_) => vec![
@@ -95,6 +110,6 @@ pub fn default_space(method: &Method, samples: usize, variables: usize, classes:
             ridge(),
             Axis { name: "soft", values: [false, true].map(|b| Some(Value::Boolean(b))).to_vec() },
         ],
-        Method::Spg(_) => vec![ridge(), near()],
+        Method::Spg(spg) => vec![ridge(), near(spg.k_within)],
     }
 }

@@ -118,6 +118,44 @@ fn a_stopped_run_goes_on_to_the_same_results() {
     assert!(file(stopped.path(), journal::NAME).starts_with(&cells), "what was finished is not done again");
 }
 
+/// A line that was damaged, or a tail without its end, costs that cell alone.
+#[test]
+fn a_damaged_journal_loses_only_what_is_damaged() {
+    let dir = tempfile::tempdir().unwrap();
+    let (protocol, set) = (protocol(), set(2));
+    go(&protocol, &set, dir.path());
+    let before = file(dir.path(), "results.csv");
+    let path = dir.path().join(journal::NAME);
+    let mut lines: Vec<Vec<u8>> =
+        std::fs::read(&path).unwrap().split(|&b| b == b'\n').map(<[u8]>::to_vec).collect();
+    let cells = lines.len() - 2;
+    lines[3][10] = 0xff;
+    std::fs::write(&path, lines.join(&b'\n')).unwrap();
+    go(&protocol, &set, dir.path());
+    assert_eq!(before, file(dir.path(), "results.csv"));
+    let after = std::fs::read(&path).unwrap();
+    assert_eq!(after.split(|&b| b == b'\n').count() - 2, cells + 1, "one cell was done again");
+}
+
+/// Parameters may be infinite, which JSON cannot hold.
+#[test]
+fn infinite_penalty_factors_can_be_resumed() {
+    let dir = tempfile::tempdir().unwrap();
+    let factors = "[men]\npenalty_factors = [1.0, inf, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 2.0]";
+    let protocol = Protocol {
+        params: MethodParams::parse(factors).unwrap(),
+        tune: Some(TuneOptions { budget: 5, ..TuneOptions::default() }),
+        methods: vec!["men".to_owned()],
+        train_per_class: vec![3],
+        ..protocol()
+    };
+    let (first, _) = go(&protocol, &set(3), dir.path());
+    let (second, cells) = go(&protocol, &set(3), dir.path());
+    assert_eq!(first.summary, second.summary, "nothing was computed again");
+    let chosen = &cells[0].chosen.as_ref().unwrap().params;
+    assert_eq!(chosen["penalty_factors"].as_array().unwrap()[1].as_float(), Some(f64::INFINITY));
+}
+
 #[test]
 fn a_folder_of_another_run_is_refused() {
     let dir = tempfile::tempdir().unwrap();
@@ -229,6 +267,35 @@ fn a_search_keeps_its_budget_and_its_choice_is_what_fit_takes() {
     let (best, sparse) = (search(false), search(true));
     assert!(sparse.nonzeros <= best.nonzeros);
     assert!(sparse.score.rate() >= best.score.rate() - best.standard_error - 1e-9);
+}
+
+/// Under `auto` each metric has a walk of its own: no order between metrics can make a search go in circles.
+#[test]
+fn every_search_ends() {
+    for seed in 100..130 {
+        let data = data(seed);
+        for method in ["slpp", "flda", "spca"] {
+            let method = Method::from_name(method).unwrap();
+            let options = TuneOptions { budget: 1000, folds: 3, one_standard_error: false };
+            let tuned = tune(&method, &data, &[1, 2, 3, 4], MetricChoice::Auto, &options, seed, &()).unwrap();
+            assert!(tuned.fits < 1000);
+        }
+    }
+}
+
+#[test]
+fn sparse_pca_is_searched_at_several_sparsities() {
+    let mut rng = rand_pcg::Pcg64::seed_from_u64(1);
+    let labels: Vec<usize> = (0..30).map(|i| i % 3).collect();
+    let x = Mat::from_fn(30, 250, |i, j| rng.random::<f64>() + f64::from(labels[i] == j % 3));
+    let data = Dataset::from_owned(x, &labels).unwrap();
+    let method = Method::from_name("spca").unwrap();
+    let tuned =
+        tune(&method, &data, &[1, 2], MetricChoice::Euclidean, &TuneOptions::default(), 0, &()).unwrap();
+    let mut seen: Vec<Option<usize>> = tuned.trials.iter().map(|trial| trial.support()).collect();
+    seen.sort_unstable();
+    seen.dedup();
+    assert!(seen.len() >= 2 && seen.contains(&Some(100)) && !seen.contains(&None), "{seen:?}");
 }
 
 #[test]

@@ -87,6 +87,16 @@ pub enum Error {
         /// How many are allowed.
         nonzeros: usize,
     },
+    /// A method needs a matrix of samples by samples, and there are too many.
+    #[error("{what} needs an n x n matrix: there are {samples} samples, and at most {most} are possible")]
+    TooLarge {
+        /// What needs it.
+        what: &'static str,
+        /// How many samples there are.
+        samples: usize,
+        /// How many there may be.
+        most: usize,
+    },
     /// No variable distinguishes the samples, or the class centres coincide.
     #[error("nothing to learn: {0}")]
     Degenerate(String),

@@ -71,6 +71,7 @@ pub fn stratified_folds(data: &Dataset<'_>, folds: usize, rng: &mut impl Rng) ->
     if folds < 2 {
         return Err(Error::parameter("folds", folds, ">= 2"));
     }
+    let folds = folds.min(data.samples());
     let mut fold_of = vec![None; data.samples()];
     let mut next = 0;
     for class in 0..data.classes().len() {

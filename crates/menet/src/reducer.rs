@@ -22,6 +22,12 @@ pub trait Reducer: Sync + std::fmt::Debug {
     /// One line for help texts.
     fn summary(&self) -> &'static str;
 
+    /// Refuses parameters that are out of range for `variables` variables.
+    ///
+    /// # Errors
+    /// Naming the parameter, its value and what is allowed.
+    fn check(&self, variables: usize) -> Result<()>;
+
     /// Learns at most `components` axes, fewer where the method has fewer; none: as many as the method has, or its own
     /// parameters say. The first axes do not depend on how many are asked for, except for sparse PCA.
     ///
@@ -145,6 +151,10 @@ impl Reducer for MenParams {
         } else {
             "manifold elastic net: sparse axes that keep classes together and apart"
         }
+    }
+
+    fn check(&self, variables: usize) -> Result<()> {
+        MenParams::check(self, variables)
     }
 
     fn fit(&self, data: &Dataset<'_>, components: Option<usize>, monitor: &dyn Monitor) -> Result<Reduced> {

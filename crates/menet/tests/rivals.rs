@@ -255,3 +255,39 @@ fn awkward_data_give_numbers_or_errors() {
         assert!(method.reducer().fit(&constant, None, &()).is_err(), "{}", method.name());
     }
 }
+
+/// A column a million times wider than what tells the classes apart must not make the other eigenvalues look equal.
+#[test]
+fn eigenvalues_are_compared_with_each_other_not_with_the_largest() {
+    let rng = &mut rng(51);
+    let labels: Vec<usize> = (0..60).map(|i| i % 2).collect();
+    let x = Mat::from_fn(60, 3, |i, j| {
+        let class = labels[i] as f64;
+        common::normal(rng) * [1e6, 1.0, 30.0][j] + [0.0, 10.0 * class, 0.0][j]
+    });
+    let data = Dataset::from_owned(x, &labels).unwrap();
+    let w = axes(&Dla { kappa: 0.5, ..Dla::default() }, &data, Some(1));
+    assert!(w[(1, 0)] > 0.99, "{w:?}");
+}
+
+#[test]
+fn parameters_out_of_range_are_named() {
+    let cases: [(&dyn Reducer, &str); 7] = [
+        (&Dla { k_within: 0, ..Dla::default() }, "k_within"),
+        (&Dla { kappa: -1.0, ..Dla::default() }, "kappa"),
+        (&Lpp { k: 0, ..Lpp::default() }, "`k`"),
+        (&Npe { regularizer: f64::NAN, ..Npe::default() }, "regularizer"),
+        (&Flda { pca_rank: Some(0), ridge: 0.0 }, "pca_rank"),
+        (&menet::baselines::Spca { tolerance: 0.0, ..Default::default() }, "tolerance"),
+        (&menet::baselines::Spg { patch: "nope".to_owned(), ..Default::default() }, "patch"),
+    ];
+    let data = clusters(1, 3, 5, 4);
+    for (method, name) in cases {
+        let message = method.check(4).unwrap_err().to_string();
+        assert!(message.contains(name), "{message}");
+        assert_eq!(method.fit(&data, None, &()).unwrap_err().to_string(), message);
+    }
+    for method in Method::all() {
+        assert!(method.reducer().check(4).is_ok());
+    }
+}

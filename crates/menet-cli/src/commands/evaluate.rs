@@ -1,14 +1,15 @@
 //! `menet evaluate`
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use menet::Method;
-use menet_lab::params::MethodParams;
-use menet_lab::{Protocol, Set, output};
+use menet_lab::cell::Cell;
+use menet_lab::{Protocol, Set, Study, output};
+use serde_json::json;
 
 use crate::Context;
-use crate::args::{HowArgs, SearchArgs, set_name};
+use crate::args::{HowArgs, SearchArgs, dimensions, method_params, set_name};
 use crate::failure::Failure;
 use crate::text;
 
@@ -77,21 +78,25 @@ pub(super) fn methods() -> String {
 
 impl Evaluate {
     pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
+        if !self.tune {
+            self.search.refuse_without_search()?;
+        }
+        let params = method_params(self.params.as_deref())?;
         let protocol = Protocol {
             methods: self.methods.clone(),
             train_per_class: self.train_per_class.clone(),
             repeats: self.repeats,
-            dims: self.dims.as_deref().map_or(Ok(Vec::new()), numbers)?,
+            dims: self.dims.as_deref().map_or(Ok(Vec::new()), dimensions)?,
             seed: self.seed,
-            metric: self.search.metric()?,
+            metric: self.search.metric(&params)?,
             subset_classes: self.subset_classes,
             min_per_class: self.min_per_class,
             tune: self.tune.then(|| self.search.options()),
-            params: self.params.as_deref().map_or(Ok(MethodParams::default()), read_params)?,
+            params,
         };
         protocol.check()?;
         let tables =
-            self.data.iter().map(|source| self.how.read_labelled(source)).collect::<Result<Vec<_>, _>>()?;
+            self.data.iter().map(|source| self.how.read_unfilled(source)).collect::<Result<Vec<_>, _>>()?;
         let sets = self
             .data
             .iter()
@@ -102,20 +107,34 @@ impl Evaluate {
         let outcome = menet_lab::run(&protocol, &sets, &self.out, &command, &context.watch);
         context.watch.done();
         let (study, cells) = outcome?;
-        let (header, rows) = output::table(&study);
-        let header: Vec<&str> = header.iter().map(String::as_str).collect();
+        self.tell(context, &study, &cells)?;
+        match cells.iter().find_map(|cell| cell.failed.as_deref()).filter(|_| study.summary.is_empty()) {
+            Some(why) => Err(Failure::Usage(format!("no method has a rate; the first reason: {why}"))),
+            None => Ok(()),
+        }
+    }
+
+    fn tell(&self, context: &Context, study: &Study, cells: &[Cell]) -> Result<(), Failure> {
+        let failed = || cells.iter().filter_map(|cell| Some((&cell.place, cell.failed.as_deref()?)));
         if context.json {
             let summary: Vec<_> = study
                 .summary
                 .iter()
                 .map(|row| {
-                    serde_json::json!({ "data": row.data, "train_per_class": row.train_per_class,
-                        "method": row.method, "rate": row.rate, "sd": row.sd, "dimension": row.dimension,
-                        "seconds": row.seconds })
+                    json!({ "data": row.data, "train_per_class": row.train_per_class, "method": row.method,
+                        "rate": row.rate, "sd": row.sd, "dimension": row.dimension, "seconds": row.seconds })
                 })
                 .collect();
-            return text::print(serde_json::json!({ "summary": summary, "out": self.out }));
+            let failed: Vec<_> = failed()
+                .map(|(place, why)| {
+                    json!({ "data": place.data, "train_per_class": place.train_per_class, "method": place.method,
+                        "repeat": place.repeat, "why": why })
+                })
+                .collect();
+            return text::print(json!({ "summary": summary, "failed": failed, "out": self.out }));
         }
+        let (header, rows) = output::table(study, cells);
+        let header: Vec<&str> = header.iter().map(String::as_str).collect();
         text::print(text::table(&header, &rows))?;
         let kind = if study.tuned {
             "Rates in percent, with the dimension in brackets (the median over repeats): parameters and dimension chosen \
@@ -125,9 +144,8 @@ impl Evaluate {
              choose the dimension\n(--tune chooses inside the training samples)."
         };
         context.say(kind)?;
-        for cell in cells.iter().filter(|cell| cell.failed.is_some()) {
-            let why = cell.failed.as_deref().unwrap_or_default();
-            context.say(format_args!("without a rate: {}: {why}", cell.place))?;
+        for (place, why) in failed() {
+            context.say(format_args!("* without a rate: {place}: {why}"))?;
         }
         let unsettled = cells.iter().filter(|cell| cell.remarks.iter().any(|r| r.starts_with("not settled")));
         match unsettled.count() {
@@ -138,41 +156,5 @@ impl Evaluate {
             ))?,
         }
         context.say(format_args!("results in {}", self.out.display()))
-    }
-}
-
-/// `1-14`, `1,2,5-9`.
-fn numbers(text: &str) -> Result<Vec<usize>, Failure> {
-    let bad = |part: &str| {
-        Failure::Usage(format!("--dims {text}: {part:?} is not a number >= 1 or a range such as 1-14"))
-    };
-    let mut all = Vec::new();
-    for part in text.split(',').map(str::trim) {
-        let number = |text: &str| text.trim().parse::<usize>().ok().filter(|&n| (1..=1_000_000).contains(&n));
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        match (number(first), number(last)) {
-            (Some(first), Some(last)) if first <= last => all.extend(first..=last),
-            _ => return Err(bad(part)),
-        }
-    }
-    Ok(all)
-}
-
-pub(super) fn read_params(path: &Path) -> Result<MethodParams, Failure> {
-    let told = |e: &dyn std::fmt::Display| Failure::Usage(format!("{}: {e}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|e| told(&e))?;
-    MethodParams::parse(&text).map_err(|e| told(&e))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::numbers;
-
-    #[test]
-    fn lists_of_numbers() {
-        assert_eq!(numbers("1-3,7").unwrap(), [1, 2, 3, 7]);
-        for wrong in ["", "0", "3-1", "a", "1-", "1,,2"] {
-            assert!(numbers(wrong).is_err(), "{wrong}");
-        }
     }
 }

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use menet::{Method, Named};
-use menet_lab::params::{MethodParams, fields};
+use menet_lab::params::fields;
 use menet_lab::tune::{Trial, Tuned};
 
 use crate::Context;
-use crate::args::{DataArgs, SearchArgs};
+use crate::args::{DataArgs, SearchArgs, dimensions, method_params};
 use crate::failure::Failure;
 use crate::text;
 
@@ -27,6 +27,9 @@ pub(crate) struct Tune {
     /// Parameters to begin with: a TOML file as for evaluate or fit.
     #[arg(long, value_name = "FILE")]
     params: Option<PathBuf>,
+    /// Dimensions to choose from, as 1-14 or 1,2,5-9 [default: 1 to classes - 1]
+    #[arg(long, value_name = "LIST")]
+    dims: Option<String>,
     /// What the folds depend on.
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -44,21 +47,28 @@ fn after_help() -> String {
 
 impl Tune {
     pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
-        let params =
-            self.params.as_deref().map_or(Ok(MethodParams::default()), super::evaluate::read_params)?;
+        let params = method_params(self.params.as_deref())?;
         let method = params.method(&self.method)?;
-        let table = self.data.how.read_labelled(&self.data.data)?;
+        let table = self.data.how.read_unfilled(&self.data.data)?;
         let data = table.dataset()?;
-        let dims: Vec<usize> = (1..data.classes().len().max(2)).collect();
-        let (metric, options) = (self.search.metric()?, self.search.options());
-        let tuned = menet_lab::tune(&method, &data, &dims, metric, &options, self.seed, &context.watch)?;
+        method.reducer().check(data.variables())?;
+        let dims = match &self.dims {
+            Some(text) => dimensions(text)?,
+            None => (1..data.classes().len().max(2)).collect(),
+        };
+        let (metric, options) = (self.search.metric(&params)?, self.search.options());
+        if self.out.exists() && !self.out.is_dir() {
+            return Err(Failure::Usage(format!("--out {}: is not a folder", self.out.display())));
+        }
+        let outcome = menet_lab::tune(&method, &data, &dims, metric, &options, self.seed, &context.watch);
         context.watch.done();
+        let tuned = outcome?;
         menet_lab::output::write_tuning(&tuned, &self.data.data, &self.out)?;
         let best = &tuned.best;
         if context.json {
             return text::print(serde_json::json!({
                 "method": self.method, "rate": best.score.rate(), "standard_error": best.standard_error,
-                "dimension": tuned.dimension, "nonzeros": best.nonzeros, "metric": tuned.metric.name(),
+                "dimension": tuned.dimension, "nonzeros": best.support(), "metric": tuned.metric.name(),
                 "fits": tuned.fits, "params": fields(&tuned.method)?, "out": self.out,
             }));
         }
@@ -68,8 +78,8 @@ impl Tune {
 }
 
 fn summary(method: &Method, tuned: &Tuned) -> String {
-    let Trial { nonzeros, score, standard_error, .. } = &tuned.best;
-    let sparsity = nonzeros.map_or(String::new(), |k| format!(", {k} variables an axis"));
+    let Trial { score, standard_error, .. } = &tuned.best;
+    let sparsity = tuned.best.support().map_or(String::new(), |k| format!(", {k} variables an axis"));
     format!(
         "{}: {:.1} % (standard error {standard_error:.1}) in cross-validation, after {} fits\n{} dimensions{sparsity}, {} \
          metric; {}",

@@ -32,6 +32,12 @@ impl Default for Dla {
     }
 }
 
+impl Dla {
+    fn patch_params(&self) -> PatchParams {
+        PatchParams { k_within: self.k_within, k_between: self.k_between, ..PatchParams::default() }
+    }
+}
+
 impl Reducer for Dla {
     fn name(&self) -> &'static str {
         "dla"
@@ -41,14 +47,18 @@ impl Reducer for Dla {
         "discriminative locality alignment: the manifold part of MEN alone, dense"
     }
 
+    fn check(&self, _variables: usize) -> Result<()> {
+        at_least_one("pca_rank", self.pca_rank)?;
+        check("kappa", self.kappa, "a number from 0 to 1e100", |x| x >= 0.0)?;
+        self.patch_params().check()
+    }
+
     fn fit(&self, data: &Dataset<'_>, components: Option<usize>, monitor: &dyn Monitor) -> Result<Reduced> {
         at_least_one("components", components)?;
-        check("kappa", self.kappa, "a number from 0 to 1e100", |x| x >= 0.0)?;
-        let params =
-            PatchParams { k_within: self.k_within, k_between: self.k_between, ..PatchParams::default() };
-        params.check()?;
+        self.check(data.variables())?;
         let space = PcaSpace::new(data, self.pca_rank)?;
-        let alignment = Alignment::new(data, &space.pre, patches::rule("dla")?, &params, monitor)?;
+        let alignment =
+            Alignment::new(data, &space.pre, patches::rule("dla")?, &self.patch_params(), monitor)?;
         let mut n = space.compress(&alignment.matrix(self.kappa)?);
         for k in 0..n.ncols() {
             for i in 0..n.nrows() {

@@ -33,15 +33,21 @@ impl Reducer for Flda {
         "Fisher's linear discriminant analysis: classes far apart for their width, after PCA"
     }
 
+    fn check(&self, _variables: usize) -> Result<()> {
+        at_least_one("pca_rank", self.pca_rank)?;
+        check("ridge", self.ridge, "a number from 0 to 1e100", |x| x >= 0.0)
+    }
+
     fn fit(&self, data: &Dataset<'_>, components: Option<usize>, _monitor: &dyn Monitor) -> Result<Reduced> {
         at_least_one("components", components)?;
-        check("ridge", self.ridge, "a number from 0 to 1e100", |x| x >= 0.0)?;
+        self.check(data.variables())?;
         let (n, c) = (data.samples(), data.classes().len());
         if c < 2 {
             return Err(Error::Classes { found: c, samples: n });
         }
-        // One sample a class leaves n−c = 0: what then tells classes apart is PCA.
-        let space = PcaSpace::new(data, Some(self.pca_rank.unwrap_or((n - c).max(1))))?;
+        // One sample a class leaves n−c = 0 dimensions, and nothing within classes to divide by: all n−1 then.
+        let paper = if n == c { n - 1 } else { n - c };
+        let space = PcaSpace::new(data, Some(self.pca_rank.unwrap_or(paper)))?;
         let centres = weighted_centres(data, &space.scores());
         let total: f64 = space.s.iter().map(|s| s * s).sum();
         let within = (total - centres.norm_l2().powi(2)).max(0.0);

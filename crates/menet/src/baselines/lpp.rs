@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::space::{PcaSpace, constrained_eigen};
 use crate::alignment::Alignment;
 use crate::dataset::Dataset;
-use crate::error::{Result, at_least_one, check};
+use crate::error::{Result, at_least_one};
 use crate::linalg::symmetric_product;
 use crate::monitor::Monitor;
 use crate::patches::{Laplacian, PatchParams, Weights};
@@ -15,7 +15,8 @@ use crate::reducer::{Reduced, Reducer};
 /// `min aᵀTᵀLTa / aᵀTᵀDTa`: neighbours stay near, for a graph Laplacian L with degrees D.
 ///
 /// The graph is that of the Laplacian patches: i and j are tied by the sum of the weights each gives the other. With
-/// neighbours from the same class only, in a PCA space of n−1 dimensions, exactly c−1 eigenvalues are 0: one eigenspace,
+/// neighbours from the same class only, in a PCA space of n−1 dimensions, c−1 eigenvalues are 0 (more where the graph of a
+/// class falls into parts): one eigenspace,
 /// whose axes are then ordered by total variance (see the module `space`). Samples without a neighbour (alone in their
 /// class) are left out of the constraint. Axes have length 1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -39,6 +40,12 @@ impl Default for Lpp {
     }
 }
 
+impl Lpp {
+    fn patch_params(&self) -> PatchParams {
+        PatchParams { k_within: self.k, bandwidth: self.bandwidth, ..PatchParams::default() }
+    }
+}
+
 impl Reducer for Lpp {
     fn name(&self) -> &'static str {
         if self.supervised { "slpp" } else { "lpp" }
@@ -52,15 +59,19 @@ impl Reducer for Lpp {
         }
     }
 
+    fn check(&self, _variables: usize) -> Result<()> {
+        at_least_one("pca_rank", self.pca_rank)?;
+        at_least_one("k", Some(self.k))?;
+        self.patch_params().check()
+    }
+
     fn fit(&self, data: &Dataset<'_>, components: Option<usize>, monitor: &dyn Monitor) -> Result<Reduced> {
         at_least_one("components", components)?;
-        check("k", self.k as f64, "a whole number >= 1", |k| k >= 1.0)?;
-        let params = PatchParams { k_within: self.k, bandwidth: self.bandwidth, ..PatchParams::default() };
-        params.check()?;
+        self.check(data.variables())?;
         let weights = if self.binary { Weights::Binary } else { Weights::Heat };
         let rule = Laplacian { weights, supervised: self.supervised };
         let space = PcaSpace::new(data, self.pca_rank)?;
-        let laplacian = Alignment::new(data, &space.pre, &rule, &params, monitor)?.attract;
+        let laplacian = Alignment::new(data, &space.pre, &rule, &self.patch_params(), monitor)?.attract;
         // The degree of a sample is its entry on the diagonal of L.
         let degrees: Vec<f64> = (0..laplacian.dim())
             .map(|j| laplacian.column(j).filter(|&(i, _)| i == j).map(|(_, value)| value).sum())

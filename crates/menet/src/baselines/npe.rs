@@ -48,10 +48,15 @@ impl Reducer for Npe {
         }
     }
 
+    fn check(&self, _variables: usize) -> Result<()> {
+        at_least_one("pca_rank", self.pca_rank)?;
+        at_least_one("k", Some(self.k))?;
+        check("regularizer", self.regularizer, "a number > 0, at most 1e100", |x| x > 0.0)
+    }
+
     fn fit(&self, data: &Dataset<'_>, components: Option<usize>, monitor: &dyn Monitor) -> Result<Reduced> {
         at_least_one("components", components)?;
-        check("k", self.k as f64, "a whole number >= 1", |k| k >= 1.0)?;
-        check("regularizer", self.regularizer, "a number > 0, at most 1e100", |x| x > 0.0)?;
+        self.check(data.variables())?;
         let params =
             PatchParams { k_within: self.k, lle_regularizer: self.regularizer, ..PatchParams::default() };
         let space = PcaSpace::new(data, self.pca_rank)?;

@@ -23,6 +23,10 @@ impl Reducer for Pca {
         "principal component analysis: the directions of largest variance"
     }
 
+    fn check(&self, _variables: usize) -> Result<()> {
+        Ok(())
+    }
+
     fn fit(&self, data: &Dataset<'_>, components: Option<usize>, _monitor: &dyn Monitor) -> Result<Reduced> {
         at_least_one("components", components)?;
         let space = PcaSpace::new(data, None)?;

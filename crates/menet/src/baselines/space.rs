@@ -3,7 +3,7 @@
 //! With the thin SVD `X = U diag(s) Vᵀ`, cut at a rank r, a sample is a row of `T = U diag(s)` and an axis `a` in this
 //! space is `w = V a` in that of the variables, of the same length. What every method here ends with is the same:
 //!
-//! - eigenvalues closer than 1e-8 of the largest are one eigenvalue. Any basis of its eigenspace would do for the
+//! - eigenvalues that differ by less than 1e-8 of themselves, or by rounding, are one eigenvalue. Any basis of its eigenspace would do for the
 //!   definition, so one is chosen: orthonormal in PCA space, ordered by total variance `‖T a‖²`, the largest first;
 //! - every axis has length 1;
 //! - its entry of largest size in W is positive.
@@ -18,8 +18,11 @@ use crate::preprocess::Preprocessed;
 use crate::projection::Projection;
 use crate::sparse::SparseVector;
 
-/// Eigenvalues nearer than this, relative to the largest, are equal.
+/// Eigenvalues nearer than this, relative to themselves, are equal.
 const EQUAL: f64 = 1e-8;
+
+/// So are those nearer than this relative to the largest, which is rounding: zeros never agree relative to themselves.
+const ROUNDING: f64 = 1e-11;
 
 /// A direction of a constraint matrix with an eigenvalue below this part of the largest is not constrained by it.
 const UNCONSTRAINED: f64 = 1e-12;
@@ -105,11 +108,12 @@ pub(super) fn constrained_eigen(n: &Mat<f64>, b: &Mat<f64>) -> Result<(Vec<f64>,
 /// `image` maps a basis to what its columns make of the data, whose squared length is their variance.
 fn settled(values: &[f64], axes: &Mat<f64>, image: impl Fn(&Mat<f64>) -> Mat<f64>) -> Result<Mat<f64>> {
     let scale = values.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+    let equal = |a: f64, b: f64| (a - b).abs() <= (EQUAL * a.abs().max(b.abs())).max(ROUNDING * scale);
     let mut out = Mat::zeros(axes.nrows(), 0);
     let mut start = 0;
     while start < values.len() {
         let mut end = start + 1;
-        while end < values.len() && (values[end] - values[end - 1]).abs() <= EQUAL * scale {
+        while end < values.len() && equal(values[end - 1], values[end]) {
             end += 1;
         }
         let space = by_variance(axes.subcols(start, end - start), &image)?;
@@ -164,7 +168,7 @@ mod tests {
         let x =
             Mat::from_fn(n, n, |i, j| ((i * i * 3 + j * j * 5 + 7 * i * j) % 11) as f64 + f64::from(i == j));
         let q = thin_svd(x.as_ref()).unwrap().u;
-        let values = [0.0, 1e-10, -1e-10, 2.0, 3.0, 3.0 + 1e-9, 7.0];
+        let values = [0.0, 1e-12, -1e-12, 2.0, 3.0, 3.0 + 1e-9, 7.0];
         let s = [9.0, 5.0, 4.0, 2.5, 2.0, 1.0, 0.5];
         let image = |axes: &Mat<f64>| Mat::from_fn(axes.nrows(), axes.ncols(), |i, k| s[i] * axes[(i, k)]);
         let settle = |axes: &Mat<f64>| settled(&values, axes, image).unwrap();

@@ -71,12 +71,17 @@ impl Reducer for Spca {
         "sparse PCA: axes of few variables that together rebuild the data"
     }
 
-    fn fit(&self, data: &Dataset<'_>, components: Option<usize>, monitor: &dyn Monitor) -> Result<Reduced> {
-        at_least_one("components", components.or(self.components))?;
+    fn check(&self, _variables: usize) -> Result<()> {
         at_least_one("nonzeros", self.nonzeros)?;
+        at_least_one("components", self.components)?;
         at_least_one("iterations", Some(self.iterations))?;
         check("ridge", self.ridge, "a number from 0 to 1e100", |x| x >= 0.0)?;
-        check("tolerance", self.tolerance, "a number > 0, at most 1e100", |x| x > 0.0)?;
+        check("tolerance", self.tolerance, "a number > 0, at most 1e100", |x| x > 0.0)
+    }
+
+    fn fit(&self, data: &Dataset<'_>, components: Option<usize>, monitor: &dyn Monitor) -> Result<Reduced> {
+        at_least_one("components", components.or(self.components))?;
+        self.check(data.variables())?;
         let pre = Preprocessed::new(data, None)?;
         let p = data.variables();
         let k = self.nonzeros.unwrap_or(100).min(p);
@@ -90,7 +95,8 @@ impl Reducer for Spca {
         let found = turns.run(components.or(self.components).unwrap_or(10), monitor)?;
         let units: Vec<SparseVector> = found.b.iter().filter_map(unit).collect();
         if units.is_empty() {
-            return Err(Error::Tie { component: 1, tied: k + 1, nonzeros: k });
+            let why = format!("more variables tie for every axis than the {k} it may use");
+            return Err(Error::Degenerate(why));
         }
         let (order, adjusted) = by_adjusted_variance(&pre.x, &units);
         let total: f64 = pre.norms.iter().map(|norm| norm * norm).sum();

@@ -54,6 +54,12 @@ impl Default for Spg {
     }
 }
 
+impl Spg {
+    fn patch_params(&self) -> PatchParams {
+        PatchParams { k_within: self.k_within, k_between: self.k_between, ..PatchParams::default() }
+    }
+}
+
 impl Reducer for Spg {
     fn name(&self) -> &'static str {
         "spg"
@@ -63,21 +69,25 @@ impl Reducer for Spg {
         "sparse projection over a graph: a graph embedding first, then the elastic net on it"
     }
 
-    fn fit(&self, data: &Dataset<'_>, components: Option<usize>, monitor: &dyn Monitor) -> Result<Reduced> {
-        at_least_one("components", components.or(self.components))?;
+    fn check(&self, _variables: usize) -> Result<()> {
         at_least_one("nonzeros", self.nonzeros)?;
+        at_least_one("components", self.components)?;
         check("ridge", self.ridge, "a number from 0 to 1e100", |x| x >= 0.0)?;
         check("kappa", self.kappa, "a number from 0 to 1e100", |x| x >= 0.0)?;
-        let params =
-            PatchParams { k_within: self.k_within, k_between: self.k_between, ..PatchParams::default() };
-        params.check()?;
+        patches::rule(&self.patch)?;
+        self.patch_params().check()
+    }
+
+    fn fit(&self, data: &Dataset<'_>, components: Option<usize>, monitor: &dyn Monitor) -> Result<Reduced> {
+        at_least_one("components", components.or(self.components))?;
+        self.check(data.variables())?;
         let (n, p) = (data.samples(), data.variables());
         if n > DENSE_LIMIT {
-            let allowed = format!("at most {DENSE_LIMIT}: the graph embedding needs an n x n matrix");
-            return Err(Error::parameter("samples", n, allowed));
+            return Err(Error::TooLarge { what: "the graph embedding", samples: n, most: DENSE_LIMIT });
         }
         let pre = Preprocessed::new(data, None)?;
-        let alignment = Alignment::new(data, &pre, patches::rule(&self.patch)?, &params, monitor)?;
+        let alignment =
+            Alignment::new(data, &pre, patches::rule(&self.patch)?, &self.patch_params(), monitor)?;
         let laplacian = alignment.matrix(self.kappa)?;
         let d = components.or(self.components).unwrap_or((data.classes().len() - 1).max(1));
         let y = graph_embedding(&laplacian, &pre.x, d)?;
