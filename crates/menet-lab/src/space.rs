@@ -51,10 +51,10 @@ pub fn sparsities(most: usize) -> Vec<usize> {
     sizes
 }
 
-/// The largest number of variables an axis is tried with: all up to 200, then a fifth, but no more than 300, since the time
-/// of a path grows faster than its length.
+/// The largest number of variables an axis is tried with unless the user says otherwise: the time of a path grows faster
+/// than its length, and on faces of 1600 pixels 300 or 400 gained less than half a point over 200.
 pub fn largest_support(variables: usize) -> usize {
-    variables.min((variables / 5).clamp(200, 300))
+    variables.min(200)
 }
 
 /// The search space of a method on `data`, in so many folds.

@@ -103,6 +103,7 @@ pub fn tune(
         dims,
         metrics: metric.metrics(),
         folds: &folds,
+        most: most_variables(method, data.variables())?,
         monitor,
         tried: Vec::new(),
         trials: Vec::new(),
@@ -147,7 +148,7 @@ pub fn tune(
 
 /// How many turns sparse PCA is given while its parameters are searched: its axes still move after that, but which
 /// setting is better is plain, and two hundred turns for each would take hours.
-const SPCA_TURNS: usize = 10;
+const SPCA_TURNS: usize = 5;
 
 /// The method as it is fitted during the search: where paths hold every sparsity, with the largest.
 fn for_search(method: &Method, variables: usize) -> Result<Method> {
@@ -160,10 +161,19 @@ fn for_search(method: &Method, variables: usize) -> Result<Method> {
         ]
         .into_iter()
         .collect(),
-        _ if has_paths(method) => [number("nonzeros", largest_support(variables))].into_iter().collect(),
+        _ if has_paths(method) => {
+            [number("nonzeros", most_variables(method, variables)?)].into_iter().collect()
+        }
         _ => return Ok(method.clone()),
     };
     overlay(method, &changes)
+}
+
+/// The longest paths that are looked at: as many variables as the user allows an axis, or a sensible number.
+fn most_variables(method: &Method, variables: usize) -> Result<usize> {
+    let own = fields(method)?.get("nonzeros").and_then(Value::as_integer);
+    let own = own.and_then(|k| usize::try_from(k).ok());
+    Ok(own.unwrap_or_else(|| largest_support(variables)).min(variables))
 }
 
 fn has_paths(method: &Method) -> bool {
@@ -176,6 +186,8 @@ struct Search<'a> {
     dims: &'a [usize],
     metrics: &'a [Metric],
     folds: &'a [Split],
+    /// The most variables an axis is tried with, for methods with paths.
+    most: usize,
     monitor: &'a dyn Monitor,
     /// Settings tried, with the places of their trials.
     tried: Vec<(Table, Range<usize>)>,
@@ -265,7 +277,7 @@ impl Search<'_> {
         let reached = reduced.projection.components();
         let (known, asked) = (classes_of(self.data, &fold.train), classes_of(self.data, &fold.test));
         let sizes: Vec<Option<usize>> = if has_paths(method) {
-            sparsities(largest_support(self.data.variables())).into_iter().map(Some).collect()
+            sparsities(self.most).into_iter().map(Some).collect()
         } else {
             vec![None]
         };

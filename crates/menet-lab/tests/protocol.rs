@@ -284,6 +284,16 @@ fn every_search_ends() {
 }
 
 #[test]
+fn the_number_of_variables_given_is_the_most_that_is_tried() {
+    let params = MethodParams::parse("nonzeros = 4").unwrap();
+    let method = params.method("men").unwrap();
+    let tuned =
+        tune(&method, &data(1), &[1, 2, 3, 4], MetricChoice::Euclidean, &TuneOptions::default(), 0, &())
+            .unwrap();
+    assert!(tuned.trials.iter().all(|trial| trial.nonzeros <= Some(4)));
+}
+
+#[test]
 fn sparse_pca_is_searched_at_several_sparsities() {
     let mut rng = rand_pcg::Pcg64::seed_from_u64(1);
     let labels: Vec<usize> = (0..30).map(|i| i % 3).collect();
