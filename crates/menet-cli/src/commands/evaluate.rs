@@ -43,7 +43,7 @@ pub(crate) struct Evaluate {
     /// Folder for the results; a run that was stopped goes on there.
     #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
-    /// A TOML file with a table of parameters a method, [men], [dla], ..., or one of fit, or a run.toml.
+    /// A TOML file with a table of parameters a method, or one of fit, or a run.toml.
     #[arg(long, value_name = "FILE")]
     params: Option<PathBuf>,
     /// Draw this many classes.
