@@ -27,7 +27,8 @@ browser:
 	      || { apt-get update && apt-get install --yes chromium chromium-driver; } >/dev/null 2>&1; } \
 	   && { test -x target/python/bin/python || python3 -m venv target/python; } \
 	   && target/python/bin/python -m pip install --quiet --disable-pip-version-check selenium; then \
-	  cargo run --release --quiet -p menet-lab --example sample_report -- target/report --hostile \
+	  rm -rf target/report && cargo build --release --quiet --workspace --example sample_report \
+	  && target/release/examples/sample_report target/report --hostile \
 	  && target/python/bin/python scripts/test_report.py target/report/report.html; \
 	else \
 	  echo "no Chromium with its driver and selenium: the report is not tested in a browser"; \
