@@ -8,8 +8,8 @@
 //! Rates of small sets are coarse: a sample more or less right is often the whole difference between two settings, and the
 //! best of many coarse numbers is a lucky one. So what is compared is the *merit* of a trial: its rate, averaged with those
 //! of neighbouring dimensions (up to two on either side) and numbers of variables (one), where there are many, plus half
-//! the mean margin ([`Score::margin`]), which moves with every sample; and a step is taken only if it gains 0.01. On the face sets this chose better for the test
-//! samples than the plain rate did, by up to two points. Margins of different metrics cannot be compared: each metric has a
+//! the mean margin ([`Score::margin`]), which moves with every sample; and a step is taken only if it gains 0.01. On the face sets this chose mostly better for
+//! the test samples than the plain rate did, by up to two points. Margins of different metrics cannot be compared: each metric has a
 //! walk of its own, over the same fits, and between the two the rate decides.
 
 use std::collections::BTreeSet;
