@@ -27,6 +27,13 @@ pub struct Place {
     pub method: String,
 }
 
+impl Place {
+    /// Whether it is one of the repeats of a method on a set at a training size.
+    pub fn is_repeat_of(&self, data: &str, train_per_class: usize, method: &str) -> bool {
+        self.data == data && self.train_per_class == train_per_class && self.method == method
+    }
+}
+
 impl std::fmt::Display for Place {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Place { data, train_per_class, repeat, method } = self;

@@ -19,22 +19,12 @@ pub fn summarize(protocol: &Protocol, cells: &[Cell]) -> Vec<SummaryRow> {
     let mut rows: Vec<SummaryRow> = Vec::new();
     for cell in cells {
         let place = &cell.place;
-        let same = |row: &SummaryRow| {
-            row.data == place.data
-                && row.train_per_class == place.train_per_class
-                && row.method == place.method
-        };
-        if rows.iter().any(same) {
+        if rows.iter().any(|row| place.is_repeat_of(&row.data, row.train_per_class, &row.method)) {
             continue;
         }
         let repeats: Vec<&Cell> = cells
             .iter()
-            .filter(|other| {
-                let other = &other.place;
-                other.data == place.data
-                    && other.train_per_class == place.train_per_class
-                    && other.method == place.method
-            })
+            .filter(|other| other.place.is_repeat_of(&place.data, place.train_per_class, &place.method))
             .filter(|cell| cell.failed.is_none())
             .collect();
         let found = if protocol.tune.is_some() { at_choice(&repeats) } else { at_best(&repeats) };
@@ -177,12 +167,7 @@ pub fn run_toml(protocol: &Protocol, data: &[Fingerprint], command: &[String]) -
 /// than were made, since the method failed on the others.
 pub fn table(study: &Study, cells: &[Cell]) -> (Vec<String>, Vec<Vec<String>>) {
     let star = |row: &SummaryRow| {
-        let same = |cell: &&Cell| {
-            let place = &cell.place;
-            place.data == row.data
-                && place.train_per_class == row.train_per_class
-                && place.method == row.method
-        };
+        let same = |cell: &&Cell| cell.place.is_repeat_of(&row.data, row.train_per_class, &row.method);
         if cells.iter().filter(same).any(|cell| cell.failed.is_some()) { "*" } else { "" }
     };
     let header = ["data".to_owned(), "train".to_owned()].into_iter().chain(study.methods.clone()).collect();

@@ -220,10 +220,7 @@ fn showcase(protocol: &Protocol, set: &Set<'_>, cells: &[Cell], monitor: &dyn Pr
     let (train, test) = (subset(&set.data, &split.train)?, subset(&set.data, &split.test)?);
     let dims = protocol.dims_for(&set.data);
     let first = |method: &str| {
-        cells.iter().find(|cell| {
-            let Place { data, train_per_class, repeat, method: name } = &cell.place;
-            *data == set.name && *train_per_class == size && *repeat == 0 && name == method
-        })
+        cells.iter().find(|cell| cell.place.is_repeat_of(&set.name, size, method) && cell.place.repeat == 0)
     };
     let mut showcase = Showcase {
         data: set.name.clone(),

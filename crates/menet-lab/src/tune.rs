@@ -22,6 +22,7 @@ use rayon::prelude::*;
 use toml::{Table, Value};
 
 use crate::cell::out_of_reach;
+use crate::curves::mean_and_sd;
 use crate::error::{Error, Result};
 use crate::params::{fields, overlay};
 use crate::protocol::{FOLDS, MetricChoice, TuneOptions};
@@ -426,10 +427,5 @@ fn step(setting: &Table, axis: &Axis, up: bool) -> Option<Table> {
 
 /// The standard deviation with n−1; 0 of fewer than two.
 pub(crate) fn deviation(values: &[f64]) -> f64 {
-    let n = values.len() as f64;
-    if n < 2.0 {
-        return 0.0;
-    }
-    let mean = values.iter().sum::<f64>() / n;
-    (values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt()
+    mean_and_sd(values).1.unwrap_or(0.0)
 }

@@ -11,6 +11,7 @@ use menet::sparse::SparseVector;
 use crate::curves::{self, Setting};
 use crate::error::{Error, Result};
 use crate::names::slug;
+use crate::output::make_folder;
 use crate::study::{Showcase, Study};
 use crate::tune::Tuned;
 
@@ -73,10 +74,7 @@ pub fn all(study: &Study) -> Result<Vec<Figure>> {
 /// When a file cannot be written, or the study's parts do not fit together.
 pub fn write_all(study: &Study, folder: &Path) -> Result<Vec<PathBuf>> {
     let folder = folder.join("figures");
-    std::fs::create_dir_all(&folder).map_err(|e| menet_io::Error::Output {
-        path: folder.clone(),
-        problem: format!("cannot be made: {e}"),
-    })?;
+    make_folder(&folder)?;
     let mut files = Vec::new();
     for figure in all(study)? {
         files.extend(figure.write(&folder)?);
