@@ -54,6 +54,9 @@ pub struct Cell {
     pub chosen: Option<Choice>,
     /// What a careful user should know.
     pub remarks: Vec<String>,
+    /// What of the fit did not settle.
+    #[serde(default)]
+    pub unsettled: Option<String>,
     /// Why the method has no rates here.
     pub failed: Option<String>,
 }
@@ -88,6 +91,7 @@ pub fn evaluate(protocol: &Protocol, set: &Set<'_>, place: &Place, monitor: &dyn
             seconds: 0.0,
             chosen: None,
             remarks: Vec::new(),
+            unsettled: None,
             failed: Some(other.to_string()),
         }),
     };
@@ -128,7 +132,8 @@ fn attempt(protocol: &Protocol, set: &Set<'_>, place: &Place, monitor: &dyn Moni
     if rates.is_empty() {
         return Err(out_of_reach(reduced.projection.components()).into());
     }
-    Ok(Cell { place: place.clone(), rates, seconds, chosen, remarks: reduced.remarks, failed: None })
+    let (remarks, unsettled) = (reduced.remarks, reduced.unsettled);
+    Ok(Cell { place: place.clone(), rates, seconds, chosen, remarks, unsettled, failed: None })
 }
 
 /// That none of the dimensions asked for can be had.

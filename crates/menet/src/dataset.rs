@@ -3,6 +3,7 @@
 use faer::{Mat, MatRef};
 
 use crate::error::{Error, Result};
+use crate::linalg::Matrix;
 
 /// Values beyond this would overflow when squared distances are summed.
 const LARGEST: f64 = 1e100;
@@ -26,18 +27,12 @@ const LARGEST: f64 = 1e100;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Dataset<'a> {
-    x: Samples<'a>,
+    x: Matrix<'a>,
     class_of: Vec<usize>,
     classes: Vec<String>,
     members: Vec<Vec<usize>>,
     feature_names: Option<Vec<String>>,
     image_shape: Option<(usize, usize)>,
-}
-
-#[derive(Debug, Clone)]
-enum Samples<'a> {
-    Owned(Mat<f64>),
-    Borrowed(MatRef<'a, f64>),
 }
 
 impl<'a> Dataset<'a> {
@@ -46,7 +41,7 @@ impl<'a> Dataset<'a> {
     /// # Errors
     /// When `x` is empty, a value is not finite, or the number of labels is not the number of rows.
     pub fn new<L: ToString>(x: MatRef<'a, f64>, labels: &[L]) -> Result<Self> {
-        Self::build(Samples::Borrowed(x), labels)
+        Self::build(Matrix::Borrowed(x), labels)
     }
 
     /// Owns `x`.
@@ -54,7 +49,7 @@ impl<'a> Dataset<'a> {
     /// # Errors
     /// As [`Self::new`].
     pub fn from_owned<L: ToString>(x: Mat<f64>, labels: &[L]) -> Result<Dataset<'static>> {
-        Dataset::build(Samples::Owned(x), labels)
+        Dataset::build(Matrix::Owned(x), labels)
     }
 
     /// From single precision, which is converted.
@@ -65,11 +60,8 @@ impl<'a> Dataset<'a> {
         Self::from_owned(Mat::from_fn(x.nrows(), x.ncols(), |i, j| f64::from(x[(i, j)])), labels)
     }
 
-    fn build<L: ToString>(x: Samples<'a>, labels: &[L]) -> Result<Self> {
-        let view = match &x {
-            Samples::Owned(x) => x.as_ref(),
-            Samples::Borrowed(x) => *x,
-        };
+    fn build<L: ToString>(x: Matrix<'a>, labels: &[L]) -> Result<Self> {
+        let view = x.view();
         let (n, p) = view.shape();
         if n == 0 || p == 0 {
             return Err(Error::Empty { rows: n, columns: p });
@@ -111,6 +103,21 @@ impl<'a> Dataset<'a> {
         Ok(self)
     }
 
+    /// Renames the classes, in the order of [`Self::classes`], which stays as it is: for callers with an order of their
+    /// own, whose labels are then positions in it.
+    ///
+    /// # Errors
+    /// When there is not one name a class.
+    pub fn with_class_names(mut self, names: Vec<String>) -> Result<Self> {
+        let expected = self.classes.len();
+        if names.len() != expected {
+            let why = format!("there are {expected} classes");
+            return Err(Error::Size { what: "`class_names`", given: names.len(), expected, why });
+        }
+        self.classes = names;
+        Ok(self)
+    }
+
     /// Says that a sample is an image of `height` × `width` pixels, row by row.
     ///
     /// # Errors
@@ -127,10 +134,7 @@ impl<'a> Dataset<'a> {
 
     /// The data, n×p.
     pub fn x(&self) -> MatRef<'_, f64> {
-        match &self.x {
-            Samples::Owned(x) => x.as_ref(),
-            Samples::Borrowed(x) => *x,
-        }
+        self.x.view()
     }
 
     /// Number of samples n.
@@ -256,6 +260,12 @@ mod tests {
         let data = Dataset::new(x.as_ref(), &[0, 1]).unwrap();
         assert!(data.clone().with_feature_names(vec!["a".into()]).is_err());
         assert!(data.clone().with_image_shape(usize::MAX, 2).is_err());
+        assert!(data.clone().with_class_names(vec!["a".into()]).is_err());
+        assert_eq!(
+            data.clone().with_class_names(vec!["b".into(), "a".into()]).unwrap().classes(),
+            ["b", "a"],
+            "their order is the caller's"
+        );
         assert_eq!(data.with_image_shape(1, 2).unwrap().image_shape(), Some((1, 2)));
     }
 

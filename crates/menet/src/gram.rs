@@ -14,7 +14,7 @@ use faer::{Accum, Mat, MatMut, MatRef, Par};
 
 use crate::dataset::check_finite;
 use crate::error::{Error, Result};
-use crate::linalg::{column, dot};
+use crate::linalg::{Matrix, dot};
 
 /// A symmetric positive semidefinite matrix known by its columns. The ridge is not part of it.
 pub trait Gram: Sync {
@@ -114,56 +114,71 @@ impl Gram for Mat<f64> {
 
 /// `G = FᵀF` for a factor `F` (n×p), whose columns are read on demand.
 #[derive(Debug, Clone)]
-pub struct FactorGram {
-    factor: Mat<f64>,
+pub struct FactorGram<'a> {
+    factor: Matrix<'a>,
 }
 
-impl FactorGram {
+impl<'a> FactorGram<'a> {
     /// From the n×p factor, for instance the data matrix itself.
     pub fn new(factor: Mat<f64>) -> Self {
-        FactorGram { factor }
+        FactorGram { factor: Matrix::Owned(factor) }
+    }
+
+    /// From a borrowed factor, which is copied only if its columns are not contiguous.
+    pub fn borrowed(factor: MatRef<'a, f64>) -> Self {
+        match factor.try_as_col_major() {
+            Some(_) => FactorGram { factor: Matrix::Borrowed(factor) },
+            None => FactorGram::new(factor.to_owned()),
+        }
     }
 
     /// The factor.
     pub fn factor(&self) -> MatRef<'_, f64> {
-        self.factor.as_ref()
+        self.factor.view()
+    }
+
+    /// Column `j` of the factor, contiguous as both constructors see to.
+    fn slice(&self, j: usize) -> &[f64] {
+        let column = self.factor.view().col(j).try_as_col_major();
+        column.map_or(&[], |column| column.as_slice())
     }
 }
 
-impl Gram for FactorGram {
+impl Gram for FactorGram<'_> {
     fn dim(&self) -> usize {
-        self.factor.ncols()
+        self.factor().ncols()
     }
 
     fn column(&self, j: usize, out: &mut [f64]) {
-        let x = column(&self.factor, j);
+        let x = self.slice(j);
         for (i, out) in out.iter_mut().enumerate() {
-            *out = dot(column(&self.factor, i), x);
+            *out = dot(self.slice(i), x);
         }
     }
 
     fn diagonal(&self) -> Vec<f64> {
-        (0..self.dim()).map(|j| dot(column(&self.factor, j), column(&self.factor, j))).collect()
+        (0..self.dim()).map(|j| dot(self.slice(j), self.slice(j))).collect()
     }
 
     fn entries(&self, rows: &[usize], j: usize, out: &mut [f64]) {
-        let x = column(&self.factor, j);
+        let x = self.slice(j);
         for (out, &row) in out.iter_mut().zip(rows) {
-            *out = dot(column(&self.factor, row), x);
+            *out = dot(self.slice(row), x);
         }
     }
 
     fn check(&self) -> Result<()> {
-        check_finite("the factor of the Gram matrix", self.factor.as_ref())
+        check_finite("the factor of the Gram matrix", self.factor())
     }
 
     /// `Fᵀ (F[:, support] · coefficients)`: the factor is read once for all the vectors.
     fn product(&self, support: &[usize], coefficients: MatRef<'_, f64>, out: MatMut<'_, f64>) {
-        let n = self.factor.nrows();
-        let chosen = Mat::from_fn(n, support.len(), |i, k| self.factor[(i, support[k])]);
+        let factor = self.factor();
+        let n = factor.nrows();
+        let chosen = Mat::from_fn(n, support.len(), |i, k| factor[(i, support[k])]);
         let mut image = Mat::zeros(n, coefficients.ncols());
         matmul(&mut image, Accum::Replace, &chosen, coefficients, 1.0, Par::Seq);
-        matmul(out, Accum::Replace, self.factor.transpose(), &image, 1.0, Par::Seq);
+        matmul(out, Accum::Replace, factor.transpose(), &image, 1.0, Par::Seq);
     }
 }
 
@@ -188,8 +203,15 @@ mod tests {
         let x = Mat::from_fn(6, 9, |i, j| ((i * 31 + j * 17) % 11) as f64 - 5.0);
         let full = x.transpose() * &x;
         let row_major = full.transpose().to_owned();
-        let sources: [&dyn Gram; 4] =
-            [&full, &row_major.transpose(), &ColumnsOnly(full.clone()), &FactorGram::new(x.clone())];
+        let rows_first = x.transpose().to_owned();
+        let sources: [&dyn Gram; 6] = [
+            &full,
+            &row_major.transpose(),
+            &ColumnsOnly(full.clone()),
+            &FactorGram::new(x.clone()),
+            &FactorGram::borrowed(x.as_ref()),
+            &FactorGram::borrowed(rows_first.transpose()),
+        ];
         let (rows, support) = ([7, 2, 3], [8, 0]);
         let coefficients = Mat::from_fn(2, 3, |i, j| (i + 2 * j) as f64 - 1.5);
         let expected = &full

@@ -14,6 +14,22 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 
+/// A matrix that is owned, or borrowed with any strides.
+#[derive(Debug, Clone)]
+pub(crate) enum Matrix<'a> {
+    Owned(Mat<f64>),
+    Borrowed(MatRef<'a, f64>),
+}
+
+impl Matrix<'_> {
+    pub(crate) fn view(&self) -> MatRef<'_, f64> {
+        match self {
+            Matrix::Owned(x) => x.as_ref(),
+            Matrix::Borrowed(x) => *x,
+        }
+    }
+}
+
 /// Columns of a tile: wide enough for faer's blocking, narrow enough to share among threads.
 const TILE: usize = 128;
 

@@ -43,6 +43,8 @@ pub struct Reduced {
     pub projection: Projection,
     /// What a careful user should know of the fit.
     pub remarks: Vec<String>,
+    /// What of it did not settle, if an iteration ended before it did.
+    pub unsettled: Option<String>,
     /// The same fit at every smaller number of variables, for methods with paths.
     pub sparser: Option<Sparser>,
 }
@@ -69,7 +71,7 @@ pub struct SparsePaths {
 
 impl From<Projection> for Reduced {
     fn from(projection: Projection) -> Self {
-        Reduced { projection, remarks: Vec::new(), sparser: None }
+        Reduced { projection, remarks: Vec::new(), unsettled: None, sparser: None }
     }
 }
 
@@ -86,7 +88,7 @@ impl Reduced {
             return Err(Error::Degenerate("the first axis uses no variable".to_owned()));
         }
         let projection = paths.at(usize::MAX)?;
-        Ok(Reduced { projection, remarks: Vec::new(), sparser: Some(Sparser::Paths(paths)) })
+        Ok(Reduced { sparser: Some(Sparser::Paths(paths)), ..projection.into() })
     }
 
     /// The projection with at most `nonzeros` variables an axis; none for methods without paths. An axis that ties keep
@@ -164,7 +166,7 @@ impl Reducer for MenParams {
             done => done?,
         };
         let projection = men.projection().clone();
-        Ok(Reduced { projection, remarks: Vec::new(), sparser: Some(Sparser::Men(Box::new(men))) })
+        Ok(Reduced { sparser: Some(Sparser::Men(Box::new(men))), ..projection.into() })
     }
 }
 

@@ -130,7 +130,7 @@ pub enum GramSource {
     /// The p×p matrix.
     Full(Mat<f64>),
     /// `A^(1/2) X`, n×p.
-    Factor(FactorGram),
+    Factor(FactorGram<'static>),
     /// `X` and sparse `L`.
     Conjugate(ConjugateGram),
 }

@@ -5,7 +5,7 @@ mod common;
 use common::{Design, correlate, rng};
 use faer::Mat;
 use menet::gram::{FactorGram, Gram};
-use menet::lars::{Ended, LarsOptions, Method, Path, lars_path};
+use menet::lars::{Ended, LarsOptions, Method, Path, lars_path, regression_paths};
 use rand::RngExt;
 
 const BAR: f64 = 1e-9;
@@ -142,6 +142,37 @@ fn run(seeds: std::ops::Range<u64>, largest: usize, fragile: &[Design]) {
         println!("{fault}");
     }
     assert!(faults.is_empty(), "{} of {total} problems failed", faults.len());
+}
+
+/// From data as from their Gram matrix, in any layout, below and above the size at which it is formed.
+#[test]
+fn regressions_are_paths_of_their_gram_matrix() {
+    for p in [30, menet::reduction::GRAM_LIMIT + 1] {
+        let rng = &mut rng(7);
+        let x = Design::Gaussian.matrix(rng, 20, p);
+        let y = Mat::from_fn(20, 2, |_, _| rng.random_range(-1.0..1.0));
+        let options = LarsOptions { ridge: 0.1, max_nonzeros: Some(12), ..LarsOptions::default() };
+        let by_rows = x.transpose().to_owned();
+        let found = regression_paths(x.as_ref(), y.as_ref(), &options, &()).unwrap();
+        let transposed = regression_paths(by_rows.transpose(), y.as_ref(), &options, &()).unwrap();
+        for (k, (found, transposed)) in found.iter().zip(&transposed).enumerate() {
+            let b = correlate(&x, &y.col(k).iter().copied().collect::<Vec<_>>());
+            let expected = lars_path(&FactorGram::new(x.clone()), &b, &options, &()).unwrap();
+            assert!(found.certificate().kkt < 1e-12);
+            for path in [found, transposed] {
+                assert_eq!(path.order_of_entry(), expected.order_of_entry());
+                for (a, b) in path.knots().iter().zip(expected.knots()) {
+                    assert!((a.level - b.level).abs() < 1e-11 * expected.knots()[0].level);
+                }
+            }
+        }
+    }
+    let (x, y) = (Mat::<f64>::zeros(3, 2), Mat::<f64>::zeros(4, 1));
+    let message =
+        regression_paths(x.as_ref(), y.as_ref(), &LarsOptions::default(), &()).unwrap_err().to_string();
+    assert!(message.contains("`y` has 4 entries, but 3 are needed"), "{message}");
+    let y = Mat::full(3, 1, f64::NAN);
+    assert!(regression_paths(x.as_ref(), y.as_ref(), &LarsOptions::default(), &()).is_err());
 }
 
 #[test]

@@ -147,8 +147,7 @@ impl Evaluate {
         for (place, why) in failed() {
             context.say(format_args!("* without a rate: {place}: {why}"))?;
         }
-        let unsettled = cells.iter().filter(|cell| cell.remarks.iter().any(|r| r.starts_with("not settled")));
-        match unsettled.count() {
+        match cells.iter().filter(|cell| cell.unsettled.is_some()).count() {
             0 => {}
             count => context.say(format_args!(
                 "spca: {count} of its fits had not settled when stopped (see {})",

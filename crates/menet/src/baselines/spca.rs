@@ -103,16 +103,13 @@ impl Reducer for Spca {
         let share = 100.0 * adjusted.iter().sum::<f64>() / total;
         let mut remarks =
             vec![format!("{} axes explain {share:.1}% of the variance (adjusted)", order.len())];
-        if found.change > self.tolerance {
-            remarks.push(format!(
-                "not settled after {} turns: an entry still changed by {:.1e}",
-                found.turns, found.change
-            ));
-        } else {
-            remarks.push(format!("settled after {} turns", found.turns));
-        }
+        let unsettled = (found.change > self.tolerance).then(|| {
+            let (turns, change) = (found.turns, found.change);
+            format!("not settled after {turns} turns: an entry still changed by {change:.1e}")
+        });
+        remarks.push(unsettled.clone().unwrap_or_else(|| format!("settled after {} turns", found.turns)));
         let axes = order.iter().map(|&at| signed(&units[at].to_dense(p))).collect();
-        Ok(Reduced { remarks, ..Projection::new(pre.mean, axes)?.into() })
+        Ok(Reduced { remarks, unsettled, ..Projection::new(pre.mean, axes)?.into() })
     }
 }
 

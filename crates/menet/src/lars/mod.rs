@@ -51,7 +51,7 @@ mod walk;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use faer::MatRef;
+use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
 pub use certificate::{Certificate, certify};
@@ -60,9 +60,12 @@ pub(crate) use problem::check_penalty_factors;
 pub use problem::{LarsOptions, Method};
 pub use quadratic::quadratic_path;
 
+use crate::dataset::check_finite;
 use crate::error::{Error, Result};
-use crate::gram::Gram;
+use crate::gram::{FactorGram, Gram};
+use crate::linalg::{dot, symmetric_product};
 use crate::monitor::{Monitor, Stage};
+use crate::reduction::GRAM_LIMIT;
 use problem::{Problem, Shared};
 
 /// The path for one response.
@@ -102,4 +105,44 @@ pub fn lars_paths(
             Ok(path)
         })
         .collect()
+}
+
+/// The paths of the regressions of every column of `y` (n×d) on the columns of `x` (n×p): `G = XᵀX` and `b = XᵀY`.
+///
+/// Nothing is centred or scaled. Up to [`GRAM_LIMIT`] variables the Gram matrix is formed; beyond, its entries are
+/// computed from `x`, which is copied only if its columns are not contiguous.
+///
+/// # Errors
+/// As [`lars_path`].
+pub fn regression_paths(
+    x: MatRef<'_, f64>,
+    y: MatRef<'_, f64>,
+    options: &LarsOptions,
+    monitor: &dyn Monitor,
+) -> Result<Vec<Path>> {
+    let (n, p) = x.shape();
+    if n == 0 || p == 0 {
+        return Err(Error::Empty { rows: n, columns: p });
+    }
+    if y.nrows() != n {
+        let why = format!("there are {n} rows of {p} columns");
+        return Err(Error::Size { what: "`y`", given: y.nrows(), expected: n, why });
+    }
+    check_finite("the data", x)?;
+    check_finite("`y`", y)?;
+    let responses: Vec<Vec<f64>> = y.col_iter().map(|y| y.iter().copied().collect()).collect();
+    let rows: Vec<Vec<f64>> = (0..p)
+        .into_par_iter()
+        .map_init(Vec::new, |buffer, j| {
+            buffer.clear();
+            buffer.extend(x.col(j).iter().copied());
+            responses.iter().map(|y| dot(buffer, y)).collect()
+        })
+        .collect();
+    let b = Mat::from_fn(p, y.ncols(), |j, k| rows[j][k]);
+    if p <= GRAM_LIMIT {
+        lars_paths(&symmetric_product(x, x), b.as_ref(), options, monitor)
+    } else {
+        lars_paths(&FactorGram::borrowed(x), b.as_ref(), options, monitor)
+    }
 }
