@@ -25,6 +25,9 @@ pub enum Error {
         /// What is wrong.
         problem: String,
     },
+    /// A model that cannot be written down or understood.
+    #[error("{0}")]
+    Model(String),
     /// What the core says.
     #[error(transparent)]
     Core(#[from] menet::Error),

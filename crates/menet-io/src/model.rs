@@ -45,6 +45,20 @@ pub struct Provenance {
     pub samples: usize,
 }
 
+/// What the classes were, where they were not text, before their names were written down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LabelKind {
+    /// Text.
+    Text,
+    /// Whole numbers.
+    Integer,
+    /// Numbers.
+    Number,
+    /// Truth values, `False` and `True`.
+    Boolean,
+}
+
 /// A fitted model with what nearest neighbour needs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelFile {
@@ -56,6 +70,8 @@ pub struct ModelFile {
     pub gallery_classes: Vec<usize>,
     /// Where it came from.
     pub provenance: Provenance,
+    /// What the class names stand for, if whoever fitted the model knew.
+    pub label_kind: Option<LabelKind>,
 }
 
 /// The JSON part.
@@ -69,6 +85,8 @@ struct Header {
     seconds: Vec<(Stage, f64)>,
     image_shape: Option<(usize, usize)>,
     provenance: Provenance,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    label_kind: Option<LabelKind>,
 }
 
 /// What every version's JSON begins with.
@@ -89,7 +107,8 @@ impl ModelFile {
             data: source.to_owned(),
             samples: data.samples(),
         };
-        Ok(ModelFile { men, gallery, gallery_classes: data.class_indices().to_vec(), provenance })
+        let gallery_classes = data.class_indices().to_vec();
+        Ok(ModelFile { men, gallery, gallery_classes, provenance, label_kind: None })
     }
 
     /// The same model with only the first components. (A sparser one would need the training samples, of which only the
@@ -108,7 +127,7 @@ impl ModelFile {
     /// # Errors
     /// When it cannot be written.
     pub fn save(&self, path: &Path) -> Result<()> {
-        let bytes = self.to_bytes().map_err(|problem| Error::output(path, problem))?;
+        let bytes = self.to_bytes()?;
         atomic::write(path, |out| out.write_all(&bytes))
     }
 
@@ -118,12 +137,27 @@ impl ModelFile {
     /// When it cannot be read, is not a model of this version, or does not hold together.
     pub fn load(path: &Path) -> Result<Self> {
         let bytes = std::fs::read(path).map_err(|e| Error::input(path, e))?;
-        Self::from_bytes(&bytes)
+        Self::unpack(&bytes)
             .map_err(|problem| Error::input(path, format!("not a usable menet model: {problem}")))
     }
 
     /// The file's bytes, the same every time.
-    fn to_bytes(&self) -> std::result::Result<Vec<u8>, Problem> {
+    ///
+    /// # Errors
+    /// When the model cannot be written down.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        self.pack().map_err(Error::Model)
+    }
+
+    /// From a file's bytes.
+    ///
+    /// # Errors
+    /// When they are no model of this version, or do not hold together.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        Self::unpack(bytes).map_err(|problem| Error::Model(format!("not a usable menet model: {problem}")))
+    }
+
+    fn pack(&self) -> std::result::Result<Vec<u8>, Problem> {
         let parts = self.men.parts();
         let mut pack = Packer::default();
         pack.floats("mean", &parts.mean);
@@ -155,12 +189,13 @@ impl ModelFile {
             seconds: parts.seconds.clone(),
             image_shape: parts.image_shape,
             provenance: self.provenance.clone(),
+            label_kind: self.label_kind,
         };
         let json = serde_json::to_string(&header).map_err(|e| e.to_string())?;
         pack.finish(HashMap::from([("menet".to_owned(), json)]))
     }
 
-    fn from_bytes(bytes: &[u8]) -> std::result::Result<Self, Problem> {
+    fn unpack(bytes: &[u8]) -> std::result::Result<Self, Problem> {
         let (unpack, metadata) = Unpacker::new(bytes)?;
         let json = metadata.get("menet").ok_or("a safetensors file, but without menet's metadata")?;
         let damaged = |e: serde_json::Error| format!("its metadata are damaged: {e}");
@@ -213,7 +248,8 @@ impl ModelFile {
             return Err("a sample of the gallery has no class".to_owned());
         }
         let gallery = MatRef::from_row_major_slice(&gallery, n, d).to_owned();
-        Ok(ModelFile { men, gallery, gallery_classes, provenance: header.provenance })
+        let (provenance, label_kind) = (header.provenance, header.label_kind);
+        Ok(ModelFile { men, gallery, gallery_classes, provenance, label_kind })
     }
 }
 

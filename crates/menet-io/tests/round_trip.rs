@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use menet::{Dataset, MenParams, fit};
+use menet_io::model::LabelKind;
 use menet_io::{ModelFile, ReadOptions, Table, read};
 use rand::{RngExt, SeedableRng};
 
@@ -120,6 +121,10 @@ fn a_model_survives_the_file_bit_for_bit() {
     assert_eq!(loaded, model);
     assert_eq!(loaded.men.transform(table.matrix()).unwrap(), model.men.transform(table.matrix()).unwrap());
     assert_eq!(loaded.men.at(Some(2), Some(3)).unwrap(), model.men.at(Some(2), Some(3)).unwrap());
+
+    assert_eq!(ModelFile::from_bytes(&model.to_bytes().unwrap()).unwrap(), model);
+    let numbers = ModelFile { label_kind: Some(LabelKind::Integer), ..model.clone() };
+    assert_eq!(ModelFile::from_bytes(&numbers.to_bytes().unwrap()).unwrap(), numbers);
 
     let light = ModelFile { men: model.men.clone().without_paths(), ..model.clone() };
     light.save(&two).unwrap();
