@@ -1,5 +1,5 @@
 # One target directory serves all; tests run in release, since linear algebra without optimisation would sink them.
-.PHONY: demo test bench docs fixtures browser
+.PHONY: demo test bench docs fixtures browser python python-tests wheel
 
 demo:
 	cargo run --release --quiet -- demo
@@ -19,6 +19,37 @@ test: fixtures
 	MENET_FIXTURES=$(CURDIR)/target/fixtures cargo test --release --workspace
 	RUSTDOCFLAGS="-D warnings" cargo doc --release --workspace --no-deps
 	$(MAKE) browser
+	$(MAKE) python
+
+# The Python package in a virtual environment of its own: the wheel as users get it, and what its tests need.
+wheel:
+	test -x target/venv/bin/python || python3 -m venv target/venv \
+	  || { apt-get install --yes python3-venv && python3 -m venv target/venv; }
+	target/venv/bin/python -m pip install --quiet --disable-pip-version-check maturin
+	rm -rf target/wheels
+	target/venv/bin/maturin build --release --quiet --out target/wheels --interpreter target/venv/bin/python
+	target/venv/bin/python -m pip install --quiet --disable-pip-version-check "$$(ls target/wheels/*.whl)[test]"
+	target/venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall target/wheels/*.whl
+
+# Its format, lints, types, stubs, examples and tests. The command, whose model files it shares, must be built.
+python:
+	@if python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))'; then \
+	  $(MAKE) wheel python-tests; \
+	else \
+	  echo "no Python 3.10 or later: the package is not tested"; \
+	fi
+
+python-tests: export MENET_COMMAND = $(CURDIR)/target/release/menet
+python-tests: export MPLBACKEND = Agg
+python-tests: PYTHON = target/venv/bin/python
+python-tests:
+	test -x target/release/menet || cargo build --release
+	$(PYTHON) -m ruff format --check python scripts docs/gallery
+	$(PYTHON) -m ruff check python scripts docs/gallery
+	$(PYTHON) -m mypy
+	$(PYTHON) -m mypy.stubtest menet._core
+	$(PYTHON) -m pytest --quiet --doctest-modules --pyargs menet
+	$(PYTHON) -m pytest --quiet
 
 # The report of data with hostile names, opened and used in headless Chromium. Where that or selenium cannot be had,
 # nothing is tested and nothing fails; where they can, what the test finds counts.

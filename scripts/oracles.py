@@ -4,8 +4,8 @@ Run with NumPy and scikit-learn (made with NumPy 2.4, scikit-learn 1.9):
 
     python scripts/oracles.py > crates/menet/tests/data/oracles.json
 
-PCA and LDA are scikit-learn's. Sparse PCA (Zou, Hastie and Tibshirani, at a fixed penalty) is an implementation of its own:
-the same alternation, with coordinate descent by scikit-learn's ElasticNet in place of LARS.
+PCA and LDA are scikit-learn's. Sparse PCA (Zou, Hastie and Tibshirani, at a fixed penalty) is an implementation of its
+own: the same alternation, with coordinate descent by scikit-learn's ElasticNet in place of LARS.
 """
 
 import json
@@ -26,7 +26,7 @@ x = np.round(centres[y] + rng.normal(size=(CLASSES * EACH, P)) @ mix, 6)
 def sparse_pca(x, k, ridge, l1, turns=2000):
     """The objective of ‖X − X B Aᵀ‖² + ridge ‖B‖² + l1 ‖B‖₁ over AᵀA = I, at the end of the alternation."""
     x = x - x.mean(axis=0)
-    n, p = x.shape
+    _, p = x.shape
     a = np.linalg.svd(x, full_matrices=False)[2][:k].T
     best = np.inf
     for _ in range(turns):

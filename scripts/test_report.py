@@ -116,7 +116,8 @@ def inks(driver):
     return driver.execute_script(
         """const chart = document.querySelector(".chart");
         const fill = (selector, what) => getComputedStyle(chart.querySelector(selector))[what];
-        return [getComputedStyle(document.body).color, fill(".xtick text", "fill"), fill(".legendlines path", "stroke")];"""
+        return [getComputedStyle(document.body).color, fill(".xtick text", "fill"),
+        fill(".legendlines path", "stroke")];"""
     )
 
 
@@ -148,7 +149,7 @@ def use(driver, page, width, height, start):
 
     here = inks(driver)
     scheme(driver, "dark" if start == "light" else "light")
-    WebDriverWait(driver, 10).until(lambda d: all(a != b for a, b in zip(here, inks(d))))
+    WebDriverWait(driver, 10).until(lambda d: all(a != b for a, b in zip(here, inks(d), strict=True)))
     charts(driver)
 
     assert driver.execute_script("return typeof window.hacked") == "undefined", "a name ran as a script"

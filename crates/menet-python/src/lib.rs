@@ -1,0 +1,47 @@
+//! The extension module `menet._core`: NumPy arrays in, NumPy arrays out, and nothing that a user calls.
+//!
+//! Users see the package in `python/menet`, which checks types, knows scikit-learn and documents everything; the stubs
+//! beside it (`_core.pyi`) are held to this module by the tests.
+//!
+//! | room | what |
+//! |---|---|
+//! | `arrays` | NumPy memory as matrices, without a copy, and back |
+//! | `settings` | keyword arguments as parameters of the core, and its defaults for the tests |
+//! | `run` | long work: without the interpreter's lock, on so many threads, until Ctrl-C |
+//! | `errors` | what the core says, as exceptions |
+//! | `model` | a fitted MEN |
+//! | `rivals` | the other methods, projection and nearest neighbour |
+//! | `paths` | LARS |
+//! | `sets` | the built-in data |
+#![forbid(unsafe_code)]
+
+mod arrays;
+mod errors;
+mod model;
+mod paths;
+mod rivals;
+mod run;
+mod sets;
+mod settings;
+
+use pyo3::prelude::*;
+
+#[pymodule(name = "_core")]
+mod core {
+    #[pymodule_export]
+    use super::model::Model;
+    #[pymodule_export]
+    use super::paths::{Paths, gram_paths, regression_paths};
+    #[pymodule_export]
+    use super::rivals::{fit_rival, nearest, project};
+    #[pymodule_export]
+    use super::sets::{builtin_set, builtin_sets};
+    #[pymodule_export]
+    use super::settings::{choices, defaults};
+
+    #[pymodule_export]
+    const GRAM_LIMIT: usize = menet::reduction::GRAM_LIMIT;
+
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+}

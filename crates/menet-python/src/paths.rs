@@ -1,0 +1,202 @@
+//! LARS, and what can be read off its paths.
+
+use menet::gram::Gram;
+use menet::lars::{self, Ended, LarsOptions, Method, Path, PathPoint};
+use menet::sparse::SparseVector;
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::arrays::{Samples, columns, matrix, vector};
+use crate::errors::{Failure, no_component};
+use crate::run::run;
+
+/// One path a response. What a caller asks for is built then, and not before.
+#[pyclass(frozen, module = "menet._core")]
+#[derive(Debug)]
+pub(crate) struct Paths {
+    paths: Vec<Path>,
+    /// What turns a coefficient of a variable into what is shown of it.
+    units: Units,
+}
+
+/// The number of variables, and a factor each if they are not all 1.
+#[derive(Debug, Clone)]
+pub(crate) enum Units {
+    One(usize),
+    Each(Vec<f64>),
+}
+
+impl Paths {
+    pub(crate) fn new(paths: Vec<Path>, units: Units) -> Self {
+        Paths { paths, units }
+    }
+
+    fn variables(&self) -> usize {
+        match &self.units {
+            Units::One(p) => *p,
+            Units::Each(units) => units.len(),
+        }
+    }
+
+    fn shown(&self, coefficients: &SparseVector) -> SparseVector {
+        match &self.units {
+            Units::One(_) => coefficients.clone(),
+            Units::Each(units) => coefficients.map(|j, value| value * units[j]),
+        }
+    }
+
+    fn path(&self, response: usize) -> PyResult<&Path> {
+        self.paths.get(response).ok_or_else(|| no_component(response, self.paths.len()))
+    }
+
+    /// One column a response.
+    fn points<'py>(
+        &self,
+        py: Python<'py>,
+        read: impl Fn(&Path) -> menet::Result<PathPoint>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let points: menet::Result<Vec<SparseVector>> =
+            self.paths.iter().map(|path| Ok(self.shown(&read(path)?.coefficients))).collect();
+        Ok(columns(py, self.variables(), points.map_err(Failure::from)?.into_iter()))
+    }
+}
+
+#[pymethods]
+impl Paths {
+    fn __len__(&self) -> usize {
+        self.paths.len()
+    }
+
+    /// The level at every knot.
+    fn lambdas<'py>(&self, py: Python<'py>, response: usize) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let levels = self.path(response)?.knots().iter().map(|knot| knot.level);
+        Ok(PyArray1::from_iter(py, levels))
+    }
+
+    /// The coefficients, p × knots.
+    fn coefs<'py>(&self, py: Python<'py>, response: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let knots = self.path(response)?.knots();
+        Ok(columns(py, self.variables(), knots.iter().map(|knot| self.shown(&knot.coefficients))))
+    }
+
+    /// The variables that begin to move at every knot.
+    fn entered(&self, response: usize) -> PyResult<Vec<Vec<usize>>> {
+        Ok(self.path(response)?.knots().iter().map(|knot| knot.entered.clone()).collect())
+    }
+
+    /// The variables that have come back to zero at every knot.
+    fn left(&self, response: usize) -> PyResult<Vec<Vec<usize>>> {
+        Ok(self.path(response)?.knots().iter().map(|knot| knot.left.clone()).collect())
+    }
+
+    /// How far every knot is from optimal.
+    fn kkt<'py>(&self, py: Python<'py>, response: usize) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let kkt = self.path(response)?.knots().iter().map(|knot| knot.certificate.kkt);
+        Ok(PyArray1::from_iter(py, kkt))
+    }
+
+    /// Why the path ended, in words.
+    fn ended(&self, response: usize) -> PyResult<String> {
+        Ok(self.path(response)?.ended().to_string())
+    }
+
+    /// Coefficients at a level, p × responses.
+    fn at_lambda<'py>(&self, py: Python<'py>, level: f64) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        self.points(py, |path| path.at_lambda(level))
+    }
+
+    /// Coefficients with at most so many nonzeros, p × responses.
+    fn at_nonzeros<'py>(&self, py: Python<'py>, nonzeros: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        self.points(py, |path| path.at_nonzeros(nonzeros))
+    }
+
+    /// The paths that ended for lack of precision, and why.
+    fn troubles(&self) -> Vec<(usize, String)> {
+        troubles(&self.paths)
+    }
+}
+
+/// The paths that numerical trouble ended, and which.
+pub(crate) fn troubles(paths: &[Path]) -> Vec<(usize, String)> {
+    let trouble =
+        |ended: Ended| !matches!(ended, Ended::Complete | Ended::MaxNonzeros { .. } | Ended::LambdaMin);
+    let ended = paths.iter().map(Path::ended).enumerate();
+    ended.filter(|&(_, ended)| trouble(ended)).map(|(k, ended)| (k, ended.to_string())).collect()
+}
+
+fn options(
+    ridge: f64,
+    max_nonzeros: Option<usize>,
+    lambda_min: f64,
+    penalty_factors: Option<PyReadonlyArray1<'_, f64>>,
+    positive: bool,
+    method: &str,
+) -> PyResult<LarsOptions> {
+    let method = match method {
+        "lasso" => Method::Lasso,
+        "lars" => Method::Lars,
+        other => {
+            let message = format!("`method` is \"{other}\", but must be one of lasso, lars");
+            return Err(PyValueError::new_err(message));
+        }
+    };
+    let factors = penalty_factors.as_ref().map(|v| vector(v).map(<[f64]>::to_vec)).transpose()?;
+    Ok(LarsOptions {
+        ridge,
+        penalty_factors: factors,
+        positive,
+        method,
+        max_nonzeros,
+        lambda_min,
+        ..LarsOptions::default()
+    })
+}
+
+/// The paths of the columns of `y` on those of `x`.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "the options of a path, which Python gives by name")]
+pub(crate) fn regression_paths(
+    py: Python<'_>,
+    x: Samples<'_>,
+    y: PyReadonlyArray2<'_, f64>,
+    ridge: f64,
+    max_nonzeros: Option<usize>,
+    lambda_min: f64,
+    penalty_factors: Option<PyReadonlyArray1<'_, f64>>,
+    positive: bool,
+    method: &str,
+    threads: usize,
+) -> PyResult<Paths> {
+    let options = options(ridge, max_nonzeros, lambda_min, penalty_factors, positive, method)?;
+    let (x, y) = (x.view()?, matrix(&y)?);
+    run(py, threads, |monitor| {
+        x.with(|x| {
+            let paths = lars::regression_paths(x, y, &options, monitor)?;
+            Ok(Paths::new(paths, Units::One(x.ncols())))
+        })
+    })
+}
+
+/// The paths of the columns of `b` for a Gram matrix.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "the options of a path, which Python gives by name")]
+pub(crate) fn gram_paths(
+    py: Python<'_>,
+    gram: PyReadonlyArray2<'_, f64>,
+    b: PyReadonlyArray2<'_, f64>,
+    ridge: f64,
+    max_nonzeros: Option<usize>,
+    lambda_min: f64,
+    penalty_factors: Option<PyReadonlyArray1<'_, f64>>,
+    positive: bool,
+    method: &str,
+    threads: usize,
+) -> PyResult<Paths> {
+    let options = options(ridge, max_nonzeros, lambda_min, penalty_factors, positive, method)?;
+    let (gram, b) = (matrix(&gram)?, matrix(&b)?);
+    run(py, threads, |monitor| {
+        let paths = lars::lars_paths(&gram, b, &options, monitor)?;
+        Ok(Paths::new(paths, Units::One(gram.dim())))
+    })
+}

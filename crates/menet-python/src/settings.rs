@@ -1,0 +1,103 @@
+//! Keyword arguments as parameters of the core: serde reads them as it would read a parameter file.
+
+use std::collections::BTreeMap;
+
+use menet::classify::Metric;
+use menet::patches::REGISTRY;
+use menet::reduction::Definiteness;
+use menet::target::TargetKind;
+use menet::{Method, Named};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use serde::de::value::{Error as Refusal, MapAccessDeserializer, MapDeserializer, SeqDeserializer};
+use serde::de::{Deserialize, Deserializer, IntoDeserializer, Visitor};
+
+/// The names and values of an estimator's parameters, those that are `None` left out: none is the default of all that
+/// can be.
+pub(crate) type Settings = BTreeMap<String, Setting>;
+
+/// One value. The package passes Python's own types only.
+#[derive(Debug, FromPyObject)]
+pub(crate) enum Setting {
+    Flag(bool),
+    Whole(u64),
+    Number(f64),
+    Text(String),
+    Numbers(Vec<f64>),
+    Table(Settings),
+}
+
+/// The method called `name` with the parameters that `settings` spell out.
+pub(crate) fn method(name: &str, settings: Settings) -> PyResult<Method> {
+    let table = std::iter::once((name, Setting::Table(settings)));
+    let table: MapDeserializer<'_, _, Refusal> = MapDeserializer::new(table);
+    Method::deserialize(MapAccessDeserializer::new(table)).map_err(|e| PyTypeError::new_err(e.to_string()))
+}
+
+/// The default parameters of every method, by its name, as JSON.
+#[pyfunction]
+pub(crate) fn defaults() -> PyResult<String> {
+    let all: BTreeMap<&str, serde_json::Value> = Method::all()
+        .iter()
+        .map(|method| {
+            // A method is a table of its parameters under its name.
+            let value = serde_json::to_value(method).unwrap_or_default();
+            (method.name(), value[method.name()].clone())
+        })
+        .collect();
+    serde_json::to_string(&all).map_err(|e| PyTypeError::new_err(e.to_string()))
+}
+
+/// The names that a parameter with named values may take.
+#[pyfunction]
+pub(crate) fn choices() -> BTreeMap<&'static str, Vec<&'static str>> {
+    fn names<T: Named>() -> (&'static str, Vec<&'static str>) {
+        (T::PARAMETER, T::ALL.iter().map(|value| value.name()).collect())
+    }
+    let patches = REGISTRY.iter().map(|rule| rule.name()).collect();
+    BTreeMap::from([names::<TargetKind>(), names::<Definiteness>(), names::<Metric>(), ("patch", patches)])
+}
+
+impl<'de> IntoDeserializer<'de, Refusal> for Setting {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
+
+impl<'de> Deserializer<'de> for Setting {
+    type Error = Refusal;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refusal> {
+        match self {
+            Setting::Flag(value) => visitor.visit_bool(value),
+            Setting::Whole(value) => visitor.visit_u64(value),
+            Setting::Number(value) => visitor.visit_f64(value),
+            Setting::Text(value) => visitor.visit_string(value),
+            Setting::Numbers(values) => visitor.visit_seq(SeqDeserializer::new(values.into_iter())),
+            Setting::Table(table) => visitor.visit_map(MapDeserializer::new(table.into_iter())),
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refusal> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Refusal> {
+        match self {
+            Setting::Text(value) => value.into_deserializer().deserialize_enum(name, variants, visitor),
+            other => other.deserialize_any(visitor),
+        }
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
+        newtype_struct seq tuple tuple_struct map struct identifier ignored_any
+    }
+}

@@ -1,0 +1,188 @@
+"""What every estimator here has in common: projection, nearest neighbour, and scikit-learn's manners."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    clone,
+)
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from menet import _core
+from menet._input import DTYPES, SPARSE, Floats, Samples, project
+from menet._settings import count
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """A linear projection, and the nearest neighbour in the projected space.
+
+    A subclass fits in ``_fit_core`` and sets ``components_`` and ``mean_``.
+    """
+
+    # Whether ``fit`` needs ``y``; without it there is a projection and no classifier.
+    _supervised = True
+
+    n_components: int | None
+    metric: str
+    n_jobs: int | None
+
+    components_: Floats
+    mean_: Floats
+    classes_: NDArray[Any]
+    n_components_: int
+    n_nonzeros_: NDArray[np.int64]
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that sparse samples are welcome, and whether ``y`` is needed."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = self._supervised
+        return tags
+
+    def fit(self, X: Samples, y: ArrayLike | None = None) -> Self:
+        """Learn the axes.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples: an array of float64 (not copied if it is contiguous, by rows or by columns) or float32, a
+            data frame, or a SciPy sparse matrix.
+        y : array-like of shape (n_samples,)
+            The class of every sample. Optional for methods that do not look at classes, and needed by ``predict``.
+
+        Returns
+        -------
+        object
+            The estimator itself.
+        """
+        threads = self._threads()
+        how = {"accept_sparse": SPARSE, "dtype": DTYPES, "ensure_all_finite": False}
+        if y is None and not self._supervised:
+            X = validate_data(self, X, **how)
+            self._forget("classes_")
+            classes, codes = np.array([""]), np.zeros(X.shape[0], dtype=np.int64)
+        else:
+            X, y = validate_data(self, X, y, **how)
+            check_classification_targets(y)
+            self.classes_, codes = np.unique(y, return_inverse=True)
+            classes, codes = self.classes_, codes.astype(np.int64, copy=False)
+        self._fit_core(X, codes, [str(name) for name in classes.tolist()], threads)
+        return self
+
+    def _fit_core(self, X: Any, codes: NDArray[np.int64], classes: list[str], threads: int) -> None:
+        raise NotImplementedError
+
+    def transform(self, X: Samples) -> Any:
+        """Project samples on the axes.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples. Of sparse ones only the variables that an axis uses are made dense.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            The projected samples, or a frame if ``set_output`` asked for one.
+        """
+        return self._project(X)
+
+    def predict(self, X: Samples) -> NDArray[Any]:
+        """Give every sample the class of its nearest neighbour among the projected training samples.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Their classes.
+        """
+        z = self._project(X)
+        gallery, codes = self._gallery()
+        found = _core.nearest(gallery, codes, z, self.metric, self._threads())
+        predicted: NDArray[Any] = self.classes_[found]
+        return predicted
+
+    def at(self, *, n_components: int | None = None) -> Self:
+        """Return the same fit with only the first axes, without fitting again.
+
+        Parameters
+        ----------
+        n_components : int, optional
+            How many axes to keep.
+
+        Returns
+        -------
+        object
+            A fitted estimator; this one is left as it is.
+        """
+        check_is_fitted(self)
+        d = self.n_components_ if n_components is None else count("n_components", n_components)
+        if not 1 <= d <= self.n_components_:
+            allowed = f"1 to {self.n_components_}, the number that was fitted"
+            raise ValueError(f"`n_components` is {d}, but must be {allowed}")
+        return self._cut(d)
+
+    def _cut(self, d: int) -> Self:
+        raise NotImplementedError
+
+    def _project(self, X: Samples) -> Floats:
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse=SPARSE, dtype=DTYPES, ensure_all_finite=False, reset=False)
+        return project(X, self.mean_, self.components_, self._threads())
+
+    def _gallery(self) -> tuple[Floats, NDArray[np.int64]]:
+        raise NotImplementedError
+
+    def _unfitted_copy(self, **params: Any) -> Self:
+        """Return an estimator with these parameters changed, and what was learned of the input and the classes."""
+        copy: Self = clone(self).set_params(**params)
+        for name in ("classes_", "n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                setattr(copy, name, getattr(self, name))
+        return copy
+
+    def _set_axes(self, mean: Floats, components: Floats) -> None:
+        self.mean_, self.components_ = mean, components
+        self.n_components_ = len(components)
+        self.n_nonzeros_ = np.count_nonzero(components, axis=1)
+
+    def _threads(self) -> int:
+        threads: int = effective_n_jobs(self.n_jobs)
+        return threads
+
+    def _forget(self, name: str) -> None:
+        if name in vars(self):
+            delattr(self, name)
+
+    def _warn(self, summary: str) -> None:
+        """Tell of numerical trouble, once a fit."""
+        warnings.warn(f"{type(self).__name__}: {summary}", ConvergenceWarning, stacklevel=4)
+
+    def _not_a_classifier(self) -> NotFittedError:
+        return NotFittedError(
+            f"this {type(self).__name__} was fitted without `y`, so that it knows no classes to predict"
+        )
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_

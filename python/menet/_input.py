@@ -1,0 +1,82 @@
+"""Arrays, frames and sparse matrices on their way to the core."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from menet import _core
+
+Floats: TypeAlias = NDArray[np.float64]
+
+# An array, a nested list, a data frame or a sparse matrix: what scikit-learn takes, and no type says.
+Samples: TypeAlias = Any
+
+# What the core reads without a conversion in Python, and the sparse formats that give rows and columns quickly.
+DTYPES = [np.float64, np.float32]
+SPARSE = ("csr", "csc")
+
+# Rows of a sparse matrix that are made dense at a time.
+BLOCK = 4096
+
+# A fit holds the samples as given, centred, by columns, and scaled.
+COPIES_IN_A_FIT = 4
+
+
+def contiguous(x: Any) -> Any:
+    """Return the array itself if the core can borrow it: aligned, by rows or by columns."""
+    return x if x.flags.forc and x.flags.aligned else np.require(x, requirements=["C", "A"])
+
+
+def dense(x: Any, *, copies: int) -> Any:
+    """Return samples as an array, sparse ones made dense, if `copies` of them fit in memory."""
+    if not sparse.issparse(x):
+        return contiguous(x)
+    rows, columns = x.shape
+    needed, free = 8 * rows * columns * copies, available_memory()
+    if free is not None and needed > free:
+        raise ValueError(
+            f"the samples are sparse, {rows} x {columns}, and have to be made dense: that needs about "
+            f"{needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free; use fewer variables (for instance with "
+            "sklearn.feature_selection) or fewer samples"
+        )
+    return x.toarray()
+
+
+def project(x: Any, mean: Floats, axes: Floats, threads: int) -> Floats:
+    """Return the projection of samples; of sparse ones only the variables that are used are made dense, in blocks."""
+    if not sparse.issparse(x):
+        return _core.project(contiguous(x), mean, axes, threads)
+    used = np.flatnonzero(axes.any(axis=0))
+    mean, axes, x = mean[used], np.ascontiguousarray(axes[:, used]), x[:, used].tocsr()
+    starts = range(0, x.shape[0], BLOCK)
+    blocks = [_core.project(x[start : start + BLOCK].toarray(), mean, axes, threads) for start in starts]
+    return np.concatenate(blocks)
+
+
+def available_memory() -> int | None:
+    """Return how many bytes can be had, if the system says so."""
+    limits = [limit for limit in (_system_memory(), _process_limit()) if limit is not None]
+    return min(limits, default=None)
+
+
+def _system_memory() -> int | None:
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+    except OSError:
+        return None
+    return next((1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")), None)
+
+
+def _process_limit() -> int | None:
+    if sys.platform == "win32":
+        return None
+    import resource
+
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if limit == resource.RLIM_INFINITY else limit

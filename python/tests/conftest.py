@@ -1,0 +1,39 @@
+"""Data and helpers that several tests share."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from menet import datasets
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session")
+def faces():
+    """ORL, every second photograph to learn from: (X, y, X_test, y_test)."""
+    X, y = datasets.load_orl(return_X_y=True)
+    return X[::2], y[::2], X[1::2], y[1::2]
+
+
+@pytest.fixture(scope="session")
+def digits():
+    return datasets.load_digits(return_X_y=True)
+
+
+@pytest.fixture(scope="session")
+def genes():
+    """Leukaemia as a frame with the genes' names."""
+    return datasets.load_leukemia(return_X_y=True, as_frame=True)
+
+
+@pytest.fixture(scope="session")
+def command():
+    """The command `menet`, which `make test` builds first."""
+    found = os.environ.get("MENET_COMMAND") or ROOT / "target/release/menet"
+    if not Path(found).exists():
+        found = shutil.which("menet")
+    if not found:
+        pytest.skip("the command menet is not built: cargo build --release")
+    return str(found)

@@ -1,0 +1,68 @@
+"""What is written in Python and must be what the core says."""
+
+import inspect
+import json
+
+import menet
+import pytest
+from menet import _core
+from menet._settings import OUTSIDE, core_name
+from numpydoc.docscrape import ClassDoc
+from test_estimator_checks import ESTIMATORS
+
+DEFAULTS = json.loads(_core.defaults())
+
+# Every method of the core is an estimator, or one with a parameter changed.
+VARIANTS = {"lpp": "slpp", "unpe": "npe", "men-alpha0": "men"}
+
+
+def core_method(estimator):
+    return getattr(estimator, "_core_name", "men")
+
+
+def test_every_method_of_the_core_is_offered():
+    offered = {core_method(estimator) for estimator in ESTIMATORS}
+    assert set(DEFAULTS) - set(VARIANTS) == offered
+    assert set(VARIANTS.values()) <= offered
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_signatures_have_the_defaults_of_the_core(estimator):
+    expected = DEFAULTS[core_method(estimator)]
+    signature = inspect.signature(estimator.__init__).parameters
+    given = {core_name(name): p.default for name, p in signature.items() if name != "self"}
+    outside = {core_name(name) for name in OUTSIDE} - set(expected)
+    assert {name: value for name, value in given.items() if name not in outside} == {
+        # How many axes is every estimator's own question.
+        **({"components": None} if "components" in expected else {}),
+        **expected,
+    }
+    assert given["components"] is None
+    assert given["n_jobs"] is None
+    assert given["metric"] == DEFAULTS["men"]["metric"]
+    kinds = {name: p.kind for name, p in signature.items()}
+    positional = [name for name, kind in kinds.items() if kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    assert positional in (["self", "n_components"], ["self", "n_components", "n_nonzeros"])
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_documentation_names_every_parameter_with_its_default(estimator):
+    documented = {entry.name: entry for entry in ClassDoc(estimator)["Parameters"]}
+    signature = {n: p for n, p in inspect.signature(estimator.__init__).parameters.items() if n != "self"}
+    assert list(documented) == list(signature)
+    for name, parameter in signature.items():
+        kind = documented[name].type
+        if parameter.default is None:
+            assert kind.endswith("optional"), (name, kind)
+        else:
+            written = kind.split("default=")[1]
+            assert json.loads(written.replace("True", "true").replace("False", "false")) == parameter.default
+
+
+@pytest.mark.parametrize("parameter", ["patch", "target", "definiteness", "metric"])
+def test_documentation_lists_every_choice(parameter):
+    entry = next(e for e in ClassDoc(menet.ManifoldElasticNet)["Parameters"] if e.name == parameter)
+    listed = entry.type[entry.type.index("{") : entry.type.index("}") + 1]
+    assert sorted(json.loads(listed.replace("{", "[").replace("}", "]"))) == sorted(_core.choices()[parameter])
+    with pytest.raises(ValueError, match=f"`{parameter}` is 'nonsense', but must be one of"):
+        menet.ManifoldElasticNet(**{parameter: "nonsense"}).fit([[0.0], [1.0], [2.0]], [0, 1, 1])

@@ -1,0 +1,320 @@
+"""ManifoldElasticNet: what it learned, what can be read off one fit, and how it is kept."""
+
+import pickle
+import subprocess
+import warnings
+
+import menet
+import numpy as np
+import pytest
+from menet import ManifoldElasticNet, datasets
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+
+@pytest.fixture(scope="module")
+def men(faces):
+    return ManifoldElasticNet(n_components=12, n_nonzeros=40).fit(*faces[:2])
+
+
+def same(a, b, X):
+    np.testing.assert_array_equal(a.components_, b.components_)
+    np.testing.assert_array_equal(a.transform(X), b.transform(X))
+    np.testing.assert_array_equal(a.predict(X), b.predict(X))
+
+
+def test_attributes_tell_one_story(men, faces):
+    X, y, X_test, y_test = faces
+    assert men.components_.shape == (12, 1600)
+    assert men._n_features_out == men.n_components_ == 12
+    np.testing.assert_array_equal(men.n_nonzeros_, np.count_nonzero(men.components_, axis=1))
+    assert men.n_nonzeros_.max() <= 40
+    np.testing.assert_allclose(men.mean_, X.mean(axis=0))
+    np.testing.assert_array_equal(men.classes_, np.unique(y))
+    assert men.kkt_violation_.shape == men.levels_.shape == (12,)
+    assert men.kkt_violation_.max() < 1e-9
+    np.testing.assert_allclose(men.transform(X), (X - X.mean(axis=0)) @ men.components_.T, atol=1e-9)
+    np.testing.assert_array_equal(men.fit_transform(X, y), men.transform(X))
+    assert men.definiteness_["policy"] == "shrink"
+    assert 0 <= men.definiteness_["kappa_used"] <= men.definiteness_["kappa_requested"] == 0.1
+    assert list(men.seconds_) == ["preprocess", "neighbors", "alignment", "target", "reduction", "lars"]
+    assert men.score(X, y) == 1.0
+    assert men.score(X_test, y_test) > 0.85
+    assert ManifoldElasticNet(12, 40, metric="cosine").fit(X, y).score(X_test, y_test) > 0.85
+
+
+def test_selected_features_come_in_order_of_entry(men, genes):
+    for k, chosen in enumerate(men.selected_features_):
+        assert sorted(chosen) == list(np.flatnonzero(men.components_[k]))
+        first = men.path(k).entered[0]
+        assert list(chosen[: len(first)]) == first
+    X, y = genes
+    named = ManifoldElasticNet(n_nonzeros=5).fit(X, y)
+    for k, chosen in enumerate(named.selected_features_):
+        assert set(chosen) == set(X.columns[named.components_[k] != 0])
+    assert list(named.get_feature_names_out()) == ["manifoldelasticnet0", "manifoldelasticnet1"]
+
+
+def test_a_path_ends_at_its_axis(men):
+    path = men.path(3)
+    np.testing.assert_array_equal(path.coefs[:, -1], men.components_[3])
+    np.testing.assert_array_equal(path.at_nonzeros(10), men.at(n_nonzeros=10).components_[3])
+    assert path.lambdas[-1] == men.levels_[3]
+    assert path.kkt.max() == men.kkt_violation_[3]
+    with pytest.raises(IndexError, match="component 12 was asked for, but there are 0 to 11"):
+        men.path(12)
+
+
+@pytest.mark.parametrize("made", ["fitted", "unpickled"])
+def test_at_is_a_fit_bit_for_bit(men, faces, made):
+    X, y, X_test, _ = faces
+    men = pickle.loads(pickle.dumps(men)) if made == "unpickled" else men
+    for k, d in [(15, None), (None, 5), (7, 3)]:
+        params = {**({"n_nonzeros": k} if k else {}), **({"n_components": d} if d else {})}
+        read = men.at(**params)
+        fresh = ManifoldElasticNet(**{"n_components": 12, "n_nonzeros": 40, **params}).fit(X, y)
+        same(read, fresh, X_test)
+        assert read.get_params() == fresh.get_params()
+        for a, b in zip(read.selected_features_, fresh.selected_features_, strict=True):
+            np.testing.assert_array_equal(a, b)
+        same(read.at(n_components=2), fresh.at(n_components=2), X_test)
+    assert men.n_components_ == 12
+    with pytest.raises(ValueError, match="`n_components` is 13, but must be 1 to 12"):
+        men.at(n_components=13)
+    with pytest.raises(ValueError, match="was stopped at 40 nonzeros"):
+        men.at(n_nonzeros=41)
+
+
+def test_training_samples_changed_in_place_are_noticed(faces):
+    X, y = faces[0].copy(), faces[1]
+    men = ManifoldElasticNet(n_components=2, n_nonzeros=10).fit(X, y)
+    men.at(n_nonzeros=5)
+    X[:] += 1.0
+    with pytest.raises(ValueError, match="changed in place since the fit"):
+        men.at(n_nonzeros=5)
+    men.at(n_components=1).predict(X)
+
+
+def test_a_pickle_keeps_no_more_of_the_training_samples_than_paths_use(genes):
+    X, y = genes
+    men = ManifoldElasticNet(n_nonzeros=5).fit(X, y)
+    data = pickle.dumps(men)
+    assert len(data) < X.to_numpy().nbytes / 4
+    same(pickle.loads(data), men, X)
+    # Once more from what was unpickled.
+    again = pickle.loads(pickle.dumps(pickle.loads(data)))
+    same(again.at(n_nonzeros=3), men.at(n_nonzeros=3), X)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.arange(40) % 3 - 1,
+        (np.arange(40) % 3).astype(np.uint8),
+        np.arange(40) % 3 / 1.0,
+        np.arange(40) % 2 == 0,
+        np.array(["10", "9", "a b"])[np.arange(40) % 3],
+        np.array(["10", "9"])[np.arange(40) % 2],
+        np.array(["ä", "z"], dtype=object)[np.arange(40) % 2],
+    ],
+    ids=["integers", "bytes", "numbers", "booleans", "text", "text that looks like integers", "objects"],
+)
+def test_labels_survive_a_file(labels, tmp_path):
+    X = np.random.default_rng(0).standard_normal((40, 6))
+    men = ManifoldElasticNet(penalty_factors=[1, 2, np.inf, 1, 1, 0.5], n_nonzeros=4).fit(X, labels)
+    men.save(tmp_path / "m.safetensors")
+    loaded = ManifoldElasticNet.load(tmp_path / "m.safetensors")
+    same(loaded, men, X)
+    assert list(loaded.classes_) == list(np.unique(labels))
+    assert loaded.classes_.dtype.kind == ("U" if labels.dtype.kind == "O" else labels.dtype.kind.replace("u", "i"))
+    assert loaded.score(X, labels) == men.score(X, labels)
+    assert not loaded.components_[:, 2].any()
+    ours = {**men.get_params(), "penalty_factors": [1, 2, np.inf, 1, 1, 0.5]}
+    assert loaded.get_params() == ours
+    assert loaded.definiteness_ == men.definiteness_
+    np.testing.assert_array_equal(loaded.kkt_violation_, men.kkt_violation_)
+    assert loaded.n_features_in_ == 6
+
+
+def test_a_loaded_model_made_sparser_says_what_it_cannot(genes, tmp_path):
+    X, y = genes
+    men = ManifoldElasticNet(n_nonzeros=5).fit(X, y)
+    men.save(str(tmp_path / "m.safetensors"))
+    loaded = ManifoldElasticNet.load(str(tmp_path / "m.safetensors"))
+    assert list(loaded.feature_names_in_) == list(X.columns)
+    assert [list(a) for a in loaded.selected_features_] == [list(a) for a in men.selected_features_]
+    sparser = loaded.at(n_nonzeros=2)
+    np.testing.assert_array_equal(sparser.transform(X), men.at(n_nonzeros=2).transform(X))
+    with pytest.raises(ValueError, match="made sparser without its training samples"):
+        sparser.predict(X)
+    with pytest.raises(ValueError, match="made sparser without its training samples"):
+        sparser.save(tmp_path / "no")
+    assert not (tmp_path / "no").exists()
+    assert loaded.at(n_components=1).score(X, y) > 0.5
+
+
+def run(command, *args):
+    done = subprocess.run([command, *map(str, args)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_model_of_python_loads_in_the_command(command, genes, tmp_path):
+    X, y = genes
+    men = ManifoldElasticNet(n_nonzeros=8).fit(X, y)
+    men.save(tmp_path / "m.safetensors")
+    run(command, "transform", "--model", tmp_path / "m.safetensors", "--data", "leukemia", "--out", tmp_path / "z.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "z.npy"), men.transform(X))
+    labels = run(command, "predict", "--model", tmp_path / "m.safetensors", "--data", "leukemia", "--out", "-")
+    found = [line.split(",") for line in labels.splitlines()]
+    column = found[0].index("predicted") if "predicted" in found[0] else 0
+    assert [row[column] for row in found[1:]] == list(men.predict(X))
+
+
+@pytest.mark.parametrize("name", ["leukemia", "digits"])
+def test_a_model_of_the_command_loads_in_python(command, name, tmp_path):
+    model = tmp_path / "m.safetensors"
+    run(command, "fit", "--data", name, "--nonzeros", 8, "--model", model)
+    run(command, "transform", "--model", model, "--data", name, "--out", tmp_path / "z.npy")
+    loaded = ManifoldElasticNet.load(model)
+    X, y = getattr(datasets, f"load_{name}")(return_X_y=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the file has names, these arrays have none
+        np.testing.assert_array_equal(loaded.transform(X), np.load(tmp_path / "z.npy"))
+        assert loaded.score(X, y) == 1.0
+        fresh = ManifoldElasticNet(n_nonzeros=8).fit(X, y)
+        same(loaded, fresh, X)
+    assert loaded.classes_.dtype.kind == fresh.classes_.dtype.kind
+    assert loaded.get_params() == fresh.get_params()
+
+
+@pytest.mark.parametrize("content", [b"", b"not a model", b"\x08\x00\x00\x00\x00\x00\x00\x00{}      "])
+def test_what_is_no_model_is_refused(content, tmp_path):
+    file = tmp_path / "m.safetensors"
+    with pytest.raises((ValueError, OSError), match=r"m\.safetensors"):
+        ManifoldElasticNet.load(file)
+    file.write_bytes(content)
+    with pytest.raises(ValueError, match=r"m\.safetensors: not a usable menet model"):
+        ManifoldElasticNet.load(file)
+    with pytest.raises(OSError, match="nowhere"):
+        ManifoldElasticNet().fit([[0.0], [1.0], [3.0]], [0, 1, 1]).save(tmp_path / "nowhere" / "m")
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "message"),
+    [
+        ({"n_components": 3}, ValueError, "`n_components` is 3, but 3 classes give a target of rank 2: use 1 to 2"),
+        ({"n_components": 0}, ValueError, "`n_components` is 0"),
+        ({"n_nonzeros": -1}, ValueError, "`n_nonzeros` is -1"),
+        ({"n_nonzeros": True}, TypeError, "`n_nonzeros` is True, but must be a whole number or None"),
+        ({"n_nonzeros": 5.0}, TypeError, "`n_nonzeros` is 5.0"),
+        ({"k_within": 0}, ValueError, "`k_within` is 0"),
+        ({"k_within": None}, TypeError, "`k_within` is None, but must be a whole number"),
+        ({"k_within": "5"}, TypeError, "`k_within` is '5', but must be a whole number"),
+        ({"ridge": -0.1}, ValueError, "`ridge` is -0.1"),
+        ({"ridge": np.inf}, ValueError, "`ridge` is inf"),
+        ({"ridge": np.nan}, ValueError, "`ridge` is NaN"),
+        ({"ridge": "much"}, TypeError, "`ridge` is 'much', but must be a number"),
+        ({"floor": 1.5}, ValueError, "`floor` is 1.5"),
+        ({"standardize": 1}, TypeError, "`standardize` is 1, but must be True or False"),
+        ({"penalty_factors": [1.0, 2.0]}, ValueError, "`penalty_factors` has 2 entries, but 6"),
+        ({"penalty_factors": [[1.0]]}, ValueError, r"`penalty_factors` has shape \(1, 1\)"),
+        ({"penalty_factors": "ab"}, TypeError, "`penalty_factors` is 'ab'"),
+        ({"definiteness": "error", "kappa": 5.0}, ValueError, "the largest admissible kappa is"),
+        ({"n_jobs": 0}, ValueError, "n_jobs"),
+        ({"target": None}, ValueError, "`target` is None"),
+    ],
+)
+def test_bad_parameters_are_named(change, kind, message):
+    rng = np.random.default_rng(1)
+    with pytest.raises(kind, match=message):
+        ManifoldElasticNet(**change).fit(rng.standard_normal((30, 6)), np.arange(30) % 3)
+
+
+def test_numpy_numbers_are_numbers(digits):
+    X, y = digits[0][:200], digits[1][:200]
+    plain = ManifoldElasticNet(3, 10, ridge=0.5, k_within=4, standardize=False).fit(X, y)
+    numpy = ManifoldElasticNet(
+        np.int64(3), np.uint8(10), ridge=np.float32(0.5), k_within=np.int32(4), standardize=np.False_
+    ).fit(X, y)
+    same(plain, numpy, X)
+
+
+def test_bad_data_are_named(digits):
+    X, y = digits[0][:100].copy(), digits[1][:100]
+    X[7, 3] = np.nan
+    with pytest.raises(ValueError, match=r"row 7, column 3 \(counted from 0\) of the data is NaN"):
+        ManifoldElasticNet().fit(X, y)
+    with pytest.raises(ValueError, match="all 4 variables are constant"):
+        ManifoldElasticNet().fit(np.ones((6, 4)), [0, 0, 0, 1, 1, 1])
+    with pytest.raises(ValueError, match="1 class found in 6 samples"):
+        ManifoldElasticNet().fit(np.eye(6), np.zeros(6))
+    with pytest.raises(NotFittedError):
+        ManifoldElasticNet().transform(X)
+    men = ManifoldElasticNet().fit(digits[0][:100], y)
+    with pytest.raises(ValueError, match="row 7, column 3"):
+        men.predict(X)
+
+
+def test_numerical_trouble_is_one_warning():
+    # Equal columns and no ridge: some paths end where the columns can no longer be told apart.
+    rng = np.random.default_rng(5)
+    base = rng.standard_normal((30, 4))
+    X = np.hstack([base, base @ rng.standard_normal((4, 20)) + 1e-9 * rng.standard_normal((30, 20))])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ManifoldElasticNet(ridge=0.0, alpha=0.0).fit(X, np.arange(30) % 5)
+    assert [w.category for w in caught] in ([], [ConvergenceWarning])
+    assert all("components ended early" in str(w.message) and w.filename == __file__ for w in caught)
+
+
+def test_sparse_samples_give_the_same_model(digits):
+    X, y = digits[0][:300], digits[1][:300]
+    expected = ManifoldElasticNet(n_nonzeros=10).fit(X, y)
+    for kind in (sparse.csr_matrix, sparse.csc_array, sparse.coo_matrix):
+        men = ManifoldElasticNet(n_nonzeros=10).fit(kind(X), y)
+        np.testing.assert_array_equal(men.components_, expected.components_)
+        np.testing.assert_array_equal(men.transform(kind(digits[0])), expected.transform(digits[0]))
+        np.testing.assert_array_equal(men.predict(kind(X)), expected.predict(X))
+        same(men.at(n_nonzeros=4), expected.at(n_nonzeros=4), X)
+        same(pickle.loads(pickle.dumps(men)).at(n_nonzeros=4), expected.at(n_nonzeros=4), X)
+
+
+def test_rivals_keep_their_promises(faces):
+    X, y, X_test, y_test = faces
+    rates = {}
+    for kind in (menet.PCA, menet.FLDA, menet.DLA, menet.LPP, menet.NPE, menet.SPG):
+        model = kind(n_components=20).fit(X, y)
+        rates[kind.__name__] = model.score(X_test, y_test)
+        cut = model.at(n_components=5)
+        np.testing.assert_allclose(cut.components_, kind(n_components=5).fit(X, y).components_, atol=1e-12)
+        assert cut.score(X_test, y_test) == kind(n_components=5).fit(X, y).score(X_test, y_test)
+        assert model.n_components_ == 20
+        with pytest.raises(ValueError, match="`n_components` is 21, but must be 1 to 20"):
+            model.at(n_components=21)
+    assert min(rates.values()) > 0.85, rates
+    with pytest.raises(ValueError, match="`n_components` is 40, but FLDA finds only 39 axes"):
+        menet.FLDA(n_components=40).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "model", [menet.PCA(3), menet.LPP(3, supervised=False), menet.NPE(3, supervised=False), menet.SparsePCA(3, 8)]
+)
+def test_methods_that_do_not_look_at_classes_need_none(model, digits):
+    X, y = digits[0][:300], digits[1][:300]
+    alone = model.fit(X).transform(X)
+    with pytest.raises(NotFittedError, match="was fitted without `y`"):
+        model.predict(X)
+    np.testing.assert_array_equal(model.fit(X, y).transform(X), alone)
+    assert model.score(X, y) == 1.0
+    model.fit(X)
+    assert not hasattr(model, "classes_")
+
+
+def test_sparse_pca_says_once_that_it_has_not_settled(digits):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        menet.SparsePCA(5, 8, iterations=2).fit(digits[0])
+    assert [w.category for w in caught] == [ConvergenceWarning]
+    assert "SparsePCA: not settled after 2 turns" in str(caught[0].message)
+    assert caught[0].filename == __file__

@@ -1,0 +1,142 @@
+"""Threads, signals and memory."""
+
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+import tracemalloc
+
+import menet
+import numpy as np
+import pytest
+from joblib import parallel_config
+from menet import ManifoldElasticNet, _input
+from scipy import sparse
+
+
+def random(n=300, p=900):
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((n, p)), np.arange(n) % 30
+
+
+def test_results_do_not_depend_on_the_number_of_threads():
+    X, y = random()
+    one, two = (ManifoldElasticNet(n_jobs=jobs).fit(X, y) for jobs in (1, 2))
+    np.testing.assert_array_equal(one.components_, two.components_)
+    np.testing.assert_array_equal(one.transform(X), two.transform(X))
+    with parallel_config(n_jobs=2):
+        np.testing.assert_array_equal(ManifoldElasticNet().fit(X, y).components_, one.components_)
+
+
+def test_other_threads_run_during_a_fit():
+    X, y = random()
+    ticks, running = [], True
+
+    def tick():
+        while running:
+            ticks.append(None)
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    before = len(ticks)
+    ManifoldElasticNet(n_nonzeros=200).fit(X, y)
+    during = len(ticks) - before
+    running = False
+    thread.join()
+    assert during > 5, "the interpreter was held"
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        "menet.lars_path(X, rng.standard_normal((1500, 3000)))",
+        "menet.ManifoldElasticNet(n_nonzeros=1900, ridge=0.0, alpha=0.0).fit(X, np.arange(1500) % 700)",
+        "menet.SparsePCA(iterations=10**9, tolerance=1e-300).fit(X)",
+    ],
+)
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of another kind")
+def test_ctrl_c_interrupts(work):
+    script = f"""
+        import numpy as np, menet
+        rng = np.random.default_rng(0)
+        X = rng.standard_normal((1500, 2000))
+        print("begun", flush=True)
+        try:
+            {work}
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+        else:
+            print("not interrupted", flush=True)
+    """
+    process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "begun\n"
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert out == "interrupted\n"
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_double_precision_is_not_copied(order):
+    X = np.asarray(random(2000, 500)[0], order=order)
+    X.flags.writeable = False
+    y = np.arange(2000) % 2
+    men = ManifoldElasticNet(n_nonzeros=5, alpha=0.0).fit(X, y)
+    for work in (
+        lambda: ManifoldElasticNet(n_nonzeros=5, alpha=0.0).fit(X, y),
+        lambda: men.predict(X),
+        lambda: men.at(n_nonzeros=3),
+        lambda: menet.lars_path(X, y.astype(float), max_nonzeros=3),
+        lambda: menet.PCA(2).fit(X),
+    ):
+        tracemalloc.start()
+        work()
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < X.nbytes / 8, f"{peak} bytes beside {X.nbytes}"
+
+
+def test_any_layout_and_precision_gives_the_same_model():
+    X, y = random(120, 60)
+    X = X.astype(np.float32).astype(np.float64)
+    wide = np.zeros((240, 120))
+    wide[::2, ::2] = X
+    expected = ManifoldElasticNet(n_nonzeros=10).fit(X, y)
+    unaligned = np.frombuffer(b"." + X.tobytes(), dtype=np.uint8)[1:].view(np.float64).reshape(X.shape)
+    assert not unaligned.flags.aligned
+    for given in (np.asfortranarray(X), wide[::2, ::2], X.astype(np.float32), X.astype(">f8"), X.tolist(), unaligned):
+        men = ManifoldElasticNet(n_nonzeros=10).fit(given, y)
+        np.testing.assert_array_equal(men.components_, expected.components_)
+        np.testing.assert_array_equal(men.transform(given), expected.transform(X))
+
+
+def test_whole_numbers_are_converted(digits):
+    X, y = digits[0][:200], digits[1][:200]
+    expected = ManifoldElasticNet(n_nonzeros=5).fit(X, y)
+    np.testing.assert_array_equal(
+        ManifoldElasticNet(n_nonzeros=5).fit(X.astype(np.uint8), y).predict(X), expected.predict(X)
+    )
+
+
+def test_sparse_samples_that_would_not_fit_are_refused():
+    X = sparse.csr_matrix(([1.0, 1.0], ([0, 1], [5, 7])), shape=(2_000_000, 2_000_000))
+    message = (
+        r"sparse, 2000000 x 2000000, and have to be made dense: that needs about \d+\.\d GB, and \d+\.\d GB are free"
+    )
+    with pytest.raises(ValueError, match=message):
+        ManifoldElasticNet().fit(X, np.arange(2_000_000) % 2)
+    with pytest.raises(ValueError, match=message):
+        menet.lars_path(X, np.zeros(2_000_000))
+    assert 0 < _input.available_memory() < 1e15
+
+
+def test_sparse_samples_are_projected_in_blocks(digits):
+    X, y = digits
+    men = ManifoldElasticNet(n_nonzeros=5).fit(X, y)
+    wide = sparse.vstack([sparse.csr_matrix(X)] * 3)
+    assert wide.shape[0] > _input.BLOCK
+    np.testing.assert_array_equal(men.transform(wide), np.vstack([men.transform(X)] * 3))
+    assert men.transform(sparse.csr_matrix(X)[:1]).shape == (1, 9)
