@@ -1,5 +1,5 @@
 # One target directory serves all; tests run in release, since linear algebra without optimisation would sink them.
-.PHONY: demo test bench docs fixtures browser python python-tests wheel
+.PHONY: demo test bench docs fixtures browser python python-tests wheel bench-python
 
 demo:
 	cargo run --release --quiet -- demo
@@ -67,6 +67,11 @@ browser:
 
 bench:
 	cargo bench --workspace --bench '*'
+
+# What a fit from Python costs beside the same fit in Rust.
+bench-python: wheel
+	cargo build --release --package menet --example one_fit
+	target/venv/bin/python scripts/bench_python.py
 
 docs:
 	cargo doc --release --workspace --no-deps

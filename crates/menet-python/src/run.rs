@@ -1,14 +1,15 @@
 //! Long work: without the interpreter's lock, on so many threads, until Ctrl-C.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::thread;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use menet::Monitor;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use rayon::ThreadPoolBuilder;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::errors::Failure;
 
@@ -25,26 +26,23 @@ impl Monitor for Watch {
     }
 }
 
-/// Runs `work` on a pool of `threads` threads of its own, so that a process that forks afterwards inherits no pool, while
-/// this thread waits for it and for signals.
+/// Runs `work` on a pool of `threads` threads, while this thread waits for it and for signals.
 pub(crate) fn run<T: Send>(
     py: Python<'_>,
     threads: usize,
     work: impl FnOnce(&dyn Monitor) -> Result<T, Failure> + Send,
 ) -> PyResult<T> {
-    let pool = ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
+    let pool = pool(threads)
         .map_err(|e| PyRuntimeError::new_err(format!("{threads} threads cannot be started: {e}")))?;
     let watch = Watch::default();
-    let mut signal = None;
-    let out = py.detach(|| {
-        thread::scope(|scope| {
-            let (done, finished) = channel::<()>();
-            let (pool, watch) = (&pool, &watch);
-            let worker = scope.spawn(move || {
+    let (mut signal, mut out) = (None, None);
+    py.detach(|| {
+        let (done, finished) = channel::<()>();
+        let (out, watch) = (&mut out, &watch);
+        pool.in_place_scope(|scope| {
+            scope.spawn(move |_| {
                 let _done = done; // dropped when the work ends, however it ends
-                pool.install(|| work(watch))
+                *out = Some(work(watch));
             });
             while finished.recv_timeout(PERIOD) == Err(RecvTimeoutError::Timeout) {
                 if signal.is_none() {
@@ -52,12 +50,39 @@ pub(crate) fn run<T: Send>(
                     watch.0.store(signal.is_some(), Ordering::Relaxed);
                 }
             }
-            worker.join()
-        })
+        });
     });
     match (signal, out) {
         (Some(signal), _) => Err(signal),
-        (None, Ok(out)) => Ok(out?),
-        (None, Err(panic)) => std::panic::resume_unwind(panic),
+        (None, Some(out)) => Ok(out?),
+        (None, None) => Err(PyRuntimeError::new_err("the work ended without a result")),
+    }
+}
+
+/// Pools by their number of threads, and the process they belong to.
+type Pools = (u32, BTreeMap<usize, Arc<ThreadPool>>);
+
+static POOLS: Mutex<Option<Pools>> = Mutex::new(None);
+
+/// A pool of so many threads, kept for the next call: threads that come and go would each leave memory behind.
+fn pool(threads: usize) -> Result<Arc<ThreadPool>, rayon::ThreadPoolBuildError> {
+    let new = || ThreadPoolBuilder::new().num_threads(threads).build().map(Arc::new);
+    // The lock may be held for ever in a process that forked while another thread had it.
+    let Ok(mut pools) = POOLS.try_lock() else {
+        return new();
+    };
+    let here = std::process::id();
+    if pools.as_ref().is_some_and(|(process, _)| *process != here) {
+        // This process forked from another: the threads stayed there, and nothing can wait for them here.
+        std::mem::forget(pools.take());
+    }
+    let (_, pools) = pools.get_or_insert_with(|| (here, BTreeMap::new()));
+    match pools.get(&threads) {
+        Some(pool) => Ok(Arc::clone(pool)),
+        None => {
+            let pool = new()?;
+            pools.insert(threads, Arc::clone(&pool));
+            Ok(pool)
+        }
     }
 }
