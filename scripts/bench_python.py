@@ -26,6 +26,7 @@ def status(key):
 def fit_here(repeats):
     """The Python side, in a process of its own."""
     import numpy as np
+
     from menet import ManifoldElasticNet
     from menet.datasets import load_orl
 
@@ -76,9 +77,8 @@ def main():
         )
         for kind, found in runs.items()
     }
-    print(
-        f"{SAMPLES} x {VARIABLES}, {COMPONENTS} axes of {NONZEROS}; medians of {options.rounds} x {options.repeats} fits"
-    )
+    print(f"{SAMPLES} x {VARIABLES}, {COMPONENTS} axes of {NONZEROS} pixels, two threads")
+    print(f"medians of {options.rounds} x {options.repeats} fits")
     for kind, (milliseconds, megabytes) in median.items():
         print(f"{kind:<8} {milliseconds:8.1f} ms {megabytes:8.2f} MB at the peak")
     ratio = median["Python"][0] / median["Rust"][0]

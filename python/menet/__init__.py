@@ -9,7 +9,7 @@ methods it is compared with. All are scikit-learn estimators, transformer and cl
 `menet.datasets` has data to try them on, and `menet.plot` draws what they learned (with matplotlib).
 """
 
-from menet import datasets
+from menet import datasets, plot
 from menet._core import VERSION as __version__
 from menet._lars import LarsPath, LarsPaths, lars_path, lars_path_gram
 from menet._men import ManifoldElasticNet
@@ -30,4 +30,5 @@ __all__ = [
     "datasets",
     "lars_path",
     "lars_path_gram",
+    "plot",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -24,11 +25,12 @@ class _Read:
     """What one path and many have in common."""
 
     _paths: _core.Paths
+    _response: int
 
     @classmethod
-    def _of(cls, paths: _core.Paths) -> Self:
+    def _of(cls, paths: _core.Paths, response: int = 0) -> Self:
         out = cls()
-        out._paths = paths
+        out._paths, out._response = paths, response
         return out
 
 
@@ -55,32 +57,32 @@ class LarsPath(_Read):
     @property
     def lambdas(self) -> Floats:
         """The level at every knot."""
-        return self._paths.lambdas(0)
+        return self._paths.lambdas(self._response)
 
     @property
     def coefs(self) -> Floats:
         """The coefficients at every knot."""
-        return self._paths.coefs(0)
+        return self._paths.coefs(self._response)
 
     @property
     def entered(self) -> list[list[int]]:
         """The variables that begin to move at every knot."""
-        return self._paths.entered(0)
+        return self._paths.entered(self._response)
 
     @property
     def left(self) -> list[list[int]]:
         """The variables that have come back to zero at every knot."""
-        return self._paths.left(0)
+        return self._paths.left(self._response)
 
     @property
     def kkt(self) -> Floats:
         """The largest violation of the optimality conditions at every knot."""
-        return self._paths.kkt(0)
+        return self._paths.kkt(self._response)
 
     @property
     def ended(self) -> str:
         """Why the path ended."""
-        return self._paths.ended(0)
+        return self._paths.ended(self._response)
 
     def at_lambda(self, level: float) -> Floats:
         """Return the coefficients at a level.
@@ -95,7 +97,7 @@ class LarsPath(_Read):
         ndarray of shape (n_features,)
             The coefficients.
         """
-        return self._paths.at_lambda(number("level", level))[:, 0]
+        return self._paths.at_lambda(number("level", level))[:, self._response]
 
     def at_nonzeros(self, k: int) -> Floats:
         """Return the coefficients where the support is about to exceed `k`.
@@ -110,7 +112,7 @@ class LarsPath(_Read):
         ndarray of shape (n_features,)
             The coefficients.
         """
-        return self._paths.at_nonzeros(count("k", k))[:, 0]
+        return self._paths.at_nonzeros(count("k", k))[:, self._response]
 
     def __repr__(self) -> str:
         """Say how long it is and how exact."""
@@ -140,6 +142,13 @@ class LarsPaths(_Read):
     def __len__(self) -> int:
         """Return the number of responses."""
         return len(self._paths)
+
+    def __getitem__(self, response: int) -> LarsPath:
+        """Return the path of one response."""
+        k = operator.index(response)
+        if not -len(self) <= k < len(self):
+            raise IndexError(f"response {k} was asked for, but there are 0 to {len(self) - 1}")
+        return LarsPath._of(self._paths, k % len(self))
 
     @property
     def lambdas(self) -> list[Floats]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -228,7 +229,10 @@ class ManifoldElasticNet(Reducer):
             Its path, with ``coefs`` in the units of ``components_``: the last knot is the axis.
         """
         check_is_fitted(self)
-        return LarsPath._of(self._model.path(count("component", component)))
+        k = operator.index(component)
+        if not 0 <= k < self.n_components_:
+            raise IndexError(f"component {k} was asked for, but there are 0 to {self.n_components_ - 1}")
+        return LarsPath._of(self._model.path(k))
 
     def at(self, *, n_nonzeros: int | None = None, n_components: int | None = None) -> Self:
         """Return the same fit with fewer variables an axis or fewer axes, without fitting again.

@@ -3,12 +3,13 @@
 import inspect
 import json
 
-import menet
 import pytest
-from menet import _core
-from menet._settings import OUTSIDE, core_name
 from numpydoc.docscrape import ClassDoc
 from test_estimator_checks import ESTIMATORS
+
+import menet
+from menet import _core
+from menet._settings import OUTSIDE, core_name
 
 DEFAULTS = json.loads(_core.defaults())
 

@@ -2,10 +2,11 @@
 
 import inspect
 
-import menet
 import pytest
-from menet import datasets, plot
 from numpydoc.validate import validate
+
+import menet
+from menet import datasets, plot
 
 # Asked of everybody: sections, parameters, returns, order, full stops. Not asked: an extended summary, a See Also and
 # an example of every method.

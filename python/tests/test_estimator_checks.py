@@ -2,10 +2,11 @@
 
 import inspect
 
-import menet
 import pytest
-from menet._base import Reducer
 from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import menet
+from menet._base import Reducer
 
 ESTIMATORS = [value for value in vars(menet).values() if inspect.isclass(value) and issubclass(value, Reducer)]
 

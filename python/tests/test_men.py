@@ -4,12 +4,13 @@ import pickle
 import subprocess
 import warnings
 
-import menet
 import numpy as np
 import pytest
-from menet import ManifoldElasticNet, datasets
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+import menet
+from menet import ManifoldElasticNet, datasets
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +64,8 @@ def test_a_path_ends_at_its_axis(men):
     assert path.kkt.max() == men.kkt_violation_[3]
     with pytest.raises(IndexError, match="component 12 was asked for, but there are 0 to 11"):
         men.path(12)
+    with pytest.raises(IndexError, match="component -1 was asked for"):
+        men.path(-1)
 
 
 @pytest.mark.parametrize("made", ["fitted", "unpickled"])

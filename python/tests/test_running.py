@@ -8,12 +8,13 @@ import threading
 import time
 import tracemalloc
 
-import menet
 import numpy as np
 import pytest
 from joblib import parallel_config
-from menet import ManifoldElasticNet, _input
 from scipy import sparse
+
+import menet
+from menet import ManifoldElasticNet, _input
 
 
 def random(n=300, p=900):

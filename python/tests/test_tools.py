@@ -3,13 +3,11 @@
 import pickle
 
 import joblib
-import menet
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 import sklearn
-from menet import ManifoldElasticNet
 from sklearn.base import clone, is_classifier
 from sklearn.compose import ColumnTransformer
 from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
@@ -17,6 +15,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from test_estimator_checks import ESTIMATORS
+
+import menet
+from menet import ManifoldElasticNet
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)

@@ -45,9 +45,15 @@ impl<'a> View<'a> {
     pub(crate) fn with<T>(self, work: impl FnOnce(MatRef<'_, f64>) -> T) -> T {
         match self {
             View::Double(x) => work(x),
-            View::Single(x) => work(Mat::from_fn(x.nrows(), x.ncols(), |i, j| f64::from(x[(i, j)])).as_ref()),
+            // In the order in which they lie: by rows if NumPy has them so.
+            View::Single(x) if x.try_as_row_major().is_some() => work(double(x.transpose()).transpose()),
+            View::Single(x) => work(double(x).as_ref()),
         }
     }
+}
+
+fn double(x: MatRef<'_, f32>) -> Mat<f64> {
+    Mat::from_fn(x.nrows(), x.ncols(), |i, j| f64::from(x[(i, j)]))
 }
 
 /// A contiguous array as a matrix, without a copy.
