@@ -49,6 +49,7 @@ python-tests:
 	$(PYTHON) -m mypy
 	$(PYTHON) -m mypy.stubtest menet._core
 	$(PYTHON) -m pytest --quiet --doctest-modules --pyargs menet
+	cd target && $(abspath target/venv)/bin/python -m pytest --quiet --doctest-glob='*.md' ../README.md ../docs/python.md
 	$(PYTHON) -m pytest --quiet
 
 # The report of data with hostile names, opened and used in headless Chromium. Where that or selenium cannot be had,
