@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_array
 
 from menet import _core
 from menet._input import DTYPES, SPARSE, Floats, Samples, contiguous, dense
-from menet._settings import count, factors, number
+from menet._settings import count, factors, flag, number
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -379,7 +379,7 @@ def _options(
         None if max_nonzeros is None else count("max_nonzeros", max_nonzeros, or_none=True),
         number("lambda_min", lambda_min),
         None if penalty_factors is None else np.array(factors("penalty_factors", penalty_factors)),
-        bool(positive),
+        flag("positive", positive),
         str(method),
     )
 

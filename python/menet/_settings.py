@@ -44,18 +44,23 @@ def optional(hint: Any) -> bool:
 
 def converted(name: str, value: Any, hint: Any) -> Any:
     """Return a value as the plain type that its annotation asks for."""
-    kinds = set(get_args(hint)) or {hint}
-    if complex in kinds:  # as in ArrayLike
-        return factors(name, value)
-    if bool in kinds:
-        if isinstance(value, bool | np.bool_):
-            return bool(value)
-        raise TypeError(f"`{name}` is {value!r}, but must be True or False")
-    if int in kinds:
+    kinds = set(get_args(hint)) - {type(None)} or {hint}
+    if kinds == {bool}:
+        return flag(name, value)
+    if kinds == {int}:
         return count(name, value, or_none=optional(hint))
-    if float in kinds:
+    if kinds == {float}:
         return number(name, value)
-    return choice(name, value)
+    if kinds == {str}:
+        return choice(name, value)
+    return factors(name, value)
+
+
+def flag(name: str, value: Any) -> bool:
+    """Return a truth value."""
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    raise TypeError(f"`{name}` is {value!r}, but must be True or False")
 
 
 def choice(name: str, value: Any) -> str:
