@@ -81,7 +81,7 @@ def count(name: str, value: Any, *, or_none: bool = False) -> int:
         wanted = "a whole number or None" if or_none else "a whole number"
         raise TypeError(f"`{name}` is {value!r}, but must be {wanted}") from None
     if not 0 <= whole < 2**63:
-        raise ValueError(f"`{name}` is {whole}, but must be at least 1 (or 0, where that means none)")
+        raise ValueError(f"`{name}` is {whole}, but must not be {'negative' if whole < 0 else 'so large'}")
     return whole
 
 

@@ -1,5 +1,6 @@
 """The path beside scikit-learn's, and its certificate beside one computed here."""
 
+import pickle
 import warnings
 
 import numpy as np
@@ -133,6 +134,16 @@ def test_many_responses_in_one_call():
     column = menet.lars_path(X, Y[:, :1])
     assert isinstance(column, menet.LarsPaths)
     assert len(column) == 1
+
+
+def test_paths_are_pickled():
+    X, y = gaussian(11)
+    for path in (menet.lars_path(X, y), menet.lars_path(X, np.c_[y, -y])[1], menet.lars_path(X, np.c_[y, -y])):
+        again = pickle.loads(pickle.dumps(path))
+        np.testing.assert_array_equal(again.at_nonzeros(3), path.at_nonzeros(3))
+        np.testing.assert_array_equal(np.hstack(again.kkt), np.hstack(path.kkt))
+        assert again.left == path.left
+        assert repr(again) == repr(path)
 
 
 def test_what_can_be_read_off_a_path():

@@ -59,6 +59,7 @@ def test_selected_features_come_in_order_of_entry(men, genes):
 def test_a_path_ends_at_its_axis(men):
     path = men.path(3)
     np.testing.assert_array_equal(path.coefs[:, -1], men.components_[3])
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(path)).coefs, path.coefs)
     np.testing.assert_array_equal(path.at_nonzeros(10), men.at(n_nonzeros=10).components_[3])
     assert path.lambdas[-1] == men.levels_[3]
     assert path.kkt.max() == men.kkt_violation_[3]

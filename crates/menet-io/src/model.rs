@@ -279,6 +279,25 @@ fn ended_from(code: usize, variable: usize) -> std::result::Result<Ended, Proble
     })
 }
 
+/// Paths alone as bytes, for those who keep them without a model.
+///
+/// # Errors
+/// When they cannot be written down.
+pub fn paths_to_bytes(paths: &[lars::Path]) -> Result<Vec<u8>> {
+    let mut pack = Packer::default();
+    pack_paths(&mut pack, paths);
+    pack.finish(HashMap::new()).map_err(Error::Model)
+}
+
+/// Paths from what [`paths_to_bytes`] gave.
+///
+/// # Errors
+/// When the bytes are no paths.
+pub fn paths_from_bytes(bytes: &[u8]) -> Result<Vec<lars::Path>> {
+    let paths = Unpacker::new(bytes).and_then(|(unpack, _)| unpack_paths(&unpack));
+    paths.map_err(|problem| Error::Model(format!("not usable paths: {problem}")))
+}
+
 fn pack_paths(pack: &mut Packer, paths: &[lars::Path]) {
     let knots = || paths.iter().flat_map(lars::Path::knots);
     let counts: Vec<usize> = paths.iter().map(|path| path.knots().len()).collect();

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use menet::{Dataset, MenParams, fit};
-use menet_io::model::LabelKind;
+use menet_io::model::{LabelKind, paths_from_bytes, paths_to_bytes};
 use menet_io::{ModelFile, ReadOptions, Table, read};
 use rand::{RngExt, SeedableRng};
 
@@ -123,6 +123,9 @@ fn a_model_survives_the_file_bit_for_bit() {
     assert_eq!(loaded.men.at(Some(2), Some(3)).unwrap(), model.men.at(Some(2), Some(3)).unwrap());
 
     assert_eq!(ModelFile::from_bytes(&model.to_bytes().unwrap()).unwrap(), model);
+    let paths = model.men.paths();
+    assert_eq!(paths_from_bytes(&paths_to_bytes(paths).unwrap()).unwrap(), paths);
+    assert!(paths_from_bytes(&[0; 20]).is_err());
     let numbers = ModelFile { label_kind: Some(LabelKind::Integer), ..model.clone() };
     assert_eq!(ModelFile::from_bytes(&numbers.to_bytes().unwrap()).unwrap(), numbers);
 

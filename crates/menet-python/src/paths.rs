@@ -3,9 +3,11 @@
 use menet::gram::Gram;
 use menet::lars::{self, Ended, LarsOptions, Method, Path, PathPoint};
 use menet::sparse::SparseVector;
+use menet_io::model::{paths_from_bytes, paths_to_bytes};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 use crate::arrays::{Samples, columns, matrix, vector};
 use crate::errors::{Failure, no_component};
@@ -21,11 +23,14 @@ pub(crate) struct Paths {
 }
 
 /// The number of variables, and a factor each if they are not all 1.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, FromPyObject, IntoPyObject)]
 pub(crate) enum Units {
     One(usize),
     Each(Vec<f64>),
 }
+
+/// How to make them again, for pickle.
+type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, Units));
 
 impl Paths {
     pub(crate) fn new(paths: Vec<Path>, units: Units) -> Self {
@@ -64,6 +69,18 @@ impl Paths {
 
 #[pymethods]
 impl Paths {
+    /// From what `__reduce__` gave.
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8], units: Units) -> PyResult<Self> {
+        Ok(Paths { paths: paths_from_bytes(bytes).map_err(Failure::from)?, units })
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        let Paths { paths, units } = slf.get();
+        let bytes = paths_to_bytes(paths).map_err(Failure::from)?;
+        Ok((slf.get_type().getattr("from_bytes")?, (PyBytes::new(slf.py(), &bytes), units.clone())))
+    }
+
     fn __len__(&self) -> usize {
         self.paths.len()
     }
