@@ -3,7 +3,9 @@
     make bench-python
 
 Fresh processes of both kinds take turns, two threads each, on the ORL faces (400 x 1600, 39 axes, 200 pixels each).
-Their medians are compared. Memory is the peak of the resident set during the fits less what was there before.
+Their medians are compared. Memory is the peak of the resident set during the fits less what was there before, in runs
+of their own in which the allocator keeps nothing back: one arena, and whatever is larger than 64 kB is mapped, and
+unmapped when it is freed. What it keeps otherwise differs by tens of megabytes from one run to the next.
 """
 
 import argparse
@@ -14,6 +16,9 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+
+THREADS = {"RAYON_NUM_THREADS": "2"}
+LEAN = {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536"}
 
 SAMPLES, VARIABLES, PER_CLASS, COMPONENTS, NONZEROS = 400, 1600, 10, 39, 200
 
@@ -68,12 +73,15 @@ def main():
         runs = {kind: [] for kind in commands}
         for _ in range(options.rounds):
             for kind, command in commands.items():
-                done = subprocess.run(command, capture_output=True, check=True, env={"RAYON_NUM_THREADS": "2"})
-                runs[kind].append(json.loads(done.stdout))
+                timed, weighed = (
+                    json.loads(subprocess.run(command, capture_output=True, check=True, env=env).stdout)
+                    for env in (THREADS, THREADS | LEAN)
+                )
+                runs[kind].append((timed["seconds"], weighed["bytes"]))
     median = {
         kind: (
-            1e3 * statistics.median(second for run in found for second in run["seconds"]),
-            statistics.median(run["bytes"] for run in found) / 1e6,
+            1e3 * statistics.median(second for seconds, _ in found for second in seconds),
+            statistics.median(size for _, size in found) / 1e6,
         )
         for kind, found in runs.items()
     }

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import (
     BaseEstimator,
@@ -15,13 +13,14 @@ from sklearn.base import (
     TransformerMixin,
     clone,
 )
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from menet import _core
 from menet._input import DTYPES, SPARSE, Floats, Samples, project
-from menet._settings import count
+from menet._running import threads, warn_user
+from menet._settings import choice
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -39,6 +38,9 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin
     n_components: int | None
     metric: str
     n_jobs: int | None
+
+    # The metric of the fit, whatever became of the parameter since.
+    _metric: str
 
     components_: Floats
     mean_: Floats
@@ -64,26 +66,37 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin
             Samples: an array of float64 (not copied if it is contiguous, by rows or by columns) or float32, a
             data frame, or a SciPy sparse matrix.
         y : array-like of shape (n_samples,)
-            The class of every sample. Optional for methods that do not look at classes, and needed by ``predict``.
+            The class of every sample. Methods that do not look at classes need it for ``predict`` alone, and take
+            ``fit(X)`` without.
 
         Returns
         -------
         object
             The estimator itself.
         """
-        threads = self._threads()
+        before = dict(self.__dict__)
+        try:
+            self._fit(X, y)
+        except BaseException:
+            # Half of a new fit beside half of an old one would predict nonsense: all of the old one, or none.
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+        return self
+
+    def _fit(self, X: Samples, y: ArrayLike | None) -> None:
         how = {"accept_sparse": SPARSE, "dtype": DTYPES, "ensure_all_finite": False}
-        if y is None and not self._supervised:
-            X = validate_data(self, X, **how)
-            self._forget("classes_")
-            classes, codes = np.array([""]), np.zeros(X.shape[0], dtype=np.int64)
-        else:
+        if self._supervised or y is not None:
             X, y = validate_data(self, X, y, **how)
             check_classification_targets(y)
             self.classes_, codes = np.unique(y, return_inverse=True)
             classes, codes = self.classes_, codes.astype(np.int64, copy=False)
-        self._fit_core(X, codes, [str(name) for name in classes.tolist()], threads)
-        return self
+        else:
+            X = validate_data(self, X, **how)
+            self.__dict__.pop("classes_", None)
+            classes, codes = np.array([""]), np.zeros(X.shape[0], dtype=np.int64)
+        self._metric = choice("metric", self.metric)
+        self._fit_core(X, codes, [str(name) for name in classes.tolist()], self._threads())
 
     def _fit_core(self, X: Any, codes: NDArray[np.int64], classes: list[str], threads: int) -> None:
         raise NotImplementedError
@@ -118,37 +131,15 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin
         """
         z = self._project(X)
         gallery, codes = self._gallery()
-        found = _core.nearest(gallery, codes, z, self.metric, self._threads())
+        found = _core.nearest(gallery, codes, z, self._metric, self._threads())
         predicted: NDArray[Any] = self.classes_[found]
         return predicted
-
-    def at(self, *, n_components: int | None = None) -> Self:
-        """Return the same fit with only the first axes, without fitting again.
-
-        Parameters
-        ----------
-        n_components : int, optional
-            How many axes to keep.
-
-        Returns
-        -------
-        object
-            A fitted estimator; this one is left as it is.
-        """
-        check_is_fitted(self)
-        d = self.n_components_ if n_components is None else count("n_components", n_components)
-        if not 1 <= d <= self.n_components_:
-            allowed = f"1 to {self.n_components_}, the number that was fitted"
-            raise ValueError(f"`n_components` is {d}, but must be {allowed}")
-        return self._cut(d)
-
-    def _cut(self, d: int) -> Self:
-        raise NotImplementedError
 
     def _project(self, X: Samples) -> Floats:
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse=SPARSE, dtype=DTYPES, ensure_all_finite=False, reset=False)
-        return project(X, self.mean_, self.components_, self._threads())
+        axes = np.ascontiguousarray(self.components_, dtype=np.float64)
+        return project(X, np.ascontiguousarray(self.mean_, dtype=np.float64), axes, self._threads())
 
     def _gallery(self) -> tuple[Floats, NDArray[np.int64]]:
         raise NotImplementedError
@@ -156,7 +147,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin
     def _unfitted_copy(self, **params: Any) -> Self:
         """Return an estimator with these parameters changed, and what was learned of the input and the classes."""
         copy: Self = clone(self).set_params(**params)
-        for name in ("classes_", "n_features_in_", "feature_names_in_"):
+        for name in ("classes_", "n_features_in_", "feature_names_in_", "_metric"):
             if hasattr(self, name):
                 setattr(copy, name, getattr(self, name))
         return copy
@@ -167,16 +158,11 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin
         self.n_nonzeros_ = np.count_nonzero(components, axis=1)
 
     def _threads(self) -> int:
-        threads: int = effective_n_jobs(self.n_jobs)
-        return threads
-
-    def _forget(self, name: str) -> None:
-        if name in vars(self):
-            delattr(self, name)
+        return threads(self.n_jobs)
 
     def _warn(self, summary: str) -> None:
         """Tell of numerical trouble, once a fit."""
-        warnings.warn(f"{type(self).__name__}: {summary}", ConvergenceWarning, stacklevel=4)
+        warn_user(f"{type(self).__name__}: {summary}")
 
     def _not_a_classifier(self) -> NotFittedError:
         return NotFittedError(

@@ -21,6 +21,9 @@ Samples: TypeAlias = Any
 DTYPES = [np.float64, np.float32]
 SPARSE = ("csr", "csc")
 
+# What the core refuses beyond.
+LARGEST = 1e100
+
 # Rows of a sparse matrix that are made dense at a time.
 BLOCK = 4096
 
@@ -45,13 +48,32 @@ def dense(x: Any, *, copies: int) -> Any:
             f"{needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free; use fewer variables (for instance with "
             "sklearn.feature_selection) or fewer samples"
         )
+    check_sparse(x)
     return x.toarray()
+
+
+def check_sparse(x: Any) -> None:
+    """Refuse a value that is not finite or too large, in the core's words: it would see but a part of the samples."""
+    # Both are NaN if there is one, and then neither is in bounds.
+    if float(x.data.max(initial=0.0)) <= LARGEST and float(x.data.min(initial=0.0)) >= -LARGEST:
+        return
+    entries = x.tocoo()
+    _, row, column, value = min(
+        (column, row, column, value)
+        for row, column, value in zip(entries.row, entries.col, entries.data, strict=True)
+        if not abs(float(value)) <= LARGEST
+    )
+    raise ValueError(
+        f"row {row}, column {column} (counted from 0) of the data is {value}, but must be finite and at most "
+        f"{LARGEST:g} in size"
+    )
 
 
 def project(x: Any, mean: Floats, axes: Floats, threads: int) -> Floats:
     """Return the projection of samples; of sparse ones only the variables that are used are made dense, in blocks."""
     if not sparse.issparse(x):
         return _core.project(contiguous(x), mean, axes, threads)
+    check_sparse(x)
     used = np.flatnonzero(axes.any(axis=0))
     mean, axes, x = mean[used], np.ascontiguousarray(axes[:, used]), x[:, used].tocsr()
     starts = range(0, x.shape[0], BLOCK)
@@ -61,22 +83,36 @@ def project(x: Any, mean: Floats, axes: Floats, threads: int) -> Floats:
 
 def available_memory() -> int | None:
     """Return how many bytes can be had, if the system says so."""
-    limits = [limit for limit in (_system_memory(), _process_limit()) if limit is not None]
-    return min(limits, default=None)
+    limits = [limit for limit in (_system_memory(), _process_limit(), _group_limit()) if limit is not None]
+    return max(min(limits), 0) if limits else None
 
 
 def _system_memory() -> int | None:
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-    except OSError:
-        return None
+    lines = _read("/proc/meminfo").splitlines()
     return next((1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")), None)
 
 
 def _process_limit() -> int | None:
+    """Return what `ulimit -v` leaves."""
     if sys.platform == "win32":
         return None
     import resource
 
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    return None if limit == resource.RLIM_INFINITY else limit
+    if limit == resource.RLIM_INFINITY:
+        return None
+    pages = _read("/proc/self/statm").split()
+    return limit - resource.getpagesize() * int(pages[0]) if pages else limit
+
+
+def _group_limit() -> int | None:
+    """Return what a container's limit leaves."""
+    limit, used = (_read(f"/sys/fs/cgroup/memory.{name}").strip() for name in ("max", "current"))
+    return int(limit) - int(used) if limit.isdecimal() and used.isdecimal() else None
+
+
+def _read(file: str) -> str:
+    try:
+        return Path(file).read_text()
+    except OSError:
+        return ""

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import operator
-import warnings
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array
 
 from menet import _core
-from menet._input import DTYPES, SPARSE, Floats, Samples, contiguous, dense
-from menet._settings import count, factors, flag, number
+from menet._input import DTYPES, SPARSE, Floats, Samples, check_sparse, contiguous, dense
+from menet._running import threads, warn_user
+from menet._settings import count, factors, flag, number, whole_number
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -49,7 +47,7 @@ class LarsPath(_Read):
         The variables that have come back to zero at every knot.
     kkt : ndarray of shape (n_knots,)
         How far the coefficients are from optimal at every knot: the largest violation of the optimality conditions,
-        recomputed from the data, relative to the largest correlation.
+        recomputed from the Gram matrix, relative to the largest correlation.
     ended : str
         Why the path ended, in words.
     """
@@ -97,7 +95,7 @@ class LarsPath(_Read):
         ndarray of shape (n_features,)
             The coefficients.
         """
-        return self._paths.at_lambda(number("level", level))[:, self._response]
+        return self._paths.at_lambda(_level(level), self._response)[:, 0]
 
     def at_nonzeros(self, k: int) -> Floats:
         """Return the coefficients where the support is about to exceed `k`.
@@ -112,7 +110,7 @@ class LarsPath(_Read):
         ndarray of shape (n_features,)
             The coefficients.
         """
-        return self._paths.at_nonzeros(count("k", k))[:, self._response]
+        return self._paths.at_nonzeros(count("k", k, least=1), self._response)[:, 0]
 
     def __repr__(self) -> str:
         """Say how long it is and how exact."""
@@ -143,9 +141,13 @@ class LarsPaths(_Read):
         """Return the number of responses."""
         return len(self._paths)
 
+    def __iter__(self) -> Iterator[LarsPath]:
+        """Go through the paths."""
+        return (self[k] for k in range(len(self)))
+
     def __getitem__(self, response: int) -> LarsPath:
         """Return the path of one response."""
-        k = operator.index(response)
+        k = whole_number("response", response)
         if not -len(self) <= k < len(self):
             raise IndexError(f"response {k} was asked for, but there are 0 to {len(self) - 1}")
         return LarsPath._of(self._paths, k % len(self))
@@ -193,7 +195,7 @@ class LarsPaths(_Read):
         ndarray of shape (n_features, n_responses)
             The coefficients.
         """
-        return self._paths.at_lambda(number("level", level))
+        return self._paths.at_lambda(_level(level), None)
 
     def at_nonzeros(self, k: int) -> Floats:
         """Return the coefficients where the support of each response is about to exceed `k`.
@@ -208,7 +210,7 @@ class LarsPaths(_Read):
         ndarray of shape (n_features, n_responses)
             The coefficients.
         """
-        return self._paths.at_nonzeros(count("k", k))
+        return self._paths.at_nonzeros(count("k", k, least=1), None)
 
     def __repr__(self) -> str:
         """Say how many they are and how exact."""
@@ -278,17 +280,18 @@ def lars_path(
     >>> bool(path.kkt.max() < 1e-12)
     True
     """
-    threads = effective_n_jobs(n_jobs)
+    jobs = threads(n_jobs)
     X = check_array(X, accept_sparse=SPARSE, dtype=DTYPES, ensure_all_finite=False)
     responses, single = _responses("y", y, rows=X.shape[0], of="X")
     options = _options(ridge, max_nonzeros, lambda_min, penalty_factors, positive, method)
     if sparse.issparse(X) and X.shape[1] <= _core.GRAM_LIMIT:
+        check_sparse(X)
         X = X.astype(np.float64)
         gram, b = np.ascontiguousarray((X.T @ X).toarray()), contiguous(np.asarray(X.T @ responses))
-        return _finished(_core.gram_paths(gram, b, *options, threads), single)
+        return _finished(_core.gram_paths(gram, b, *options, jobs), single)
     # By columns, as the path reads them, and as given.
     X = dense(X, copies=2)
-    return _finished(_core.regression_paths(X, responses, *options, threads), single)
+    return _finished(_core.regression_paths(X, responses, *options, jobs), single)
 
 
 def lars_path_gram(
@@ -348,11 +351,18 @@ def lars_path_gram(
     array([[0.  , 1.25, 1.5 ],
            [0.  , 0.  , 0.5 ]])
     """
-    threads = effective_n_jobs(n_jobs)
+    jobs = threads(n_jobs)
     G = contiguous(check_array(G, dtype=np.float64, ensure_all_finite=False))
     responses, single = _responses("b", b, rows=G.shape[1], of="G")
     options = _options(ridge, max_nonzeros, lambda_min, penalty_factors, positive, method)
-    return _finished(_core.gram_paths(G, responses, *options, threads), single)
+    return _finished(_core.gram_paths(G, responses, *options, jobs), single)
+
+
+def _level(value: float) -> float:
+    level = number("level", value)
+    if not level >= 0:
+        raise ValueError(f"`level` is {level}, but must be at least 0")
+    return level
 
 
 def _responses(name: str, y: ArrayLike, *, rows: int, of: str) -> tuple[Floats, bool]:
@@ -389,5 +399,5 @@ def _finished(paths: _core.Paths, single: bool) -> LarsPath | LarsPaths:
     if troubles := paths.troubles():
         k, why = troubles[0]
         which = "the path" if single else f"{len(troubles)} of {len(paths)} paths, the first that of response {k},"
-        warnings.warn(f"{which} {why}", ConvergenceWarning, stacklevel=3)
+        warn_user(f"{which} {why}")
     return LarsPath._of(paths) if single else LarsPaths._of(paths)

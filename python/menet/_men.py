@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
-import operator
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, replace
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from menet import _core
 from menet._base import Reducer
 from menet._input import COPIES_IN_A_FIT, Floats, dense, project
 from menet._lars import LarsPath
-from menet._settings import count, python_name, settings
+from menet._settings import count, python_name, settings, whole_number
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -211,7 +213,7 @@ class ManifoldElasticNet(Reducer):
                 threads,
             )
         )
-        self._training = _Training(X)
+        self._training = _Training.of(X, self._reachable(), self.mean_, threads)
         if summary := self._troubles():
             self._warn(summary)
 
@@ -229,7 +231,7 @@ class ManifoldElasticNet(Reducer):
             Its path, with ``coefs`` in the units of ``components_``: the last knot is the axis.
         """
         check_is_fitted(self)
-        k = operator.index(component)
+        k = whole_number("component", component)
         if not 0 <= k < self.n_components_:
             raise IndexError(f"component {k} was asked for, but there are 0 to {self.n_components_ - 1}")
         return LarsPath._of(self._model.path(k))
@@ -256,9 +258,9 @@ class ManifoldElasticNet(Reducer):
         d = None if n_components is None else count("n_components", n_components)
         model = self._model.at(k, d)
         if k is not None and self._training is not None:
-            model = model.with_gallery(self._training.project(model, self._checked_against(), self._threads()))
-        params = {"n_nonzeros": k or self.n_nonzeros, "n_components": d or self.n_components}
-        out = self._unfitted_copy(**params)
+            model = model.with_gallery(self._training.project(model, self._threads()))
+        out = self._unfitted_copy()
+        out._set_params_of(model)
         out._set_model(model)
         out._training = self._training
         return out
@@ -272,7 +274,10 @@ class ManifoldElasticNet(Reducer):
             Where to; the usual ending is ``.safetensors``.
         """
         check_is_fitted(self)
-        self._model.save(file)
+        path = Path(os.fsdecode(file))
+        if not path.parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(path.parent))
+        self._model.save(path)
 
     @classmethod
     def load(cls, file: str | PathLike[str]) -> Self:
@@ -286,12 +291,17 @@ class ManifoldElasticNet(Reducer):
         Returns
         -------
         ManifoldElasticNet
-            A fitted estimator. Its classes are what they were in Python; from a file of the command, whole numbers if
-            all of them are, and text otherwise.
+            A fitted estimator. Classes that were whole numbers, numbers, truth values or text in Python are so again;
+            from a file of the command they are whole numbers if all of them are, and text otherwise.
         """
-        model = _core.Model.load(file)
-        params = {python_name(name): value for name, value in json.loads(model.params()).items()}
-        out = cls(**{**params, "penalty_factors": model.penalty_factors()})
+        path = Path(os.fsdecode(file))
+        try:
+            model = _core.Model.from_bytes(path.read_bytes(), True)
+        except ValueError as e:
+            raise ValueError(f"{path}: {e}") from None
+        out = cls()
+        out._set_params_of(model)
+        out._metric = out.metric
         out.classes_ = _classes(model.classes(), model.label_kind())
         out._set_model(model)
         out.n_features_in_ = len(out.mean_)
@@ -306,11 +316,8 @@ class ManifoldElasticNet(Reducer):
         """Return what a pickle keeps: of the training samples only the variables that some axis can use."""
         state: dict[str, Any] = dict(super().__getstate__())
         if state.get("_training") is not None:
-            state["_training"] = self._training.only(self._reachable())  # type: ignore[union-attr]
+            state["_training"] = self._training.reachable()  # type: ignore[union-attr]
         return state
-
-    def _cut(self, d: int) -> Self:
-        return self.at(n_components=d)
 
     def _gallery(self) -> tuple[Floats, NDArray[np.int64]]:
         return self._model.gallery()
@@ -329,8 +336,11 @@ class ManifoldElasticNet(Reducer):
         positions = [np.array(chosen, dtype=np.int64) for chosen in self._model.selected()]
         self.selected_features_ = [chosen if names is None else names[chosen] for chosen in positions]
 
-    def _checked_against(self) -> _core.Model | None:
-        return self._model if self._model.recognises() else None
+    def _set_params_of(self, model: _core.Model) -> None:
+        """Take over the parameters that a model was fitted with, whatever became of ours since."""
+        for name, value in json.loads(model.params()).items():
+            setattr(self, python_name(name), value)
+        self.penalty_factors = model.penalty_factors()
 
     def _reachable(self) -> NDArray[np.int64]:
         """Return the variables that some axis uses somewhere on its path."""
@@ -353,32 +363,47 @@ class ManifoldElasticNet(Reducer):
 
 @dataclass(frozen=True)
 class _Training:
-    """The training samples, or some of their variables."""
+    """The training samples: what a sparser model recognises by is projected from them."""
 
     X: Any
-    variables: NDArray[np.int64] | None = None
+    # The variables that some path reaches, and whether `X` has but these.
+    variables: NDArray[np.int64]
+    alone: bool
+    # A projection of them on one fixed axis of no meaning, by which a change in place is noticed.
+    trace: Floats
 
-    def project(self, model: _core.Model, check: _core.Model | None, threads: int) -> Floats:
-        """Return the samples as `model` projects them; `check` is a model whose gallery is known."""
-        if check is not None and not np.array_equal(self._projected(check, threads), check.gallery()[0]):
+    @classmethod
+    def of(cls, X: Any, variables: NDArray[np.int64], mean: Floats, threads: int) -> _Training:
+        """Remember samples as they are now."""
+        bare = cls(X, variables, alone=False, trace=np.empty(0))
+        return replace(bare, trace=bare._projected(mean, bare._probe(mean), threads))
+
+    def project(self, model: _core.Model, threads: int) -> Floats:
+        """Return the samples as `model` projects them."""
+        mean = model.mean()
+        if not np.array_equal(self._projected(mean, self._probe(mean), threads), self.trace):
             raise ValueError(
                 "the training samples were changed in place since the fit: fit again, or keep them as they were, "
                 "to make the model sparser"
             )
-        return self._projected(model, threads)
+        return self._projected(mean, model.components(), threads)
 
-    def _projected(self, model: _core.Model, threads: int) -> Floats:
-        mean, axes = model.mean(), model.components()
-        if self.variables is not None:
+    def reachable(self) -> _Training:
+        """Return the same with only the variables that some path reaches."""
+        if self.alone:
+            return self
+        kept = self.X[:, self.variables]
+        return replace(self, X=kept if sparse.issparse(kept) else np.ascontiguousarray(kept), alone=True)
+
+    def _probe(self, mean: Floats) -> Floats:
+        axis = np.zeros((1, len(mean)))
+        axis[0, self.variables] = np.random.default_rng(0).standard_normal(len(self.variables))
+        return axis
+
+    def _projected(self, mean: Floats, axes: Floats, threads: int) -> Floats:
+        if self.alone:
             mean, axes = mean[self.variables], np.ascontiguousarray(axes[:, self.variables])
         return project(self.X, mean, axes, threads)
-
-    def only(self, variables: NDArray[np.int64]) -> _Training:
-        """Return some of the variables."""
-        if self.variables is not None:
-            return self
-        kept = self.X[:, variables]
-        return _Training(kept if sparse.issparse(kept) else np.ascontiguousarray(kept), variables)
 
 
 def _classes(names: list[str], kind: str | None) -> NDArray[Any]:

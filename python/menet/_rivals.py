@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from menet import _core
 from menet._base import Reducer
 from menet._input import COPIES_IN_A_FIT, Floats, dense, project
-from menet._settings import OUTSIDE, choice, count, settings
+from menet._settings import OUTSIDE, count, settings
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -21,11 +22,14 @@ class _Rival(Reducer):
 
     _core_name: ClassVar[str]
 
+    @property
+    def _supervised(self) -> bool:  # type: ignore[override]
+        return bool(getattr(self, "supervised", True))
+
     _train: Floats
     _codes: NDArray[np.int64]
 
     def _fit_core(self, X: Any, codes: NDArray[np.int64], classes: list[str], threads: int) -> None:
-        choice("metric", self.metric)
         asked = None if self.n_components is None else count("n_components", self.n_components, or_none=True)
         params = settings(self, without=OUTSIDE)
         mean, components, unsettled = _core.fit_rival(
@@ -40,7 +44,24 @@ class _Rival(Reducer):
         if unsettled is not None:
             self._warn(unsettled)
 
-    def _cut(self, d: int) -> Self:
+    def at(self, *, n_components: int | None = None) -> Self:
+        """Return the same fit with only the first axes, without fitting again.
+
+        Parameters
+        ----------
+        n_components : int, optional
+            How many axes to keep.
+
+        Returns
+        -------
+        object
+            A fitted estimator; this one is left as it is.
+        """
+        check_is_fitted(self)
+        d = self.n_components_ if n_components is None else count("n_components", n_components)
+        if not 1 <= d <= self.n_components_:
+            allowed = f"1 to {self.n_components_}, the number that was fitted"
+            raise ValueError(f"`n_components` is {d}, but must be {allowed}")
         out = self._unfitted_copy(n_components=d)
         out._set_axes(self.mean_, self.components_[:d])
         out._train, out._codes = np.ascontiguousarray(self._train[:, :d]), self._codes
@@ -315,10 +336,6 @@ class LPP(_Rival):
         self.metric = metric
         self.n_jobs = n_jobs
 
-    @property
-    def _supervised(self) -> bool:  # type: ignore[override]
-        return bool(self.supervised)
-
 
 class NPE(_Rival):
     """Neighbourhood preserving embedding, supervised or not: samples are made of their neighbours.
@@ -388,10 +405,6 @@ class NPE(_Rival):
         self.regularizer = regularizer
         self.metric = metric
         self.n_jobs = n_jobs
-
-    @property
-    def _supervised(self) -> bool:  # type: ignore[override]
-        return bool(self.supervised)
 
 
 class SparsePCA(_Rival):

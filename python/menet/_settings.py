@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any, get_args, get_type_hints
 
@@ -28,12 +29,15 @@ def python_name(name: str) -> str:
 
 def settings(estimator: Any, *, without: set[str]) -> dict[str, Any]:
     """Return an estimator's parameters under the core's names, as Python's own types; none are left out."""
-    hints = get_type_hints(type(estimator).__init__)
-    given = {name: value for name, value in estimator.get_params(deep=False).items() if name not in without}
+    # Of the class that is ours: a subclass may have parameters of its own, and ours as attributes.
+    ours = next(kind for kind in type(estimator).__mro__ if kind.__module__.startswith("menet."))
+    hints = get_type_hints(vars(ours)["__init__"])
+    hints = {name: hint for name, hint in hints.items() if name not in {"return", *without}}
+    given = {name: getattr(estimator, name) for name in hints}
     return {
-        core_name(name): converted(name, value, hints[name])
-        for name, value in given.items()
-        if not (value is None and optional(hints[name]))
+        core_name(name): converted(name, given[name], hint)
+        for name, hint in hints.items()
+        if not (given[name] is None and optional(hint))
     }
 
 
@@ -66,23 +70,29 @@ def flag(name: str, value: Any) -> bool:
 def choice(name: str, value: Any) -> str:
     """Return one of the names that a parameter can take."""
     names = _core.choices()[name]
-    if value in names:
+    if isinstance(value, str) and value in names:
         return str(value)
     raise ValueError(f"`{name}` is {value!r}, but must be one of {', '.join(names)}")
 
 
-def count(name: str, value: Any, *, or_none: bool = False) -> int:
-    """Return a whole number that is not negative."""
+def whole_number(name: str, value: Any, *, or_none: bool = False) -> int:
+    """Return a whole number."""
     try:
         if isinstance(value, bool | np.bool_):
             raise TypeError
-        whole = operator.index(value)
+        return operator.index(value)
     except TypeError:
         wanted = "a whole number or None" if or_none else "a whole number"
         raise TypeError(f"`{name}` is {value!r}, but must be {wanted}") from None
-    if not 0 <= whole < 2**63:
-        raise ValueError(f"`{name}` is {whole}, but must not be {'negative' if whole < 0 else 'so large'}")
-    return whole
+
+
+def count(name: str, value: Any, *, or_none: bool = False, least: int = 0) -> int:
+    """Return a whole number that is not negative."""
+    whole = whole_number(name, value, or_none=or_none)
+    if whole < least:
+        raise ValueError(f"`{name}` is {whole}, but must be at least {least}")
+    # More than there can be variables or samples.
+    return min(whole, 2**62)
 
 
 def number(name: str, value: Any) -> float:
@@ -93,6 +103,8 @@ def number(name: str, value: Any) -> float:
         return float(value)
     except (TypeError, ValueError):
         raise TypeError(f"`{name}` is {value!r}, but must be a number") from None
+    except OverflowError:
+        return math.inf
 
 
 def factors(name: str, value: Any) -> list[float]:

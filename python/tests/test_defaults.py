@@ -46,6 +46,13 @@ def test_signatures_have_the_defaults_of_the_core(estimator):
     assert positional in (["self", "n_components"], ["self", "n_components", "n_nonzeros"])
 
 
+@pytest.mark.parametrize("function", [menet.lars_path, menet.lars_path_gram])
+def test_paths_have_the_defaults_of_the_core(function):
+    keywords = inspect.getfullargspec(function).kwonlydefaults
+    assert keywords.pop("n_jobs") is None
+    assert tuple(keywords.values()) == _core.path_defaults()
+
+
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_documentation_names_every_parameter_with_its_default(estimator):
     documented = {entry.name: entry for entry in ClassDoc(estimator)["Parameters"]}

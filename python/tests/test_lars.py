@@ -128,6 +128,9 @@ def test_many_responses_in_one_call():
         assert one.ended == many.ended[k]
     assert "4 responses" in repr(many)
     np.testing.assert_array_equal(many[2].coefs, many.coefs[2])
+    # Each as far as it goes, whatever the others do.
+    for k, path in enumerate(many):
+        np.testing.assert_array_equal(path.at_lambda(many.lambdas[k][-1]), many.coefs[k][:, -1])
     assert [path.ended for path in many] == many.ended
     with pytest.raises(IndexError, match="response 4 was asked for, but there are 0 to 3"):
         many[4]
@@ -163,6 +166,10 @@ def test_what_can_be_read_off_a_path():
         path.at_lambda(0.0)
     with pytest.raises(TypeError, match=r"`k` is 1\.5"):
         path.at_nonzeros(1.5)
+    with pytest.raises(ValueError, match="`k` is 0, but must be at least 1"):
+        path.at_nonzeros(0)
+    with pytest.raises(ValueError, match="`level` is nan, but must be at least 0"):
+        path.at_lambda(float("nan"))
 
 
 def test_every_option_has_its_effect():
@@ -191,6 +198,7 @@ def test_every_option_has_its_effect():
         ({"penalty_factors": [1.0]}, ValueError, "`penalty_factors` has 1 entries, but 25"),
         ({"penalty_factors": np.zeros(25)}, ValueError, "`penalty_factors` is 0"),
         ({"positive": True, "method": "lars"}, ValueError, "`positive` is true"),
+        ({"positive": "no"}, TypeError, "`positive` is 'no', but must be True or False"),
         ({"n_jobs": 0}, ValueError, "n_jobs"),
     ],
 )
@@ -214,6 +222,10 @@ def test_bad_data_are_named():
         menet.lars_path(spoiled, y)
     with pytest.raises(ValueError, match="must be square"):
         menet.lars_path_gram(X, np.zeros(25))
+    with pytest.raises(ValueError, match="row 3, column 2"):
+        menet.lars_path(sparse.csr_matrix(spoiled), y)
+    with pytest.raises(ValueError, match=r"`G` is .* on the diagonal"):
+        menet.lars_path_gram(-np.eye(25), np.ones(25))
     with pytest.raises(ValueError, match="0 sample"):
         menet.lars_path(np.zeros((0, 3)), [])
 

@@ -31,6 +31,34 @@ def test_results_do_not_depend_on_the_number_of_threads():
         np.testing.assert_array_equal(ManifoldElasticNet().fit(X, y).components_, one.components_)
 
 
+def test_more_threads_than_cores_are_not_started():
+    X, y = random(60, 20)
+    np.testing.assert_array_equal(
+        ManifoldElasticNet(n_jobs=10**6).fit(X, y).components_, ManifoldElasticNet(n_jobs=-1).fit(X, y).components_
+    )
+    assert threading.active_count() < 100
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of another kind")
+def test_too_little_memory_is_an_error():
+    script = """
+        import resource
+        import numpy as np, menet
+        from scipy import sparse
+        X = np.random.default_rng(0).standard_normal((30000, 300))
+        few = sparse.csr_matrix(X[:, :200])
+        used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + 150_000_000, resource.RLIM_INFINITY))
+        for given, kind in ((X, MemoryError), (few, ValueError)):
+            try:
+                menet.ManifoldElasticNet(1, 3, alpha=0.0).fit(given, np.arange(30000) % 2)
+            except kind as e:
+                print("memory" in str(e) or "GB are free" in str(e))
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\nTrue\n"
+
+
 def test_other_threads_run_during_a_fit():
     X, y = random()
     ticks, running = [], True

@@ -33,7 +33,7 @@ impl From<Failure> for PyErr {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Python(error) => error,
-            Failure::Core(error) | Failure::Io(menet_io::Error::Core(error)) => core(&error),
+            Failure::Core(error) | Failure::Io(menet_io::Error::Core(error)) => core(error),
             Failure::Io(menet_io::Error::Output { path, problem }) => {
                 PyOSError::new_err(format!("{}: {problem}", path.display()))
             }
@@ -42,11 +42,12 @@ impl From<Failure> for PyErr {
     }
 }
 
-fn core(error: &menet::Error) -> PyErr {
+fn core(error: menet::Error) -> PyErr {
     use menet::Error::{
-        Classes, Components, Degenerate, Empty, Indefinite, NotFinite, Numerical, Parameter, PathTooShort,
-        Size, Stopped, Tie, TooLarge,
+        Classes, Components, Degenerate, Empty, Indefinite, NoVariable, NotFinite, Numerical, Parameter,
+        PathTooShort, Size, Stopped, Tie, TooLarge,
     };
+    let error = from_zero(error);
     let message = in_python(&error.to_string());
     match error {
         Stopped { .. } => PyKeyboardInterrupt::new_err(message),
@@ -61,6 +62,7 @@ fn core(error: &menet::Error) -> PyErr {
         | NotFinite { .. }
         | Classes { .. }
         | Components { .. }
+        | NoVariable { .. }
         | Tie { .. }
         | TooLarge { .. }
         | Degenerate(_)
@@ -70,9 +72,18 @@ fn core(error: &menet::Error) -> PyErr {
     }
 }
 
+/// The error with components counted as Python counts them.
+fn from_zero(mut error: menet::Error) -> menet::Error {
+    if let menet::Error::Tie { component, .. } | menet::Error::NoVariable { component, .. } = &mut error {
+        *component -= 1;
+    }
+    error
+}
+
 /// A message with the parameters called as Python calls them.
 fn in_python(message: &str) -> String {
-    message.replace("`components`", "`n_components`").replace("`nonzeros`", "`n_nonzeros`")
+    let names = [("`components`", "`n_components`"), ("`nonzeros`", "`n_nonzeros`"), ("`gram`", "`G`")];
+    names.iter().fold(message.to_owned(), |text, (core, python)| text.replace(core, python))
 }
 
 /// That there is no such component.

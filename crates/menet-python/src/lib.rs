@@ -31,11 +31,11 @@ mod core {
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]
-    use super::paths::{Paths, gram_paths, regression_paths};
+    use super::paths::{Paths, gram_paths, path_defaults, regression_paths};
     #[pymodule_export]
     use super::rivals::{fit_rival, nearest, project};
     #[pymodule_export]
-    use super::sets::{builtin_set, builtin_sets};
+    use super::sets::builtin_set;
     #[pymodule_export]
     use super::settings::{choices, defaults};
 

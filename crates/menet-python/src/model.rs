@@ -80,13 +80,6 @@ impl Model {
         })
     }
 
-    /// From a file.
-    #[staticmethod]
-    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let file = py.detach(|| ModelFile::load(&path)).map_err(Failure::from)?;
-        Ok(Model { file, recognises: true })
-    }
-
     /// To a file, whole or not at all.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         self.check_gallery()?;
@@ -124,18 +117,6 @@ impl Model {
         Ok(Model { file: ModelFile { gallery, ..self.file.clone() }, recognises: true })
     }
 
-    /// Projects samples.
-    fn transform<'py>(
-        &self,
-        py: Python<'py>,
-        x: Samples<'_>,
-        threads: usize,
-    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let x = x.view()?;
-        let z = run(py, threads, |_| Ok(x.with(|x| self.men().transform(x))?))?;
-        Ok(array(py, z.as_ref()))
-    }
-
     /// The projected training samples and their classes.
     fn gallery<'py>(&self, py: Python<'py>) -> PyResult<Gallery<'py>> {
         self.check_gallery()?;
@@ -162,10 +143,6 @@ impl Model {
     /// The worst violation of the optimality conditions on the path of every component.
     fn kkt<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         PyArray1::from_iter(py, self.men().certificates().iter().map(|certificate| certificate.kkt))
-    }
-
-    fn nonzeros(&self) -> Vec<usize> {
-        self.men().support_sizes()
     }
 
     fn levels<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {

@@ -55,14 +55,19 @@ impl Paths {
         self.paths.get(response).ok_or_else(|| no_component(response, self.paths.len()))
     }
 
-    /// One column a response.
+    /// One column a response, or that of one.
     fn points<'py>(
         &self,
         py: Python<'py>,
+        response: Option<usize>,
         read: impl Fn(&Path) -> menet::Result<PathPoint>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let paths = match response {
+            Some(response) => std::slice::from_ref(self.path(response)?),
+            None => &self.paths[..],
+        };
         let points: menet::Result<Vec<SparseVector>> =
-            self.paths.iter().map(|path| Ok(self.shown(&read(path)?.coefficients))).collect();
+            paths.iter().map(|path| Ok(self.shown(&read(path)?.coefficients))).collect();
         Ok(columns(py, self.variables(), points.map_err(Failure::from)?.into_iter()))
     }
 }
@@ -119,13 +124,23 @@ impl Paths {
     }
 
     /// Coefficients at a level, p × responses.
-    fn at_lambda<'py>(&self, py: Python<'py>, level: f64) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        self.points(py, |path| path.at_lambda(level))
+    fn at_lambda<'py>(
+        &self,
+        py: Python<'py>,
+        level: f64,
+        response: Option<usize>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        self.points(py, response, |path| path.at_lambda(level))
     }
 
     /// Coefficients with at most so many nonzeros, p × responses.
-    fn at_nonzeros<'py>(&self, py: Python<'py>, nonzeros: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        self.points(py, |path| path.at_nonzeros(nonzeros))
+    fn at_nonzeros<'py>(
+        &self,
+        py: Python<'py>,
+        nonzeros: usize,
+        response: Option<usize>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        self.points(py, response, |path| path.at_nonzeros(nonzeros))
     }
 
     /// The paths that ended for lack of precision, and why.
@@ -168,6 +183,18 @@ fn options(
         lambda_min,
         ..LarsOptions::default()
     })
+}
+
+/// What [`options`] are where nothing is said, in its order.
+#[pyfunction]
+pub(crate) fn path_defaults() -> (f64, Option<usize>, f64, Option<Vec<f64>>, bool, &'static str) {
+    let LarsOptions { ridge, max_nonzeros, lambda_min, penalty_factors, positive, method, .. } =
+        LarsOptions::default();
+    let method = match method {
+        Method::Lasso => "lasso",
+        Method::Lars => "lars",
+    };
+    (ridge, max_nonzeros, lambda_min, penalty_factors, positive, method)
 }
 
 /// The paths of the columns of `y` on those of `x`.

@@ -1,13 +1,15 @@
 //! Long work: without the interpreter's lock, on so many threads, until Ctrl-C.
 
+use std::any::Any;
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use menet::Monitor;
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyMemoryError, PyRuntimeError};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -42,7 +44,7 @@ pub(crate) fn run<T: Send>(
         pool.in_place_scope(|scope| {
             scope.spawn(move |_| {
                 let _done = done; // dropped when the work ends, however it ends
-                *out = Some(work(watch));
+                *out = Some(catch_unwind(AssertUnwindSafe(|| work(watch))));
             });
             while finished.recv_timeout(PERIOD) == Err(RecvTimeoutError::Timeout) {
                 if signal.is_none() {
@@ -54,9 +56,19 @@ pub(crate) fn run<T: Send>(
     });
     match (signal, out) {
         (Some(signal), _) => Err(signal),
-        (None, Some(out)) => Ok(out?),
+        (None, Some(Ok(out))) => Ok(out?),
+        (None, Some(Err(panic))) => match allocation(&*panic) {
+            Some(what) => Err(PyMemoryError::new_err(format!("not enough memory: {what}"))),
+            None => resume_unwind(panic),
+        },
         (None, None) => Err(PyRuntimeError::new_err("the work ended without a result")),
     }
+}
+
+/// What could not be allocated, if that is why the work panicked: so do faer's matrices.
+fn allocation(panic: &(dyn Any + Send)) -> Option<&str> {
+    let message = panic.downcast_ref::<String>()?;
+    message.contains("AllocError").then_some(message)
 }
 
 /// Pools by their number of threads, and the process they belong to.

@@ -1,18 +1,12 @@
 //! The built-in data.
 
-use menet_io::builtin::{Builtin, REGISTRY};
+use menet_io::builtin::Builtin;
 use numpy::PyArray2;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::arrays::array;
 use crate::errors::Failure;
-
-/// Names and summaries of the built-in sets.
-#[pyfunction]
-pub(crate) fn builtin_sets() -> Vec<(&'static str, &'static str)> {
-    REGISTRY.iter().map(|set| (set.name, set.summary)).collect()
-}
 
 /// Samples, labels, names of the variables, and image shape of a set.
 type Set<'py> = (Bound<'py, PyArray2<f64>>, Vec<String>, Option<Vec<String>>, Option<(usize, usize)>);

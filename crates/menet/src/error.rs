@@ -41,7 +41,7 @@ pub enum Error {
     },
     /// A value is NaN or infinite, or so large that its square is.
     #[error(
-        "row {row}, column {column} (counted from 0) of {what} is {value}, but must be finite and at most \
+        "row {row}, column {column} (counted from 0) of {what} is {value:?}, but must be finite and at most \
          1e100 in size"
     )]
     NotFinite {
@@ -86,6 +86,14 @@ pub enum Error {
         tied: usize,
         /// How many are allowed.
         nonzeros: usize,
+    },
+    /// A component uses no variable, for another reason.
+    #[error("component {component} uses no variable: its path {why}")]
+    NoVariable {
+        /// The component, from 1.
+        component: usize,
+        /// How its path ended.
+        why: String,
     },
     /// A method needs a matrix of samples by samples, and there are too many.
     #[error("{what} needs an n x n matrix: there are {samples} samples, and at most {most} are possible")]
@@ -156,7 +164,12 @@ pub(crate) fn check(
     allowed: &'static str,
     test: impl Fn(f64) -> bool,
 ) -> Result<()> {
-    if value.abs() <= 1e100 && test(value) { Ok(()) } else { Err(Error::parameter(name, value, allowed)) }
+    if value.abs() <= 1e100 && test(value) {
+        Ok(())
+    } else {
+        // As Rust debugs it: 1e308, not 309 digits.
+        Err(Error::parameter(name, format!("{value:?}"), allowed))
+    }
 }
 
 /// `Err` for a number that was given and is 0.

@@ -310,9 +310,7 @@ impl Men {
                 (Ended::MaxNonzeros { needed }, Some(nonzeros)) => {
                     Error::Tie { component: k + 1, tied: needed, nonzeros }
                 }
-                (ended, _) => {
-                    Error::Degenerate(format!("component {} uses no variable: its path {ended}", k + 1))
-                }
+                (ended, _) => Error::NoVariable { component: k + 1, why: ended.to_string() },
             });
         }
         let used = parts

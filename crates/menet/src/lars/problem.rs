@@ -158,7 +158,7 @@ impl<'a> Problem<'a> {
             .fold(0.0, f64::max);
         let largest = b.iter().fold(0.0, |m: f64, b| m.max(b.abs()));
         if largest > 1e100 || (unit > 0.0 && !(1e-100..=1e100).contains(&unit)) {
-            let value = format!("of size {largest:e}, or {unit:e} beside the lengths of the variables,");
+            let value = format!("of size {largest:e} ({unit:e} over the lengths of the variables)");
             return Err(Error::parameter("b", value, "between 1e-100 and 1e100 in size: rescale the data"));
         }
         Ok(Problem { shared, b, unit, largest })
