@@ -11,7 +11,13 @@ use crate::monitor::{Monitor, Stage, proceed};
 use crate::neighbors::{Among, Neighbor, neighbor_groups};
 use crate::patches::{Local, Neighborhood, PatchParams, PatchRule};
 use crate::preprocess::Preprocessed;
-use crate::spectrum::{Extreme, smallest_eigenvalue};
+use crate::spectrum::{Extreme, smallest_eigenvalue_from};
+
+/// How well an eigenvector is known, relative to the largest possible eigenvalue, while κ is still too large.
+const ROUGH: f64 = 1e-4;
+
+/// Rows of a sparse matrix that a thread takes at a time.
+const ROWS: usize = 4096;
 
 /// A sparse symmetric matrix.
 #[derive(Debug, Clone)]
@@ -50,9 +56,11 @@ impl SparseSymmetric {
 
     /// `out = L x`. By symmetry an entry of the result is a column of `L` times `x`.
     pub fn apply(&self, x: &[f64], out: &mut [f64]) {
-        for (j, out) in out.iter_mut().enumerate() {
-            *out = self.column(j).map(|(i, value)| value * x[i]).sum();
-        }
+        out.par_chunks_mut(ROWS).enumerate().for_each(|(c, out)| {
+            for (j, out) in out.iter_mut().enumerate() {
+                *out = self.column(c * ROWS + j).map(|(i, value)| value * x[i]).sum();
+            }
+        });
     }
 
     /// `L X` for a dense matrix.
@@ -86,7 +94,12 @@ impl SparseSymmetric {
     /// # Errors
     /// When the iteration does not converge.
     pub fn smallest_eigenvalue(&self) -> Result<Extreme> {
-        smallest_eigenvalue(self.dim(), self.spectrum_bound(), &|x, out| self.apply(x, out))
+        self.smallest_eigenvalue_from(&vec![0.0; self.dim()], 1e-12)
+    }
+
+    /// The same to about `tolerance`, relative to the largest possible eigenvalue, from a vector near the one sought.
+    fn smallest_eigenvalue_from(&self, start: &[f64], tolerance: f64) -> Result<Extreme> {
+        smallest_eigenvalue_from(start, self.spectrum_bound(), tolerance, &|x, out| self.apply(x, out))
     }
 }
 
@@ -185,7 +198,8 @@ impl Alignment {
     ///
     /// `λ_min(L(κ))` is concave in κ, so where the bound fails, the κ at which the eigenvector found just meets it,
     /// `xᵀ(attract + bound I)x / xᵀ repel x`, lies beyond the answer still, and nearer: Dinkelbach's iteration, which
-    /// converges quadratically from above.
+    /// converges quadratically from above. Any vector gives a κ that is not below the answer, so that a rough one will do
+    /// until the bound seems to hold; that it does is then seen exactly.
     ///
     /// # Errors
     /// When an eigenvalue cannot be found, or `monitor` asks to stop.
@@ -197,12 +211,19 @@ impl Alignment {
     ) -> Result<Option<(f64, f64)>> {
         let slack = 1e-12 * (self.attract.spectrum_bound() + bound);
         let mut kappa = requested;
+        let mut start = vec![0.0; self.attract.dim()];
         for _ in 0..100 {
             proceed(monitor, Stage::Reduction)?;
-            let smallest = self.matrix(kappa)?.smallest_eigenvalue()?;
-            if smallest.value >= -bound - slack {
-                return Ok(Some((kappa, smallest.value)));
+            let matrix = self.matrix(kappa)?;
+            let mut smallest = matrix.smallest_eigenvalue_from(&start, ROUGH)?;
+            if matrix.quadratic(&smallest.vector) >= -bound - slack {
+                proceed(monitor, Stage::Reduction)?;
+                smallest = matrix.smallest_eigenvalue_from(&smallest.vector, 1e-12)?;
+                if smallest.value >= -bound - slack {
+                    return Ok(Some((kappa, smallest.value)));
+                }
             }
+            start.copy_from_slice(&smallest.vector);
             let Some(repel) = self.repel.as_ref().filter(|_| kappa > 0.0) else { return Ok(None) };
             let x = &smallest.vector;
             let next = (self.attract.quadratic(x) + bound * dot(x, x)) / repel.quadratic(x);

@@ -6,7 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::dataset::check_finite;
 use crate::error::{Error, Result};
+use crate::linalg::vectorized;
 use crate::named::Named;
+
+/// Distances that are computed at a time: few enough to stay in the fastest cache.
+const CHUNK: usize = 1024;
 
 /// How two projected samples are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -107,12 +111,15 @@ pub fn nearest_neighbors(
     }
     check_finite("the gallery", gallery)?;
     check_finite("the samples", samples)?;
-    let row = |x: MatRef<'_, f64>, i: usize| -> Vec<f64> { x.row(i).iter().copied().collect() };
-    let known: Vec<Vec<f64>> = (0..gallery.nrows()).map(|i| row(gallery, i)).collect();
-    let predict = |i: usize| {
-        let sample = row(samples, i);
-        let mut near: Vec<(f64, usize)> =
-            known.iter().enumerate().map(|(j, known)| (metric.distance(&sample, known), j)).collect();
+    let known = Gallery::new(gallery, metric);
+    let predict = |distances: &mut Vec<f64>, i: usize| {
+        let sample: Vec<f64> = samples.row(i).iter().copied().collect();
+        known.distances(&sample, distances);
+        if k == 1 {
+            let (j, distance) = nearest(distances);
+            return Prediction { class: classes[j], distance };
+        }
+        let mut near: Vec<(f64, usize)> = distances.iter().copied().zip(0..).collect();
         let k = k.min(near.len());
         let order = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
         near.select_nth_unstable_by(k - 1, order);
@@ -120,7 +127,74 @@ pub fn nearest_neighbors(
         near.sort_unstable_by(order);
         vote(&near, classes)
     };
-    Ok((0..samples.nrows()).into_par_iter().map(predict).collect())
+    Ok((0..samples.nrows()).into_par_iter().map_init(Vec::new, predict).collect())
+}
+
+/// Known samples, one coordinate after the other, so that all distances to a sample are computed side by side: the same
+/// numbers as [`Metric::distance`] of each.
+struct Gallery {
+    columns: Vec<Vec<f64>>,
+    lengths: Vec<f64>,
+    metric: Metric,
+}
+
+impl Gallery {
+    fn new(gallery: MatRef<'_, f64>, metric: Metric) -> Self {
+        let columns: Vec<Vec<f64>> = gallery.col_iter().map(|x| x.iter().copied().collect()).collect();
+        let mut lengths = vec![0.0; gallery.nrows()];
+        for column in &columns {
+            lengths.iter_mut().zip(column).for_each(|(length, x)| *length += x * x);
+        }
+        lengths.iter_mut().for_each(|length| *length = f64::sqrt(*length));
+        Gallery { columns, lengths, metric }
+    }
+
+    fn distances(&self, sample: &[f64], out: &mut Vec<f64>) {
+        out.clear();
+        out.resize(self.lengths.len(), 0.0);
+        let length = sample.iter().map(|x| x * x).sum::<f64>().sqrt();
+        vectorized(
+            #[inline(always)]
+            || {
+                let parts = out.chunks_mut(CHUNK).zip(self.lengths.chunks(CHUNK)).enumerate();
+                for (c, (out, lengths)) in parts {
+                    for (x, column) in sample.iter().zip(&self.columns) {
+                        let column = &column[c * CHUNK..c * CHUNK + out.len()];
+                        match self.metric {
+                            Metric::Euclidean => {
+                                out.iter_mut().zip(column).for_each(|(out, y)| *out += (x - y) * (x - y));
+                            }
+                            Metric::Cosine => out.iter_mut().zip(column).for_each(|(out, y)| *out += x * y),
+                        }
+                    }
+                    match self.metric {
+                        Metric::Euclidean => out.iter_mut().for_each(|out| *out = out.sqrt()),
+                        Metric::Cosine => {
+                            for (out, other) in out.iter_mut().zip(lengths) {
+                                let lengths = length * other;
+                                *out = if lengths > 0.0 { (1.0 - *out / lengths).max(0.0) } else { 1.0 };
+                            }
+                        }
+                    }
+                }
+            },
+        );
+    }
+}
+
+/// The smallest distance, and the first place where it is.
+fn nearest(distances: &[f64]) -> (usize, f64) {
+    let lowest = |values: &[f64]| values.iter().fold(f64::INFINITY, |low, &x| if x < low { x } else { low });
+    let (mut part, mut least) = (0, f64::INFINITY);
+    for (c, values) in distances.chunks(CHUNK).enumerate() {
+        let low = lowest(values);
+        if low < least {
+            (part, least) = (c, low);
+        }
+    }
+    let start = part * CHUNK;
+    let place = distances[start..].iter().position(|&x| x == least).unwrap_or(0);
+    (start + place, least)
 }
 
 /// The class most of the voters, nearest first, belong to.
@@ -153,6 +227,24 @@ mod tests {
         assert_eq!(one(4).unwrap()[0].class, 7, "two votes each: the nearest decides");
         assert_eq!(one(99).unwrap()[0].class, 7);
         assert!(one(0).is_err());
+    }
+
+    #[test]
+    fn side_by_side_they_are_the_same_distances() {
+        let gallery = faer::Mat::from_fn(2500, 5, |i, k| ((i * 31 + k * 17 + i * k) % 23) as f64 - 11.0);
+        for metric in [Metric::Euclidean, Metric::Cosine] {
+            let (known, mut found) = (Gallery::new(gallery.as_ref(), metric), Vec::new());
+            for sample in [[0.0; 5], [1.0, -2.0, 0.5, 3.0, 7.0], [-11.0, 3.0, 3.0, 0.1, 0.0]] {
+                known.distances(&sample, &mut found);
+                let expected: Vec<f64> = gallery
+                    .row_iter()
+                    .map(|row| metric.distance(&sample, &row.iter().copied().collect::<Vec<_>>()))
+                    .collect();
+                assert_eq!(found, expected);
+                let first = (0..2500).min_by(|&a, &b| expected[a].total_cmp(&expected[b])).unwrap();
+                assert_eq!(nearest(&found), (first, expected[first]));
+            }
+        }
     }
 
     #[test]

@@ -87,7 +87,7 @@ pub(crate) fn symmetric_product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f
 }
 
 /// Copies the strictly lower triangle onto the upper one, in cache-sized squares.
-fn mirror_lower(a: &mut Mat<f64>) {
+pub(crate) fn mirror_lower(a: &mut Mat<f64>) {
     const SQUARE: usize = 32;
     let n = a.nrows();
     for j0 in (0..n).step_by(SQUARE) {
@@ -189,6 +189,45 @@ pub(crate) fn thin_svd(a: MatRef<'_, f64>) -> Result<ThinSvd> {
 /// As [`thin_svd`] without the right vectors: `v` has no columns.
 pub(crate) fn left_svd(a: MatRef<'_, f64>) -> Result<ThinSvd> {
     svd_with(a, ComputeSvdVectors::No)
+}
+
+/// The singular values of `a`, falling, cut where they become rounding error. Of a tall matrix, those of the triangle of
+/// its QR decomposition.
+pub(crate) fn singular_values(a: MatRef<'_, f64>) -> Result<Vec<f64>> {
+    let triangle = (a.nrows() > 2 * a.ncols()).then(|| upper_triangle(a));
+    let a = triangle.as_ref().map_or(a, |triangle| triangle.as_ref());
+    Ok(left_svd(a)?.s)
+}
+
+/// R of `a = Q R`, for more rows than columns: that of blocks of rows, then that of their triangles.
+fn upper_triangle(a: MatRef<'_, f64>) -> Mat<f64> {
+    let (m, n) = a.shape();
+    let rows = (8 * n).max(1024);
+    if m <= 2 * rows {
+        return triangle(a.to_owned());
+    }
+    let starts: Vec<usize> = (0..m / rows).map(|k| k * rows).collect();
+    let triangles: Vec<Mat<f64>> = starts
+        .into_par_iter()
+        .map(|start| {
+            // The last takes what is left.
+            let end = if start + 2 * rows > m { m } else { start + rows };
+            triangle(a.subrows(start, end - start).to_owned())
+        })
+        .collect();
+    triangle(Mat::from_fn(triangles.len() * n, n, |i, j| triangles[i / n][(i % n, j)]))
+}
+
+/// R of `a = Q R`, on one thread.
+fn triangle(mut a: Mat<f64>) -> Mat<f64> {
+    use faer::linalg::qr::no_pivoting::factor::{qr_in_place, qr_in_place_scratch, recommended_block_size};
+    let (m, n) = a.shape();
+    let block = recommended_block_size::<f64>(m, n);
+    let mut coefficients = Mat::zeros(block, n);
+    let mut memory = MemBuffer::new(qr_in_place_scratch::<f64>(m, n, block, Par::Seq, Default::default()));
+    let stack = MemStack::new(&mut memory);
+    qr_in_place(a.as_mut(), coefficients.as_mut(), Par::Seq, stack, Default::default());
+    Mat::from_fn(n, n, |i, j| if i <= j { a[(i, j)] } else { 0.0 })
 }
 
 fn svd_with(a: MatRef<'_, f64>, right: ComputeSvdVectors) -> Result<ThinSvd> {

@@ -5,6 +5,7 @@
 //! three distinct eigenvalues) the basis grows by a fresh direction instead of by rounding error.
 
 use faer::Mat;
+use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::linalg::{axpy, dot, symmetric_eigen};
@@ -13,6 +14,14 @@ use crate::linalg::{axpy, dot, symmetric_eigen};
 const LARGEST: usize = 80;
 const KEPT: usize = 24;
 const RESTARTS: usize = 300;
+
+/// Entries of a vector that a thread takes at a time.
+const CHUNK: usize = 4096;
+
+/// Vectors of so many entries that a thread takes at a time: of short ones all.
+fn side(entries: usize) -> usize {
+    1 + 16 * CHUNK / entries.max(1)
+}
 
 /// An end of a spectrum.
 #[derive(Debug, Clone)]
@@ -29,10 +38,29 @@ pub struct Extreme {
 ///
 /// # Errors
 /// When the iteration does not converge.
-pub fn smallest_eigenvalue(n: usize, size: f64, apply: &dyn Fn(&[f64], &mut [f64])) -> Result<Extreme> {
-    let tolerance = 1e-12 * size;
+pub fn smallest_eigenvalue(n: usize, size: f64, apply: &Operator<'_>) -> Result<Extreme> {
+    smallest_eigenvalue_from(&vec![0.0; n], size, 1e-12, apply)
+}
+
+/// What turns a vector into its image.
+pub type Operator<'a> = dyn Fn(&[f64], &mut [f64]) + Sync + 'a;
+
+/// The same to about `tolerance size`, from a vector that may be near the one sought (or zero).
+///
+/// # Errors
+/// When the iteration does not converge.
+pub fn smallest_eigenvalue_from(
+    start: &[f64],
+    size: f64,
+    tolerance: f64,
+    apply: &Operator<'_>,
+) -> Result<Extreme> {
+    let n = start.len();
+    let tolerance = tolerance * size;
     let mut basis = Basis { apply, v: Vec::new(), av: Vec::new(), fresh: 0 };
-    let mut next = vec![0.0; n];
+    // A tenth of it points anywhere: the vector sought may have moved to where the old one is zero.
+    let tenth = 0.1 * dot(start, start).sqrt() * (3.0 / n.max(1) as f64).sqrt();
+    let mut next: Vec<f64> = start.iter().enumerate().map(|(i, x)| x + tenth * scatter(i as u64)).collect();
     for _ in 0..RESTARTS {
         while basis.v.len() < LARGEST.min(n) {
             basis.extend(next, size);
@@ -59,7 +87,7 @@ fn scatter(i: u64) -> f64 {
 
 /// Orthonormal vectors and their images.
 struct Basis<'a> {
-    apply: &'a dyn Fn(&[f64], &mut [f64]),
+    apply: &'a Operator<'a>,
     v: Vec<Vec<f64>>,
     av: Vec<Vec<f64>>,
     fresh: u64,
@@ -84,18 +112,22 @@ impl Basis<'_> {
     /// Makes `x` orthogonal to the basis and of length 1; `false` if what is new in it is below `least` or rounding.
     fn orthonormalize(&self, x: &mut [f64], least: f64) -> bool {
         let mut least = least.max(1e-13 * dot(x, x).sqrt());
-        // Twice: what was rounding beside the whole may not be so beside what is left.
-        for _ in 0..2 {
-            for _ in 0..2 {
-                for v in &self.v {
-                    axpy(-dot(v, x), v, x);
+        // Until nothing is lost any more: what was rounding beside the whole may not be so beside what is left.
+        for pass in 0..6 {
+            let along: Vec<f64> = self.v.par_iter().with_min_len(side(x.len())).map(|v| -dot(v, x)).collect();
+            x.par_chunks_mut(CHUNK).enumerate().for_each(|(c, x)| {
+                for (v, along) in self.v.iter().zip(&along) {
+                    axpy(*along, &v[c * CHUNK..c * CHUNK + x.len()], x);
                 }
-            }
+            });
             let after = dot(x, x).sqrt();
             if after <= least {
                 return false;
             }
             x.iter_mut().for_each(|x| *x /= after);
+            if pass > 0 && after > 0.9 {
+                return true;
+            }
             least = 1e-13;
         }
         true
@@ -104,10 +136,17 @@ impl Basis<'_> {
     /// Turns the basis to its Ritz vectors, keeping the lowest. The lowest value, and the residual of its vector.
     fn rotate(&mut self, keep: usize) -> Result<(f64, Vec<f64>)> {
         let m = self.v.len();
-        let h = Mat::from_fn(m, m, |i, j| dot(&self.v[i.max(j)], &self.av[i.min(j)]));
+        let rows: Vec<Vec<f64>> = (0..m)
+            .into_par_iter()
+            .with_min_len(side(self.v[0].len()))
+            .map(|i| (0..=i).map(|j| dot(&self.v[i], &self.av[j])).collect())
+            .collect();
+        let h = Mat::from_fn(m, m, |i, j| rows[i.max(j)][i.min(j)]);
         let (values, vectors) = symmetric_eigen(h.as_ref())?;
         let combine = |from: &[Vec<f64>]| -> Vec<Vec<f64>> {
             (0..keep.min(m))
+                .into_par_iter()
+                .with_min_len(side(from[0].len()))
                 .map(|k| {
                     let mut out = vec![0.0; from[0].len()];
                     for (i, x) in from.iter().enumerate() {
@@ -147,6 +186,21 @@ mod tests {
         for n in [1, 2, 30, 80, 81, 200, 350] {
             check(&Mat::from_fn(n, n, |i, j| (((i * j + i + j) % 17) as f64 - 8.0) / 8.0));
         }
+    }
+
+    #[test]
+    fn a_start_that_knows_nothing_of_the_answer_does_no_harm() {
+        // Two blocks that do not touch: the bottom of the second is lower, the start lies in the first.
+        let n = 200;
+        let apply = |x: &[f64], out: &mut [f64]| {
+            for (i, out) in out.iter_mut().enumerate() {
+                *out = (if i < 100 { 0.01 * i as f64 } else { 0.01 * (i - 100) as f64 - 0.003 }) * x[i];
+            }
+        };
+        let mut start = vec![0.0; n];
+        start[0] = 1.0;
+        let found = smallest_eigenvalue_from(&start, 1.0, 1e-12, &apply).unwrap();
+        assert!((found.value + 0.003).abs() < 1e-10, "{}", found.value);
     }
 
     #[test]

@@ -115,7 +115,7 @@ fn conjugate_gram_equals_the_dense_one() {
     let a = literal_a(&laplacian(&data, &params, 0.01), 0.7, 1.3);
     let dense = x.transpose() * a * &x;
     let l = alignment(&data, &params).matrix(0.01).unwrap();
-    let gram = ConjugateGram::new(x.clone(), Smoother::new(l, 0.7, 1.3, 1e-13));
+    let gram = ConjugateGram::new(x.clone(), Smoother::new(&l, 0.7, 1.3, 1e-13));
     let mut column = vec![0.0; 14];
     for j in 0..14 {
         gram.column(j, &mut column);

@@ -1,17 +1,17 @@
 //! Exact nearest neighbours within a class, between classes, and among all samples.
 //!
-//! A blocked matrix product gives approximate squared distances, from which candidates are taken with enough
-//! slack that no true neighbour is lost. Their distances are then recomputed from the samples in one fixed order
-//! of summation, and ties go to the lower index: rounding of the product never decides.
+//! Blocked products in single precision give approximate squared distances, from which candidates are taken with enough
+//! slack that no true neighbour is lost (`screen`). Their distances are then recomputed from the samples in one fixed
+//! order of summation, and ties go to the lower index: rounding of the products never decides.
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, Par};
+mod screen;
+
 use rayon::prelude::*;
 
 use crate::dataset::Dataset;
 use crate::error::Result;
-use crate::linalg::{column, dot, squared_distance};
-use crate::monitor::{Monitor, Stage, proceed};
+use crate::linalg::{column, squared_distance};
+use crate::monitor::Monitor;
 use crate::preprocess::Preprocessed;
 
 /// Which samples may be neighbours of a sample.
@@ -33,9 +33,6 @@ pub struct Neighbor {
     /// Its distance.
     pub distance: f64,
 }
-
-/// Samples whose distances to all others are computed by one product.
-const BLOCK: usize = 64;
 
 /// For every sample its `k` nearest neighbours among `among`, nearest first; fewer where there are fewer.
 ///
@@ -64,46 +61,19 @@ pub fn neighbor_groups<const G: usize>(
 ) -> Result<[Vec<Vec<Neighbor>>; G]> {
     let n = data.samples();
     preprocessed.check(data)?;
-    let x = &preprocessed.x;
-    let rows = x.transpose().to_owned();
-    let squares: Vec<f64> = (0..n).map(|i| dot(column(&rows, i), column(&rows, i))).collect();
-    let class = data.class_indices();
-    let nearest = |i: usize, inner: &[f64], among: Among, k: usize| {
-        if k == 0 {
-            return Vec::new();
-        }
-        let eligible = |j: &usize| {
-            *j != i
-                && match among {
-                    Among::Within => class[*j] == class[i],
-                    Among::Between => class[*j] != class[i],
-                    Among::All => true,
-                }
-        };
-        let approximate = |j: usize| squares[i] + squares[j] - 2.0 * inner[j];
-        let mut near: Vec<(f64, usize)> = (0..n).filter(eligible).map(|j| (approximate(j), j)).collect();
-        keep_candidates(&mut near, k, |j| rounding(x.ncols(), squares[i] + squares[j]));
-        let sample = |i: usize| column(&preprocessed.samples, i);
-        exact(near, k, |j| squared_distance(sample(i), sample(j)))
-    };
-    let blocks: Vec<Vec<[Vec<Neighbor>; G]>> = (0..n)
-        .step_by(BLOCK)
-        .collect::<Vec<_>>()
+    let screened = screen::candidates(&preprocessed.x, data.class_indices(), groups, monitor)?;
+    let sample = |i: usize| column(&preprocessed.samples, i);
+    let found: Vec<[Vec<Neighbor>; G]> = screened
         .into_par_iter()
-        .map(|start| {
-            proceed(monitor, Stage::Neighbors)?;
-            let width = BLOCK.min(n - start);
-            let mut inner = Mat::zeros(n, width);
-            matmul(&mut inner, Accum::Replace, x, rows.subcols(start, width), 1.0, Par::Seq);
-            let found = (0..width)
-                .map(|b| groups.map(|(among, k)| nearest(start + b, column(&inner, b), among, k)))
-                .collect();
-            monitor.progress(Stage::Neighbors, start + width, n);
-            Ok(found)
+        .enumerate()
+        .map(|(i, candidates)| {
+            let mut k = groups.iter().map(|&(_, k)| k);
+            candidates
+                .map(|near| exact(&near, k.next().unwrap_or(0), |j| squared_distance(sample(i), sample(j))))
         })
-        .collect::<Result<_>>()?;
+        .collect();
     let mut out = [(); G].map(|()| Vec::with_capacity(n));
-    for found in blocks.into_iter().flatten() {
+    for found in found {
         for (out, found) in out.iter_mut().zip(found) {
             out.push(found);
         }
@@ -111,33 +81,18 @@ pub fn neighbor_groups<const G: usize>(
     Ok(out)
 }
 
-/// How far an approximate squared distance may be from the true one: both come from sums of `p` terms no larger
-/// together than the squared lengths, and centring has rounded the samples before.
-fn rounding(p: usize, squared_lengths: f64) -> f64 {
-    4.0 * (p as f64 + 8.0) * f64::EPSILON * squared_lengths
-}
-
-/// Drops those that are certainly not among the `k` nearest.
-fn keep_candidates(near: &mut Vec<(f64, usize)>, k: usize, rounding: impl Fn(usize) -> f64) {
-    if near.len() <= k {
-        return;
-    }
-    near.select_nth_unstable_by(k - 1, |a, b| a.0.total_cmp(&b.0));
-    let farthest = near[..k].iter().map(|&(d, j)| d + rounding(j)).fold(f64::NEG_INFINITY, f64::max);
-    near.retain(|&(d, j)| d - rounding(j) <= farthest);
-}
-
 /// The `k` nearest by exact distance, ties to the lower index.
-fn exact(near: Vec<(f64, usize)>, k: usize, squared: impl Fn(usize) -> f64) -> Vec<Neighbor> {
-    let mut near: Vec<(f64, usize)> = near.into_iter().map(|(_, j)| (squared(j), j)).collect();
+fn exact(near: &[usize], k: usize, squared: impl Fn(usize) -> f64) -> Vec<Neighbor> {
+    let mut near: Vec<(f64, usize)> = near.iter().map(|&j| (squared(j), j)).collect();
     near.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    // A new list: to collect in place would keep room for all n candidates.
+    // A new list: to collect in place would keep room for all candidates.
     near[..k.min(near.len())].iter().map(|&(d, index)| Neighbor { index, distance: d.sqrt() }).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use faer::Mat;
 
     fn grid(offset: f64) -> Dataset<'static> {
         // Whole numbers on a grid: nearly every distance is shared by several samples.
@@ -174,6 +129,29 @@ mod tests {
                         let found: Vec<usize> = found.iter().map(|n| n.index).collect();
                         assert_eq!(found, brute(&data, among, k, i), "{among:?} k {k} sample {i} + {offset}");
                     }
+                }
+            }
+        }
+    }
+
+    /// Clusters of near neighbours far apart, in several tiles, at scales that single precision does not have.
+    #[test]
+    fn the_screen_loses_no_neighbour() {
+        for scale in [1.0, 1e-60, 1e60] {
+            let n = 1100;
+            let x = Mat::from_fn(n, 6, |i, j| {
+                let cluster = ((i % 7) * (j + 1)) as f64 * 1e3;
+                scale * (cluster + ((i * 7919 + j * 104_729 + i * j * 31) % 1009) as f64 / 500.0)
+            });
+            let labels: Vec<usize> = (0..n).map(|i| i % 4).collect();
+            let data = Dataset::from_owned(x, &labels).unwrap();
+            let pre = Preprocessed::new(&data, None).unwrap();
+            let groups = [(Among::Within, 3), (Among::Between, 4), (Among::All, 1)];
+            let found = neighbor_groups(&data, &pre, groups, &()).unwrap();
+            for (found, (among, k)) in found.iter().zip(groups) {
+                for i in (0..n).step_by(13) {
+                    let found: Vec<usize> = found[i].iter().map(|n| n.index).collect();
+                    assert_eq!(found, brute(&data, among, k, i), "{among:?} sample {i} scale {scale}");
                 }
             }
         }
