@@ -137,9 +137,9 @@ mod tests {
     /// Clusters of near neighbours far apart, in several tiles, at scales that single precision does not have.
     #[test]
     fn the_screen_loses_no_neighbour() {
-        for scale in [1.0, 1e-60, 1e60] {
-            let n = 1100;
-            let x = Mat::from_fn(n, 6, |i, j| {
+        // The last with more variables than are added up in single precision.
+        for (scale, n, p) in [(1.0, 1100, 6), (1e-60, 1100, 6), (1e60, 1100, 6), (1.0, 600, 2500)] {
+            let x = Mat::from_fn(n, p, |i, j| {
                 let cluster = ((i % 7) * (j + 1)) as f64 * 1e3;
                 scale * (cluster + ((i * 7919 + j * 104_729 + i * j * 31) % 1009) as f64 / 500.0)
             });

@@ -26,6 +26,13 @@ use crate::monitor::{Monitor, Stage, proceed};
 /// Samples on a side of a tile.
 const TILE: usize = 512;
 
+/// Variables that are copied at a time.
+const SQUARE: usize = 64;
+
+/// Terms of a product that are added up in single precision; of more, such sums are added up in double precision, since
+/// what is certain of them shrinks with their number.
+const TERMS: usize = 1024;
+
 /// Entries that are compared at a time.
 const LANES: usize = 16;
 
@@ -104,16 +111,19 @@ impl Samples {
         let scale = if longest > 0.0 { (-longest.log2().ceil()).exp2() } else { 1.0 };
         let mut single = vec![0.0; p * n];
         single.par_chunks_mut(p * TILE).zip(order.par_chunks(TILE)).for_each(|(samples, order)| {
-            for j in 0..p {
-                let from = column(x, j);
+            // In squares that the cache holds: a transposition reads or writes across.
+            for start in (0..p).step_by(SQUARE) {
+                let columns: Vec<&[f64]> = (start..p.min(start + SQUARE)).map(|j| column(x, j)).collect();
                 for (sample, &i) in samples.chunks_mut(p).zip(order) {
-                    sample[j] = (scale * from[i]) as f32;
+                    for (to, from) in sample[start..].iter_mut().zip(&columns) {
+                        *to = (scale * from[i]) as f32;
+                    }
                 }
             }
         });
-        // Of a product of p terms in single precision, and of x before it; doubled, for the sums around it, and with
-        // what numbers too small for single precision may amount to.
-        let c = 2.0 * (p as f64 + 8.0) * f64::from(f32::EPSILON);
+        // Of a product of so many terms in single precision, and of x before it; doubled, for the sums around it, and
+        // with what numbers too small for single precision may amount to.
+        let c = 2.0 * (p.min(TERMS) as f64 + 8.0) * f64::from(f32::EPSILON);
         let s: Vec<f64> = order.iter().map(|&i| squares[i] * scale * scale).collect();
         let error: Vec<f32> = s.iter().map(|s| (c * s) as f32 + f32::MIN_POSITIVE).collect();
         let low = s.iter().zip(&error).map(|(s, e)| *s as f32 - e).collect();
@@ -201,10 +211,26 @@ impl<const G: usize> Tile<'_, G> {
         let Samples { x, variables, class, .. } = self.samples;
         let x = MatRef::from_column_major_slice(x, *variables, class.len());
         let (left, right) = (self.width(self.left), self.width(self.right));
-        let mut out = Mat::zeros(right, left);
         let (a, b) = (x.subcols(self.right, right).transpose(), x.subcols(self.left, left));
-        matmul(&mut out, Accum::Replace, a, b, 2.0, Par::Seq);
-        out
+        let part = |start: usize| {
+            let terms = TERMS.min(variables - start);
+            let mut out = Mat::zeros(right, left);
+            matmul(&mut out, Accum::Replace, a.subcols(start, terms), b.subrows(start, terms), 2.0, Par::Seq);
+            out
+        };
+        if *variables <= TERMS {
+            return part(0);
+        }
+        let mut total: Mat<f64> = Mat::zeros(right, left);
+        for start in (0..*variables).step_by(TERMS) {
+            let part: Mat<f32> = part(start);
+            for i in 0..left {
+                for (total, part) in total.col_as_slice_mut(i).iter_mut().zip(part.col_as_slice(i)) {
+                    *total += f64::from(*part);
+                }
+            }
+        }
+        Mat::from_fn(right, left, |j, i| total[(j, i)] as f32)
     }
 
     /// Candidates of both blocks among each other.
