@@ -1,5 +1,5 @@
 # One target directory serves all; tests run in release, since linear algebra without optimisation would sink them.
-.PHONY: demo test bench docs fixtures browser python python-tests wheel bench-python
+.PHONY: demo test bench docs fixtures browser python python-tests wheel bench-python bench-peers
 
 demo:
 	cargo run --release --quiet -- demo
@@ -68,6 +68,14 @@ browser:
 
 bench:
 	cargo bench --workspace --bench '*'
+
+# menet beside others, in an environment of their own. Fashion-MNIST is Debian's, if it can be had.
+bench-peers: wheel
+	test -d /usr/share/datasets/fashion-mnist || apt-get install --yes dataset-fashion-mnist || true
+	test -x target/peers/bin/python || python3 -m venv target/peers
+	target/peers/bin/python -m pip install --quiet --disable-pip-version-check faiss-cpu scipy spams-bin target/wheels/*.whl
+	target/peers/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall target/wheels/*.whl
+	target/peers/bin/python scripts/bench_peers.py
 
 # What a fit from Python costs beside the same fit in Rust.
 bench-python: wheel

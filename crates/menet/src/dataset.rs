@@ -4,7 +4,7 @@ use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
-use crate::linalg::Matrix;
+use crate::linalg::{Matrix, vectorized};
 
 /// Values beyond this would overflow when squared distances are summed.
 const LARGEST: f64 = 1e100;
@@ -183,20 +183,38 @@ impl<'a> Dataset<'a> {
 }
 
 /// Refuses a value that is not finite or too large, naming its row and column.
-pub(crate) fn check_finite(what: &'static str, x: MatRef<'_, f64>) -> Result<()> {
-    let usable = |value: &f64| value.abs() <= LARGEST; // false for NaN
+pub(crate) fn check_finite<T: Copy + Into<f64> + Sync>(what: &'static str, x: MatRef<'_, T>) -> Result<()> {
     // Along memory first: that there is nothing to find is what is nearly always found.
     let lines = if x.row_stride().abs() > x.col_stride().abs() { x.transpose() } else { x };
-    let usable_line = |k: usize| lines.col(k).iter().fold(true, |all, value| all & usable(value));
+    let usable_line = |k: usize| {
+        let line = lines.col(k);
+        match line.try_as_col_major() {
+            Some(line) => all_usable(line.as_slice()),
+            None => line.iter().all(|&value| usable(value)),
+        }
+    };
     if (0..lines.ncols()).into_par_iter().with_min_len(LINES).all(usable_line) {
         return Ok(());
     }
     for column in 0..x.ncols() {
-        if let Some(row) = x.col(column).iter().position(|value| !usable(value)) {
-            return Err(Error::NotFinite { what, row, column, value: x[(row, column)] });
+        if let Some(row) = x.col(column).iter().position(|&value| !usable(value)) {
+            return Err(Error::NotFinite { what, row, column, value: x[(row, column)].into() });
         }
     }
     Ok(())
+}
+
+/// Whether a value is finite and can be squared.
+fn usable<T: Into<f64>>(value: T) -> bool {
+    value.into().abs() <= LARGEST // false for NaN
+}
+
+/// Whether all values are.
+pub(crate) fn all_usable<T: Copy + Into<f64>>(values: &[T]) -> bool {
+    vectorized(
+        #[inline(always)]
+        || values.iter().fold(true, |all, &value| all & usable(value)),
+    )
 }
 
 /// Distinct labels: by value if all are whole numbers, bytewise otherwise.

@@ -3,13 +3,14 @@
 use faer::{ContiguousFwd, Mat, MatRef};
 use rayon::prelude::*;
 
-use crate::dataset::check_finite;
+use crate::dataset::{all_usable, check_finite};
 use crate::error::{Error, Result};
 use crate::linalg::from_columns;
 use crate::sparse::SparseVector;
 
-/// Samples that a thread takes at a time.
+/// Samples that a thread takes at a time, and that are projected side by side.
 const ROWS: usize = 64;
+const FEW: usize = 4;
 
 /// `z = (x − mean) W` with sparse columns of W, in the units of the data.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,29 +66,30 @@ impl Projection {
         w
     }
 
-    /// Projects samples (rows of `x`): only the variables that an axis uses are read.
+    /// Projects samples (rows of `x`) of double or single precision, which is converted value by value: only the
+    /// variables that an axis uses are read for that.
     ///
     /// # Errors
     /// When the number of columns is not p, or a value is not finite.
-    pub fn transform(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>> {
+    pub fn transform<T: Copy + Into<f64> + Send + Sync>(&self, x: MatRef<'_, T>) -> Result<Mat<f64>> {
         if x.ncols() != self.variables() {
             let why = format!("the projection was learned from {} variables", self.variables());
             return Err(Error::Size { what: "a sample", given: x.ncols(), expected: self.variables(), why });
         }
+        if let Some(z) = x.try_as_row_major().and_then(|rows| self.by_rows(rows)) {
+            return Ok(z);
+        }
         check_finite("the data", x)?;
-        Ok(match x.try_as_row_major() {
-            Some(rows) => self.by_rows(rows),
-            None => self.by_columns(x),
-        })
+        Ok(self.by_columns(x))
     }
 
     /// Down the columns that are used, axis by axis.
-    fn by_columns(&self, x: MatRef<'_, f64>) -> Mat<f64> {
+    fn by_columns<T: Copy + Into<f64> + Send + Sync>(&self, x: MatRef<'_, T>) -> Mat<f64> {
         let project = |axis: &SparseVector| {
             let mut z = vec![0.0; x.nrows()];
             for (j, weight) in axis.iter() {
-                for (z, x) in z.iter_mut().zip(x.col(j).iter()) {
-                    *z += (x - self.mean[j]) * weight;
+                for (z, &x) in z.iter_mut().zip(x.col(j).iter()) {
+                    *z += (x.into() - self.mean[j]) * weight;
                 }
             }
             z
@@ -96,21 +98,58 @@ impl Projection {
         from_columns(x.nrows(), &columns)
     }
 
-    /// Sample by sample, where those lie in memory one after the other: the same sums in the same order.
-    fn by_rows(&self, x: MatRef<'_, f64, usize, usize, isize, ContiguousFwd>) -> Mat<f64> {
-        let d = self.components();
-        let project = |i: usize| {
-            let sample = x.row(i).as_slice();
-            let along = |axis: &SparseVector| {
-                axis.iter().fold(0.0, |z, (j, weight)| z + (sample[j] - self.mean[j]) * weight)
-            };
-            self.axes.iter().map(along).collect::<Vec<f64>>()
+    /// Sample by sample, where those lie in memory one after the other: the same sums in the same order, and memory is read
+    /// once. None where a value is not finite.
+    fn by_rows<T: Copy + Into<f64> + Send + Sync>(&self, x: Rows<'_, T>) -> Option<Mat<f64>> {
+        let (n, d) = (x.nrows(), self.components());
+        let project = |start: usize| {
+            let samples: Vec<&[T]> = (start..n.min(start + ROWS)).map(|i| x.row(i).as_slice()).collect();
+            if !samples.iter().all(|sample| all_usable(sample)) {
+                return None;
+            }
+            let mut z = vec![0.0; samples.len() * d];
+            for (z, samples) in z.chunks_mut((FEW * d).max(1)).zip(samples.chunks(FEW)) {
+                for (k, axis) in self.axes.iter().enumerate() {
+                    let mut sums = [0.0; FEW];
+                    match samples.try_into() {
+                        Ok(samples) => self.along::<T, FEW>(axis, samples, &mut sums),
+                        Err(_) => {
+                            for (sum, sample) in sums.iter_mut().zip(samples) {
+                                self.along(axis, &[sample], std::array::from_mut(sum));
+                            }
+                        }
+                    }
+                    for (r, sum) in sums[..samples.len()].iter().enumerate() {
+                        z[r * d + k] = *sum;
+                    }
+                }
+            }
+            Some(z)
         };
-        let rows: Vec<f64> =
-            (0..x.nrows()).into_par_iter().with_min_len(ROWS).flat_map_iter(project).collect();
-        MatRef::from_row_major_slice(&rows, x.nrows(), d).to_owned()
+        let starts: Vec<usize> = (0..n).step_by(ROWS).collect();
+        let blocks = starts.into_par_iter().map(project).collect::<Option<Vec<Vec<f64>>>>()?;
+        Some(MatRef::from_row_major_slice(&blocks.concat(), n, d).to_owned())
+    }
+
+    /// A few samples along an axis: sums that do not wait for each other.
+    #[inline(always)]
+    fn along<T: Copy + Into<f64>, const N: usize>(
+        &self,
+        axis: &SparseVector,
+        samples: &[&[T]; N],
+        sums: &mut [f64; N],
+    ) {
+        for (j, weight) in axis.iter() {
+            let mean = self.mean[j];
+            for r in 0..N {
+                sums[r] += (samples[r][j].into() - mean) * weight;
+            }
+        }
     }
 }
+
+/// Samples that lie in memory one after the other.
+type Rows<'a, T> = MatRef<'a, T, usize, usize, isize, ContiguousFwd>;
 
 #[cfg(test)]
 mod tests {
@@ -133,6 +172,12 @@ mod tests {
             projection.transform(x.as_ref()).unwrap(),
             "to the last bit"
         );
+        let single = Mat::from_fn(4, 199, |j, i| by_rows[(j, i)] as f32);
+        assert_eq!(
+            projection.transform(single.transpose()).unwrap(),
+            projection.transform(x.subrows(0, 199)).unwrap(),
+            "whole numbers lose nothing in single precision"
+        );
         let empty: Mat<f64> = Mat::zeros(0, 4);
         assert_eq!(projection.transform(empty.as_ref()).unwrap().shape(), (0, 3));
     }
@@ -140,10 +185,14 @@ mod tests {
     #[test]
     fn wrong_sizes_and_values_are_named() {
         let projection = Projection::new(vec![0.0; 3], vec![]).unwrap();
-        let message = projection.transform(Mat::zeros(2, 5).as_ref()).unwrap_err().to_string();
+        let message = projection.transform(Mat::<f64>::zeros(2, 5).as_ref()).unwrap_err().to_string();
         assert!(message.contains('5') && message.contains("3 variables"), "{message}");
         let x = Mat::full(1, 3, f64::NAN);
         assert!(matches!(projection.transform(x.as_ref()), Err(Error::NotFinite { .. })));
+        let mut rows = Mat::from_fn(3, 100, |_, _| 1.0f32);
+        rows[(1, 70)] = f32::INFINITY;
+        let error = projection.transform(rows.transpose()).unwrap_err();
+        assert!(matches!(error, Error::NotFinite { row: 70, column: 1, .. }));
         let axis = SparseVector::from_pairs(vec![(7, 1.0)]);
         assert!(Projection::new(vec![0.0; 3], vec![axis]).is_err());
     }
