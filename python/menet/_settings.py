@@ -28,7 +28,7 @@ def python_name(name: str) -> str:
 
 
 def settings(estimator: Any, *, without: set[str]) -> dict[str, Any]:
-    """Return an estimator's parameters under the core's names, as Python's own types; none are left out."""
+    """Return an estimator's parameters under the core's names, as Python's own types, without those that are None."""
     # Of the class that is ours: a subclass may have parameters of its own, and ours as attributes.
     ours = next(kind for kind in type(estimator).__mro__ if kind.__module__.startswith("menet."))
     hints = get_type_hints(vars(ours)["__init__"])
