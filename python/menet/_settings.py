@@ -90,7 +90,8 @@ def count(name: str, value: Any, *, or_none: bool = False, least: int = 0) -> in
     """Return a whole number that is not negative."""
     whole = whole_number(name, value, or_none=or_none)
     if whole < least:
-        raise ValueError(f"`{name}` is {whole}, but must be at least {least}")
+        allowed = f"be at least {least}" if least > 0 else "not be negative"
+        raise ValueError(f"`{name}` is {whole}, but must {allowed}")
     # More than there can be variables or samples.
     return min(whole, 2**62)
 
