@@ -138,7 +138,7 @@ class Fashion(Genome):
     """Fashion-MNIST: a whole fit, beside an exact search for as many neighbours by faiss."""
 
     title = "fit, Fashion-MNIST, n = 60,000, p = 784, d = 9, K = 60 (faiss: its 10 neighbours alone)"
-    solvers = ("menet", "faiss")
+    solvers = ("menet", "pca", "flda", "faiss")
 
     def __init__(self):
         self.X, self.y = self.part("train")
@@ -153,6 +153,16 @@ class Fashion(Genome):
 
         return ManifoldElasticNet(n_nonzeros=60, n_jobs=2).fit(self.X, self.y)
 
+    def pca(self):
+        from menet import PCA
+
+        return PCA(9, n_jobs=2).fit(self.X, self.y)
+
+    def flda(self):
+        from menet import FLDA
+
+        return FLDA(9, n_jobs=2).fit(self.X, self.y)
+
     def faiss(self):
         import faiss
 
@@ -166,7 +176,9 @@ class Fashion(Genome):
         if isinstance(model, np.ndarray):
             return None, ""
         rate = model.score(*self.part("t10k"))
-        return float(model.kkt_violation_.max()), f"{model.n_nonzeros_.mean():.0f} ({rate:.1%} of test)"
+        violation = getattr(model, "kkt_violation_", None)
+        support = f"{model.n_nonzeros_.mean():.0f} ({rate:.1%} of test)"
+        return None if violation is None else float(violation.max()), support
 
 
 class Transform:

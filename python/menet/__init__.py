@@ -13,7 +13,8 @@ from menet import datasets, plot
 from menet._core import VERSION as __version__
 from menet._lars import LarsPath, LarsPaths, lars_path, lars_path_gram
 from menet._men import ManifoldElasticNet
-from menet._rivals import DLA, FLDA, LPP, NPE, PCA, SPG, SparsePCA
+from menet._rivals import DLA, FLDA, LPP, NPE, PCA
+from menet._sparse_rivals import SPG, SparsePCA
 
 __all__ = [
     "DLA",

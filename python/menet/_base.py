@@ -88,8 +88,11 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin
         how = {"accept_sparse": SPARSE, "dtype": DTYPES, "ensure_all_finite": False}
         if self._supervised or y is not None:
             X, y = validate_data(self, X, y, **how)
-            check_classification_targets(y)
-            self.classes_, codes = np.unique(y, return_inverse=True)
+            try:
+                check_classification_targets(y)
+                self.classes_, codes = np.unique(y, return_inverse=True)
+            except TypeError:
+                raise TypeError("`y` mixes labels of kinds that cannot be ordered, such as text and None") from None
             classes, codes = self.classes_, codes.astype(np.int64, copy=False)
         else:
             X = validate_data(self, X, **how)

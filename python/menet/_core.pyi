@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 _Samples = NDArray[np.float64] | NDArray[np.float32]
 _Floats = NDArray[np.float64]
 _Codes = NDArray[np.int64]
+_Options = tuple[float, int | None, float, _Floats | None, bool, str]
 
 __all__ = [
     "GRAM_LIMIT",
@@ -83,23 +84,13 @@ def path_defaults() -> tuple[float, int | None, float, list[float] | None, bool,
 def regression_paths(
     x: _Samples,
     y: _Floats,
-    ridge: float,
-    max_nonzeros: int | None,
-    lambda_min: float,
-    penalty_factors: _Floats | None,
-    positive: bool,
-    method: str,
+    options: _Options,
     threads: int,
 ) -> Paths: ...
 def gram_paths(
     gram: _Floats,
     b: _Floats,
-    ridge: float,
-    max_nonzeros: int | None,
-    lambda_min: float,
-    penalty_factors: _Floats | None,
-    positive: bool,
-    method: str,
+    options: _Options,
     threads: int,
 ) -> Paths: ...
 def fit_rival(

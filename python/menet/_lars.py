@@ -288,10 +288,10 @@ def lars_path(
         check_sparse(X)
         X = X.astype(np.float64)
         gram, b = np.ascontiguousarray((X.T @ X).toarray()), contiguous(np.asarray(X.T @ responses))
-        return _finished(_core.gram_paths(gram, b, *options, jobs), single)
+        return _finished(_core.gram_paths(gram, b, options, jobs), single)
     # By columns, as the path reads them, and as given.
     X = dense(X, copies=2)
-    return _finished(_core.regression_paths(X, responses, *options, jobs), single)
+    return _finished(_core.regression_paths(X, responses, options, jobs), single)
 
 
 def lars_path_gram(
@@ -355,7 +355,7 @@ def lars_path_gram(
     G = contiguous(check_array(G, dtype=np.float64, ensure_all_finite=False))
     responses, single = _responses("b", b, rows=G.shape[1], of="G")
     options = _options(ridge, max_nonzeros, lambda_min, penalty_factors, positive, method)
-    return _finished(_core.gram_paths(G, responses, *options, jobs), single)
+    return _finished(_core.gram_paths(G, responses, options, jobs), single)
 
 
 def _level(value: float) -> float:

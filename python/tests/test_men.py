@@ -228,7 +228,7 @@ def test_a_model_of_python_loads_in_the_command(command, genes, tmp_path):
     np.testing.assert_array_equal(np.load(tmp_path / "z.npy"), men.transform(X))
     labels = run(command, "predict", "--model", tmp_path / "m.safetensors", "--data", "leukemia", "--out", "-")
     found = [line.split(",") for line in labels.splitlines()]
-    column = found[0].index("predicted") if "predicted" in found[0] else 0
+    column = found[0].index("label")
     assert [row[column] for row in found[1:]] == list(men.predict(X))
 
 
@@ -317,6 +317,8 @@ def test_bad_data_are_named(digits):
         ManifoldElasticNet().fit(np.ones((6, 4)), [0, 0, 0, 1, 1, 1])
     with pytest.raises(ValueError, match="1 class found in 6 samples"):
         ManifoldElasticNet().fit(np.eye(6), np.zeros(6))
+    with pytest.raises(TypeError, match="`y` mixes labels"):
+        ManifoldElasticNet().fit(digits[0][:100], ["a", None] * 50)
     with pytest.raises(NotFittedError):
         ManifoldElasticNet().transform(X)
     men = ManifoldElasticNet().fit(digits[0][:100], y)

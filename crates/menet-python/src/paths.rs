@@ -157,15 +157,12 @@ pub(crate) fn troubles(paths: &[Path]) -> Vec<(usize, String)> {
     ended.filter(|&(_, ended)| trouble(ended)).map(|(k, ended)| (k, ended.to_string())).collect()
 }
 
-fn options(
-    ridge: f64,
-    max_nonzeros: Option<usize>,
-    lambda_min: f64,
-    penalty_factors: Option<PyReadonlyArray1<'_, f64>>,
-    positive: bool,
-    method: &str,
-) -> PyResult<LarsOptions> {
-    let method = match method {
+/// The options of a path as Python gives them, in the order of [`path_defaults`].
+type Options<'py> = (f64, Option<usize>, f64, Option<PyReadonlyArray1<'py, f64>>, bool, String);
+
+fn options(given: Options<'_>) -> PyResult<LarsOptions> {
+    let (ridge, max_nonzeros, lambda_min, penalty_factors, positive, method) = given;
+    let method = match method.as_str() {
         "lasso" => Method::Lasso,
         "lars" => Method::Lars,
         other => {
@@ -185,7 +182,7 @@ fn options(
     })
 }
 
-/// What [`options`] are where nothing is said, in its order.
+/// The options of a path where nothing is said.
 #[pyfunction]
 pub(crate) fn path_defaults() -> (f64, Option<usize>, f64, Option<Vec<f64>>, bool, &'static str) {
     let LarsOptions { ridge, max_nonzeros, lambda_min, penalty_factors, positive, method, .. } =
@@ -199,20 +196,14 @@ pub(crate) fn path_defaults() -> (f64, Option<usize>, f64, Option<Vec<f64>>, boo
 
 /// The paths of the columns of `y` on those of `x`.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "the options of a path, which Python gives by name")]
 pub(crate) fn regression_paths(
     py: Python<'_>,
     x: Samples<'_>,
     y: PyReadonlyArray2<'_, f64>,
-    ridge: f64,
-    max_nonzeros: Option<usize>,
-    lambda_min: f64,
-    penalty_factors: Option<PyReadonlyArray1<'_, f64>>,
-    positive: bool,
-    method: &str,
+    options: Options<'_>,
     threads: usize,
 ) -> PyResult<Paths> {
-    let options = options(ridge, max_nonzeros, lambda_min, penalty_factors, positive, method)?;
+    let options = self::options(options)?;
     let (x, y) = (x.view()?, matrix(&y)?);
     run(py, threads, |monitor| {
         x.with(|x| {
@@ -224,20 +215,14 @@ pub(crate) fn regression_paths(
 
 /// The paths of the columns of `b` for a Gram matrix.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "the options of a path, which Python gives by name")]
 pub(crate) fn gram_paths(
     py: Python<'_>,
     gram: PyReadonlyArray2<'_, f64>,
     b: PyReadonlyArray2<'_, f64>,
-    ridge: f64,
-    max_nonzeros: Option<usize>,
-    lambda_min: f64,
-    penalty_factors: Option<PyReadonlyArray1<'_, f64>>,
-    positive: bool,
-    method: &str,
+    options: Options<'_>,
     threads: usize,
 ) -> PyResult<Paths> {
-    let options = options(ridge, max_nonzeros, lambda_min, penalty_factors, positive, method)?;
+    let options = self::options(options)?;
     let (gram, b) = (matrix(&gram)?, matrix(&b)?);
     run(py, threads, |monitor| {
         let paths = lars::lars_paths(&gram, b, &options, monitor)?;
