@@ -1,7 +1,8 @@
 //! Where Gram columns come from.
 //!
-//! LARS asks three things of `G`: its diagonal, a few entries of one column, and products with a few sparse
-//! vectors at once. Whoever can give a column can give all three; the sources here do better:
+//! LARS asks four things of `G`: its diagonal, a few entries of one column, a block of a few rows and columns, and
+//! products with a few sparse vectors at once, at all rows or at some. Whoever can give a column can give all of them;
+//! the sources here do better:
 //!
 //! | source | stores | for |
 //! |---|---|---|
@@ -9,12 +10,11 @@
 //! | [`FactorGram`] | `F` with `G = FᵀF`, n×p | p ≫ n: no p×p matrix, ever |
 //! | [`ConjugateGram`](crate::conjugate::ConjugateGram) | `X` and sparse `L` | n and p both large |
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use faer::{Mat, MatMut, MatRef, RowMut};
 
 use crate::dataset::check_finite;
 use crate::error::{Error, Result};
-use crate::linalg::{Matrix, dot};
+use crate::linalg::{Matrix, column, combine_each, dot, inner_each};
 
 /// A symmetric positive semidefinite matrix known by its columns. The ridge is not part of it.
 pub trait Gram: Sync {
@@ -52,13 +52,105 @@ pub trait Gram: Sync {
         Ok(())
     }
 
-    /// `out = G[:, support] · coefficients`.
-    fn product(&self, support: &[usize], coefficients: MatRef<'_, f64>, out: MatMut<'_, f64>) {
-        let mut columns = Mat::zeros(self.dim(), support.len());
-        for (k, &j) in support.iter().enumerate() {
-            self.column(j, crate::linalg::column_mut(&mut columns, k));
+    /// Writes `G[rows, columns]`, one column after the other.
+    fn block(&self, rows: &[usize], columns: &[usize], out: &mut [f64]) {
+        if !rows.is_empty() {
+            for (&j, out) in columns.iter().zip(out.chunks_exact_mut(rows.len())) {
+                self.entries(rows, j, out);
+            }
         }
-        matmul(out, Accum::Replace, &columns, coefficients, 1.0, Par::Seq);
+    }
+
+    /// `out = G[:, support] · coefficients`. A column of the result must not depend on those beside it, nor on zeros at
+    /// the end of the coefficients.
+    fn product(&self, support: &[usize], coefficients: MatRef<'_, f64>, out: MatMut<'_, f64>) {
+        let p = self.dim();
+        let mut columns = vec![0.0; p * support.len()];
+        for (&j, column) in support.iter().zip(columns.chunks_exact_mut(p)) {
+            self.column(j, column);
+        }
+        combinations(|k| &columns[k * p..][..p], coefficients, out);
+    }
+
+    /// `out = G[rows, support] · coefficients`, under the same rule.
+    fn product_at(
+        &self,
+        rows: &[usize],
+        support: &[usize],
+        coefficients: MatRef<'_, f64>,
+        out: MatMut<'_, f64>,
+    ) {
+        let m = rows.len();
+        let mut columns = vec![0.0; m * support.len()];
+        self.block(rows, support, &mut columns);
+        combinations(|k| &columns[k * m..][..m], coefficients, out);
+    }
+}
+
+/// `out = Σₖ column k · row k of the coefficients`, a few results at a time.
+pub(crate) fn combinations<'a>(
+    column: impl Fn(usize) -> &'a [f64],
+    coefficients: MatRef<'_, f64>,
+    mut out: MatMut<'_, f64>,
+) {
+    let width = out.ncols();
+    for start in (0..width).step_by(4) {
+        let out = out.as_mut().subcols_mut(start, (width - start).min(4));
+        let coefficients = coefficients.subcols(start, out.ncols());
+        match out.ncols() {
+            1 => combine_columns::<1>(&column, coefficients, out),
+            2 => combine_columns::<2>(&column, coefficients, out),
+            3 => combine_columns::<3>(&column, coefficients, out),
+            _ => combine_columns::<4>(&column, coefficients, out),
+        }
+    }
+}
+
+fn combine_columns<'a, const T: usize>(
+    column: impl Fn(usize) -> &'a [f64],
+    coefficients: MatRef<'_, f64>,
+    mut out: MatMut<'_, f64>,
+) {
+    let m = out.nrows();
+    let mut results = [(); T].map(|()| vec![0.0; m]);
+    let weights: Vec<[f64; T]> =
+        (0..coefficients.nrows()).map(|k| std::array::from_fn(|t| coefficients[(k, t)])).collect();
+    combine_each(column, &weights, results.each_mut().map(Vec::as_mut_slice));
+    for (out, results) in out.as_mut().col_iter_mut().zip(&results) {
+        out.iter_mut().zip(results).for_each(|(out, value)| *out = *value);
+    }
+}
+
+/// `out = columnsᵀ · images`, a few results at a time.
+fn inner_combinations<'a>(
+    columns: impl Iterator<Item = &'a [f64]>,
+    images: &Mat<f64>,
+    mut out: MatMut<'_, f64>,
+) {
+    for (row, x) in columns.enumerate() {
+        for start in (0..images.ncols()).step_by(4) {
+            let image = |t: usize| column(images, start + t);
+            match images.ncols() - start {
+                1 => inner_columns([image(0)], x, out.as_mut().row_mut(row).subcols_mut(start, 1)),
+                2 => inner_columns([image(0), image(1)], x, out.as_mut().row_mut(row).subcols_mut(start, 2)),
+                3 => inner_columns(
+                    std::array::from_fn::<_, 3, _>(image),
+                    x,
+                    out.as_mut().row_mut(row).subcols_mut(start, 3),
+                ),
+                _ => inner_columns(
+                    std::array::from_fn::<_, 4, _>(image),
+                    x,
+                    out.as_mut().row_mut(row).subcols_mut(start, 4),
+                ),
+            }
+        }
+    }
+}
+
+fn inner_columns<const T: usize>(images: [&[f64]; T], x: &[f64], out: RowMut<'_, f64>) {
+    for (out, value) in out.iter_mut().zip(inner_each(images, x)) {
+        *out = value;
     }
 }
 
@@ -79,8 +171,21 @@ impl Gram for MatRef<'_, f64> {
 
     fn entries(&self, rows: &[usize], j: usize, out: &mut [f64]) {
         let column = self.col(j);
-        for (out, &row) in out.iter_mut().zip(rows) {
-            *out = column[row];
+        match column.try_as_col_major() {
+            Some(column) => {
+                let column = column.as_slice();
+                out.iter_mut().zip(rows).for_each(|(out, &row)| *out = column[row]);
+            }
+            None => out.iter_mut().zip(rows).for_each(|(out, &row)| *out = column[row]),
+        }
+    }
+
+    fn product(&self, support: &[usize], coefficients: MatRef<'_, f64>, out: MatMut<'_, f64>) {
+        // By symmetry a row is as good as a column.
+        let lines = if self.row_stride() == 1 { *self } else { self.transpose() };
+        match lines.try_as_col_major() {
+            Some(lines) => combinations(|k| lines.col(support[k]).as_slice(), coefficients, out),
+            None => Gram::product(&self.to_owned(), support, coefficients, out),
         }
     }
 
@@ -106,6 +211,9 @@ impl Gram for Mat<f64> {
     }
     fn entries(&self, rows: &[usize], j: usize, out: &mut [f64]) {
         self.as_ref().entries(rows, j, out);
+    }
+    fn product(&self, support: &[usize], coefficients: MatRef<'_, f64>, out: MatMut<'_, f64>) {
+        self.as_ref().product(support, coefficients, out);
     }
     fn check(&self) -> Result<()> {
         self.as_ref().check()
@@ -135,6 +243,13 @@ impl<'a> FactorGram<'a> {
     /// The factor.
     pub fn factor(&self) -> MatRef<'_, f64> {
         self.factor.view()
+    }
+
+    /// `F[:, support] · coefficients`.
+    fn images(&self, support: &[usize], coefficients: MatRef<'_, f64>) -> Mat<f64> {
+        let mut images = Mat::zeros(self.factor().nrows(), coefficients.ncols());
+        combinations(|k| self.slice(support[k]), coefficients, images.as_mut());
+        images
     }
 
     /// Column `j` of the factor, contiguous as both constructors see to.
@@ -171,14 +286,21 @@ impl Gram for FactorGram<'_> {
         check_finite("the factor of the Gram matrix", self.factor())
     }
 
-    /// `Fᵀ (F[:, support] · coefficients)`: the factor is read once for all the vectors.
+    /// `Fᵀ (F[:, support] · coefficients)`: the factor is read once for up to four vectors.
     fn product(&self, support: &[usize], coefficients: MatRef<'_, f64>, out: MatMut<'_, f64>) {
-        let factor = self.factor();
-        let n = factor.nrows();
-        let chosen = Mat::from_fn(n, support.len(), |i, k| factor[(i, support[k])]);
-        let mut image = Mat::zeros(n, coefficients.ncols());
-        matmul(&mut image, Accum::Replace, &chosen, coefficients, 1.0, Par::Seq);
-        matmul(out, Accum::Replace, factor.transpose(), &image, 1.0, Par::Seq);
+        let images = self.images(support, coefficients);
+        inner_combinations((0..self.dim()).map(|j| self.slice(j)), &images, out);
+    }
+
+    fn product_at(
+        &self,
+        rows: &[usize],
+        support: &[usize],
+        coefficients: MatRef<'_, f64>,
+        out: MatMut<'_, f64>,
+    ) {
+        let images = self.images(support, coefficients);
+        inner_combinations(rows.iter().map(|&j| self.slice(j)), &images, out);
     }
 }
 
@@ -229,7 +351,15 @@ mod tests {
             assert_eq!(out, rows.map(|r| full[(r, 4)]));
             let mut product = Mat::zeros(9, 3);
             gram.product(&support, coefficients.as_ref(), product.as_mut());
-            assert!((product - &expected).norm_max() < 1e-12);
+            assert!((&product - &expected).norm_max() < 1e-12);
+            let mut some = Mat::zeros(3, 3);
+            gram.product_at(&rows, &support, coefficients.as_ref(), some.as_mut());
+            assert!(
+                rows.iter().enumerate().all(|(r, &row)| (some.row(r) - product.row(row)).norm_max() < 1e-12)
+            );
+            let mut block = [0.0; 6];
+            gram.block(&rows, &support, &mut block);
+            assert_eq!(block, [8, 0].map(|j| rows.map(|r| full[(r, j)])).concat()[..]);
         }
     }
 }

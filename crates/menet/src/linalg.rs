@@ -279,6 +279,30 @@ pub(crate) fn dot_inline(x: &[f64], y: &[f64]) -> f64 {
     sums.iter().sum::<f64>() + tail
 }
 
+/// The inner products of several vectors with `x`, each in the same fixed order. To be called inside [`vectorized`].
+#[inline(always)]
+pub(crate) fn dots_inline<const R: usize>(rows: [&[f64]; R], x: &[f64]) -> [f64; R] {
+    const LANES: usize = 8;
+    let mut sums = [[0.0; LANES]; R];
+    let (chunks, tail) = x.as_chunks::<LANES>();
+    let rows = rows.map(|row| {
+        let (row, tail) = row[..x.len()].as_chunks::<LANES>();
+        (&row[..chunks.len()], tail)
+    });
+    for (k, x) in chunks.iter().enumerate() {
+        for (sums, (row, _)) in sums.iter_mut().zip(&rows) {
+            for l in 0..LANES {
+                sums[l] += row[k][l] * x[l];
+            }
+        }
+    }
+    std::array::from_fn(|r| {
+        let s = &sums[r];
+        let sum = ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+        rows[r].1.iter().zip(tail).fold(sum, |sum, (row, x)| sum + row * x)
+    })
+}
+
 /// `y ← y + a x`. To be called inside [`vectorized`].
 #[inline(always)]
 pub(crate) fn axpy_inline(a: f64, x: &[f64], y: &mut [f64]) {
@@ -303,12 +327,12 @@ pub(crate) fn axpy(a: f64, x: &[f64], y: &mut [f64]) {
     );
 }
 
-/// `Σₖ x[k] · column k` for columns of length `m` stored one after the other: four at a time, since writing the
-/// result costs as much as reading a column.
-pub(crate) fn combine(columns: &[f64], m: usize, x: &[f64]) -> Vec<f64> {
-    let mut out = vec![0.0; m];
+/// `out ← out + Σₖ x[k] · column k` for columns stored one after the other: four at a time, since writing the result costs
+/// as much as reading a column.
+pub(crate) fn combine(columns: &[f64], x: &[f64], out: &mut [f64]) {
+    let m = out.len();
     if m == 0 {
-        return out;
+        return;
     }
     vectorized(
         #[inline(always)]
@@ -323,11 +347,67 @@ pub(crate) fn combine(columns: &[f64], m: usize, x: &[f64]) -> Vec<f64> {
                 }
             }
             for (x, column) in rest.iter().zip(columns) {
-                axpy_inline(*x, column, &mut out);
+                axpy_inline(*x, column, out);
             }
         },
     );
-    out
+}
+
+/// `out[t] = Σₖ weights[k][t] · column k`, added up in the order of the columns: weights of 0 at the end change nothing.
+pub(crate) fn combine_each<'a, const T: usize>(
+    column: impl Fn(usize) -> &'a [f64],
+    weights: &[[f64; T]],
+    mut out: [&mut [f64]; T],
+) {
+    const ROWS: usize = 512;
+    let m = out[0].len();
+    out.iter_mut().for_each(|out| out.fill(0.0));
+    for start in (0..m).step_by(ROWS) {
+        let end = (start + ROWS).min(m);
+        let mut out = out.each_mut().map(|out| &mut out[start..end]);
+        vectorized(
+            #[inline(always)]
+            || {
+                let (fours, rest) = weights.as_chunks::<4>();
+                for (k, w) in fours.iter().enumerate() {
+                    let columns: [&[f64]; 4] = std::array::from_fn(|c| &column(4 * k + c)[start..end]);
+                    add_columns(columns, *w, &mut out);
+                }
+                for (k, w) in rest.iter().enumerate() {
+                    add_columns([&column(4 * fours.len() + k)[start..end]], [*w], &mut out);
+                }
+            },
+        );
+    }
+}
+
+/// `out[t] ← out[t] + Σₖ weights[k][t] · column k`, one after the other.
+#[inline(always)]
+fn add_columns<const C: usize, const T: usize>(
+    columns: [&[f64]; C],
+    weights: [[f64; T]; C],
+    out: &mut [&mut [f64]; T],
+) {
+    let len = columns[0].len();
+    let columns = columns.map(|column| &column[..len]);
+    let out = out.each_mut().map(|out| &mut out[..len]);
+    for i in 0..len {
+        for t in 0..T {
+            let mut sum = out[t][i];
+            for c in 0..C {
+                sum += weights[c][t] * columns[c][i];
+            }
+            out[t][i] = sum;
+        }
+    }
+}
+
+/// The inner products of `x` with several vectors.
+pub(crate) fn inner_each<const T: usize>(vectors: [&[f64]; T], x: &[f64]) -> [f64; T] {
+    vectorized(
+        #[inline(always)]
+        || dots_inline(vectors, x),
+    )
 }
 
 /// `Σ (xᵢ − yᵢ)²`, in one fixed order whatever the vector width.
@@ -435,7 +515,16 @@ mod tests {
             let expected: Vec<f64> = (0..n)
                 .map(|i| weights.iter().enumerate().map(|(k, w)| w * columns[k * n + i]).sum())
                 .collect();
-            assert_eq!(combine(&columns, n, &weights), expected);
+            let mut out = vec![0.0; n];
+            combine(&columns, &weights, &mut out);
+            assert_eq!(out, expected);
+            let scaled = weights.map(|w| [w, 2.0 * w, 0.0, -w]);
+            let mut out = [(); 4].map(|()| vec![7.0; n]);
+            combine_each(|k| &columns[k * n..][..n], &scaled, out.each_mut().map(Vec::as_mut_slice));
+            for (out, factor) in out.iter().zip([1.0, 2.0, 0.0, -1.0]) {
+                assert!(out.iter().zip(&expected).all(|(a, b)| *a == factor * b));
+            }
+            assert_eq!(inner_each([&x, &y], &y), [dot(&x, &y), dot(&y, &y)]);
             assert_eq!(squared_distance(&x, &y), x.iter().zip(&y).map(|(a, b)| (a - b).powi(2)).sum::<f64>());
         }
     }

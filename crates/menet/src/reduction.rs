@@ -170,6 +170,18 @@ impl Gram for GramSource {
     fn product(&self, support: &[usize], coefficients: MatRef<'_, f64>, out: MatMut<'_, f64>) {
         self.source().product(support, coefficients, out);
     }
+    fn block(&self, rows: &[usize], columns: &[usize], out: &mut [f64]) {
+        self.source().block(rows, columns, out);
+    }
+    fn product_at(
+        &self,
+        rows: &[usize],
+        support: &[usize],
+        coefficients: MatRef<'_, f64>,
+        out: MatMut<'_, f64>,
+    ) {
+        self.source().product_at(rows, support, coefficients, out);
+    }
     fn check(&self) -> Result<()> {
         self.source().check()
     }

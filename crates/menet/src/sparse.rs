@@ -17,6 +17,17 @@ impl SparseVector {
         SparseVector { indices, values }
     }
 
+    /// From pairs whose indices rise; zeros are left out.
+    pub(crate) fn from_rising(pairs: impl ExactSizeIterator<Item = (usize, f64)>) -> Self {
+        let (mut indices, mut values) = (Vec::with_capacity(pairs.len()), Vec::with_capacity(pairs.len()));
+        for (index, value) in pairs.filter(|&(_, value)| value != 0.0) {
+            indices.push(index);
+            values.push(value);
+        }
+        debug_assert!(indices.is_sorted());
+        SparseVector { indices, values }
+    }
+
     /// The nonzero entries of a dense vector.
     pub fn from_dense(dense: &[f64]) -> Self {
         Self::from_pairs(dense.iter().copied().enumerate().collect())

@@ -1,11 +1,11 @@
 //! How far reported coefficients are from optimal, recomputed from `G` and `b`.
 
-use faer::Mat;
+use faer::{Mat, MatRef};
 
 use super::problem::{LarsOptions, Method, Problem, Shared};
 use crate::error::{Error, Result};
 use crate::gram::Gram;
-use crate::linalg::vectorized;
+use crate::linalg::{column, vectorized};
 use crate::sparse::SparseVector;
 
 /// The largest violation of the optimality (Karush-Kuhn-Tucker) conditions, measured in two ways.
@@ -50,130 +50,109 @@ pub fn certify(
         ));
     }
     crate::error::check("lambda", lambda, "a number from 0 to 1e100", |x| x >= 0.0)?;
-    let c = correlations(&problem, &[w], 1);
-    Ok(certificate(&problem, crate::linalg::column(&c, 0), w, lambda))
+    Ok(certificate(&problem, &correlations(&problem, w), w, lambda))
 }
 
-/// `b − G w` for several `w`, one a column, from one product with the Gram source. The product is always of `width`
-/// columns or more, so that the bits of a column do not depend on how many stand beside it.
-pub(super) fn correlations(problem: &Problem<'_>, points: &[&SparseVector], width: usize) -> Mat<f64> {
-    let width = width.max(points.len());
-    let p = problem.p();
-    let mut place = vec![usize::MAX; p];
-    let mut support = Vec::new();
-    for &j in points.iter().flat_map(|w| w.indices()) {
-        if place[j] == usize::MAX {
-            place[j] = support.len();
-            support.push(j);
-        }
+/// `b − G w` at all variables.
+pub(super) fn correlations(problem: &Problem<'_>, w: &SparseVector) -> Vec<f64> {
+    let mut c = Mat::zeros(problem.p(), 1);
+    if w.nonzeros() > 0 {
+        let coefficients = MatRef::from_column_major_slice(w.values(), w.nonzeros(), 1);
+        problem.shared.gram.product(w.indices(), coefficients, c.as_mut());
     }
-    let mut coefficients = Mat::zeros(support.len(), width);
-    for (k, w) in points.iter().enumerate() {
-        for (j, value) in w.iter() {
-            coefficients[(place[j], k)] = value;
-        }
-    }
-    let mut c = Mat::zeros(p, width);
-    if !support.is_empty() {
-        problem.shared.gram.product(&support, coefficients.as_ref(), c.as_mut());
-    }
-    let ridge = problem.options().ridge;
-    for (k, w) in points.iter().enumerate() {
-        let c = crate::linalg::column_mut(&mut c, k);
-        for (c, b) in c.iter_mut().zip(problem.b) {
-            *c = b - *c;
-        }
-        for (j, value) in w.iter() {
-            c[j] -= ridge * value;
-        }
+    let mut c: Vec<f64> = problem.b.iter().zip(column(&c, 0)).map(|(b, image)| b - image).collect();
+    for (j, value) in w.iter() {
+        c[j] -= problem.options().ridge * value;
     }
     c
 }
 
 /// The certificate of `w` at `level`, given its correlations.
 pub(super) fn certificate(problem: &Problem<'_>, c: &[f64], w: &SparseVector, level: f64) -> Certificate {
-    let none = vec![f64::NEG_INFINITY; c.len()];
-    examine(problem, c, w, level, &none).0
+    let mut worst = Worst::new(problem, level);
+    let (v, inverse_scale) = (&problem.shared.v[..], &problem.shared.inverse_scale[..]);
+    worst.look(Variables { v, inverse_scale }, c, &w.to_dense(c.len()));
+    worst.certificate()
 }
 
-/// The certificate, and how far the correlation of any variable with `bias` 0, rather than −∞, rises above the
-/// level, relative to its length.
-pub(super) fn examine(
-    problem: &Problem<'_>,
-    c: &[f64],
-    w: &SparseVector,
+/// What the measures need to know of some variables.
+#[derive(Clone, Copy)]
+pub(super) struct Variables<'a> {
+    pub(super) v: &'a [f64],
+    pub(super) inverse_scale: &'a [f64],
+}
+
+/// The largest violations met so far at a knot.
+pub(super) struct Worst<'a> {
+    problem: &'a Problem<'a>,
     level: f64,
-    bias: &[f64],
-) -> (Certificate, f64) {
-    let (v, scale) = (&problem.shared.v, &problem.shared.scale);
-    let options = problem.options();
-    let Excess { mut plain, mut scaled, outside, finite } = excess(problem, c, level, bias);
-    // What holds where a coefficient is nonzero is never less than what was just asked of all.
-    for (j, value) in w.iter() {
-        let violation = if options.method == Method::Lars {
-            (c[j].abs() - level * v[j]).abs()
-        } else if v[j].is_infinite() || (options.positive && value < 0.0) {
-            f64::INFINITY
-        } else {
-            (c[j] - level * v[j] * value.signum()).abs()
-        };
-        plain = plain.max(violation);
-        scaled = scaled.max(violation / scale[j]);
-    }
-    let largest = problem.largest;
-    let over = |violation: f64, size: f64| if violation > 0.0 { violation / size } else { 0.0 };
-    let certificate = if !finite || (largest == 0.0 && w.nonzeros() > 0) {
-        Certificate { kkt: f64::INFINITY, scaled: f64::INFINITY }
-    } else {
-        Certificate { kkt: over(plain, largest), scaled: over(scaled, problem.unit) }
-    };
-    (certificate, outside)
-}
-
-/// Largest values over all variables.
-struct Excess {
-    /// Of the correlation above the level.
     plain: f64,
-    /// Of the same over the length of the variable.
     scaled: f64,
-    /// Of the latter where the bias is 0.
-    outside: f64,
-    /// Whether all correlations are finite.
     finite: bool,
+    any_nonzero: bool,
 }
 
-/// How far correlations rise above the level. All variables at every knot: eight at a time, without branches.
-fn excess(problem: &Problem<'_>, c: &[f64], level: f64, bias: &[f64]) -> Excess {
-    const LANES: usize = 8;
-    let max = |a: f64, b: f64| if a > b { a } else { b };
-    let positive = problem.options().positive;
-    let (v, inverse) = (&problem.shared.v[..], &problem.shared.inverse_scale[..]);
-    vectorized(
-        #[inline(always)]
-        || {
-            let mut best = [[f64::NEG_INFINITY; LANES]; 3];
-            let mut nothing = [0.0; LANES]; // unless a correlation is infinite or NaN
-            let mut look = |l: usize, c: f64, v: f64, inverse: f64, bias: f64| {
-                let above = (if positive { c } else { c.abs() }) - level * v;
-                nothing[l] += 0.0 * c;
-                best[0][l] = max(above, best[0][l]);
-                best[1][l] = max(above * inverse, best[1][l]);
-                best[2][l] = max(above * inverse + bias, best[2][l]);
-            };
-            let (c, c_tail) = c.as_chunks::<LANES>();
-            let (v, v_tail) = v.as_chunks::<LANES>();
-            let (inverse, inverse_tail) = inverse.as_chunks::<LANES>();
-            let (bias, bias_tail) = bias.as_chunks::<LANES>();
-            for (((c, v), inverse), bias) in c.iter().zip(v).zip(inverse).zip(bias) {
-                for l in 0..LANES {
-                    look(l, c[l], v[l], inverse[l], bias[l]);
+impl<'a> Worst<'a> {
+    pub(super) fn new(problem: &'a Problem<'a>, level: f64) -> Self {
+        Worst { problem, level, plain: 0.0, scaled: 0.0, finite: true, any_nonzero: false }
+    }
+
+    /// Variables with correlations `c` and coefficients `w`. How far one rises above the level, relative to its length, at
+    /// most. Eight at a time, without branches.
+    pub(super) fn look(&mut self, variables: Variables<'_>, c: &[f64], w: &[f64]) -> f64 {
+        const LANES: usize = 8;
+        let max = |a: f64, b: f64| if a > b { a } else { b };
+        let options = self.problem.options();
+        let (positive, lasso, level) = (options.positive, options.method == Method::Lasso, self.level);
+        let (w, Variables { v, inverse_scale }) = (&w[..c.len()], variables);
+        let (worst, nothing, nonzeros) = vectorized(
+            #[inline(always)]
+            || {
+                let mut worst = [[0.0; LANES], [0.0; LANES], [f64::NEG_INFINITY; LANES]];
+                let mut nothing = [0.0; LANES]; // unless a correlation is infinite or NaN
+                let mut nonzeros = [false; LANES];
+                let mut look = |l: usize, v: f64, inverse: f64, c: f64, w: f64| {
+                    let barred = v == f64::INFINITY;
+                    let level = if barred { f64::INFINITY } else { level * v };
+                    let above = (if positive { c } else { c.abs() }) - level;
+                    let along = if lasso { c * 1f64.copysign(w) } else { c.abs() };
+                    let forbidden = lasso & (barred | (positive & (w < 0.0)));
+                    let off = if forbidden { f64::INFINITY } else { (along - level).abs() };
+                    let violation = if w == 0.0 { above } else { off };
+                    nothing[l] += 0.0 * c;
+                    nonzeros[l] |= w != 0.0;
+                    worst[0][l] = max(violation, worst[0][l]);
+                    worst[1][l] = max(violation * inverse, worst[1][l]);
+                    worst[2][l] = max(above * inverse, worst[2][l]);
+                };
+                let (v, v_tail) = v.as_chunks::<LANES>();
+                let (inverse, inverse_tail) = inverse_scale.as_chunks::<LANES>();
+                let (c, c_tail) = c.as_chunks::<LANES>();
+                let (w, w_tail) = w.as_chunks::<LANES>();
+                for (((v, inverse), c), w) in v.iter().zip(inverse).zip(c).zip(w) {
+                    for l in 0..LANES {
+                        look(l, v[l], inverse[l], c[l], w[l]);
+                    }
                 }
-            }
-            for l in 0..c_tail.len() {
-                look(l, c_tail[l], v_tail[l], inverse_tail[l], bias_tail[l]);
-            }
-            let [plain, scaled, outside] = best.map(|lanes| lanes.into_iter().fold(f64::NEG_INFINITY, max));
-            Excess { plain, scaled, outside, finite: nothing == [0.0; LANES] }
-        },
-    )
+                for l in 0..c_tail.len() {
+                    look(l, v_tail[l], inverse_tail[l], c_tail[l], w_tail[l]);
+                }
+                (worst, nothing, nonzeros)
+            },
+        );
+        let [plain, scaled, above] = worst.map(|lanes| lanes.into_iter().fold(f64::NEG_INFINITY, max));
+        (self.plain, self.scaled) = (max(plain, self.plain), max(scaled, self.scaled));
+        self.finite &= nothing == [0.0; LANES];
+        self.any_nonzero |= nonzeros != [false; LANES];
+        above
+    }
+
+    pub(super) fn certificate(&self) -> Certificate {
+        let over = |violation: f64, size: f64| if violation > 0.0 { violation / size } else { 0.0 };
+        let largest = self.problem.largest;
+        if !self.finite || (self.any_nonzero && largest == 0.0) {
+            return Certificate { kkt: f64::INFINITY, scaled: f64::INFINITY };
+        }
+        Certificate { kkt: over(self.plain, largest), scaled: over(self.scaled, self.problem.unit) }
+    }
 }

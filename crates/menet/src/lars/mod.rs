@@ -41,6 +41,7 @@
 //! ```
 
 mod certificate;
+mod check;
 mod cholesky;
 mod path;
 mod problem;

@@ -1,10 +1,13 @@
-//! The state of a walk at a knot: the active set on a working set of variables, kept exact.
+//! The state of a walk at a knot: the active set, and the outsiders that are watched.
 //!
-//! `G_𝒜 = R Rᵀ` is factored as variables come and go. Correlations `c = b − G w` are recomputed at every knot, and `w`
-//! refined where they have strayed from the level, so that rounding does not pile up along the path.
+//! `G_𝒜 = R Rᵀ` is factored as variables come and go. Correlations `c = b − G w` follow the steps of a stretch; when all
+//! variables are checked, at its end, they are known anew, and `w` is refined where the active ones have strayed from the
+//! level. Where that is not precise enough the walk is *careful*: then active variables are watched as well, and both
+//! happens at every knot.
 
 use super::cholesky::{Cholesky, Dependent};
 use super::problem::{Method, Problem};
+use super::trail::STRETCH;
 use crate::linalg::{axpy, combine};
 use crate::sparse::SparseVector;
 
@@ -18,221 +21,311 @@ const DRIFT: f64 = 1e-13;
 /// The state at a knot.
 pub(super) struct State<'a> {
     pub(super) problem: &'a Problem<'a>,
-    /// The working set, as variables; everything below counts by position in it.
-    pub(super) variables: Vec<usize>,
-    pub(super) b: Vec<f64>,
-    pub(super) v: Vec<f64>,
-    /// What counts as a tie, by position.
-    pub(super) tie: Vec<f64>,
     pub(super) level: f64,
+    /// The active variables, in the order of the factor.
     pub(super) active: Vec<usize>,
-    pub(super) is_active: Vec<bool>,
     pub(super) sign: Vec<f64>,
     pub(super) w: Vec<f64>,
-    /// Correlations at the current knot, by position.
-    pub(super) c: Vec<f64>,
+    /// The smallest coefficients that are not zero.
+    smallest: Vec<f64>,
+    /// Where each active variable stands among the watched ones, if it does.
+    seat: Vec<Option<usize>>,
+    /// The places of the active variables, by rising variable.
+    order: Vec<usize>,
     pub(super) factor: Cholesky,
-    /// `G[working set, 𝒜]`, one column after the other.
-    pub(super) columns: Vec<f64>,
+    pub(super) watched: Watched,
+    /// Where the last step went, while the active variables are the same.
+    pub(super) course: Option<Course>,
+    pub(super) careful: bool,
     /// The active variables of the stretch that led here.
     pub(super) arrived: Vec<usize>,
     pub(super) standstill: usize,
+    pub(super) room: Room,
+}
+
+/// Room that every step needs.
+#[derive(Default)]
+pub(super) struct Room {
+    pub(super) resting: Vec<bool>,
+    pub(super) q: Vec<f64>,
+    pub(super) a: Vec<f64>,
+    rows: Vec<usize>,
+    column: Vec<f64>,
+}
+
+/// The variables that may become active. Everything counts by position.
+#[derive(Default)]
+pub(super) struct Watched {
+    pub(super) variables: Vec<usize>,
+    pub(super) v: Vec<f64>,
+    /// What counts as a tie.
+    pub(super) tie: Vec<f64>,
+    /// Correlations at the current knot; of an active variable only in a careful walk.
+    pub(super) c: Vec<f64>,
+    pub(super) is_active: Vec<bool>,
+    /// `G[watched, 𝒜]`, one column after the other.
+    pub(super) columns: Vec<f64>,
+}
+
+/// The direction of a step: w grows by `q`, and the correlations of watched variables fall by `a`, as λ falls by 1.
+pub(super) struct Course {
+    pub(super) q: Vec<f64>,
+    pub(super) a: Vec<f64>,
+}
+
+/// A knot that has been checked.
+#[derive(Clone, Copy)]
+pub(super) struct Standpoint<'a> {
+    pub(super) level: f64,
+    pub(super) w: &'a SparseVector,
+    /// All correlations.
+    pub(super) c: &'a [f64],
+    /// The active variables of the stretch that led there.
+    pub(super) arrived: &'a [usize],
 }
 
 impl<'a> State<'a> {
-    /// At the knot (`level`, `w`), reached with `arrived` active, seeing the variables `working`.
+    /// At a knot, watching `outsiders`.
     pub(super) fn new(
         problem: &'a Problem<'a>,
-        working: Vec<usize>,
-        level: f64,
-        w: &SparseVector,
-        arrived: &[usize],
+        at: Standpoint<'_>,
+        outsiders: Vec<usize>,
+        careful: bool,
     ) -> Self {
         let mut state = State {
             problem,
-            variables: Vec::new(),
-            b: Vec::new(),
-            v: Vec::new(),
-            tie: Vec::new(),
-            level,
+            level: at.level,
             active: Vec::new(),
-            is_active: Vec::new(),
             sign: Vec::new(),
             w: Vec::new(),
-            c: Vec::new(),
+            smallest: Vec::new(),
+            seat: Vec::new(),
+            order: Vec::new(),
             factor: Cholesky::default(),
-            columns: Vec::new(),
-            arrived: arrived.to_vec(),
+            watched: Watched::default(),
+            course: None,
+            careful,
+            arrived: at.arrived.to_vec(),
             standstill: 0,
+            room: Room::default(),
         };
-        state.see(working);
-        for &j in arrived {
-            if state.problem.options().method == Method::Lars || w.get(j) != 0.0 {
-                let at = state.position(j);
-                // Cannot fail where the factor held the same variables before; if rounding says otherwise,
-                // the variable starts again from zero and the certificate has the last word.
-                if state.admit(at, w.get(j).signum()).is_ok() {
-                    state.w[state.active.len() - 1] = w.get(j);
-                }
+        let lasso = problem.options().method == Method::Lasso;
+        let kept: Vec<usize> = at.arrived.iter().copied().filter(|&j| !lasso || at.w.get(j) != 0.0).collect();
+        let mut block = vec![0.0; kept.len() * kept.len()];
+        problem.shared.gram.block(&kept, &kept, &mut block);
+        let mut places: Vec<usize> = Vec::with_capacity(kept.len());
+        for (k, &j) in kept.iter().enumerate() {
+            let column = &block[k * kept.len()..][..kept.len()];
+            let cross: Vec<f64> = places.iter().map(|&place| column[place]).collect();
+            let sign = if lasso { at.w.get(j).signum() } else { at.c[j].signum() };
+            // Cannot fail where the factor held the same variables before; if rounding says otherwise, the variable
+            // starts again from zero and the certificate has the last word.
+            if state.append(j, None, sign, &cross, column[k] + problem.options().ridge).is_ok() {
+                places.push(k);
+                state.w[places.len() - 1] = at.w.get(j);
             }
         }
-        state.look();
+        state.see(outsiders, at.c);
         state
     }
 
-    /// Changes the working set, which must hold the active variables.
-    pub(super) fn see(&mut self, working: Vec<usize>) {
-        let active: Vec<usize> = self.active.iter().map(|&at| self.variables[at]).collect();
-        self.variables = working;
-        let problem = self.problem;
-        let gather = |f: &dyn Fn(usize) -> f64| self.variables.iter().map(|&j| f(j)).collect();
-        self.b = gather(&|j| problem.b[j]);
-        self.v = gather(&|j| problem.shared.v[j]);
-        self.tie = gather(&|j| problem.tie(j));
-        self.is_active = vec![false; self.variables.len()];
-        self.active = active.iter().map(|&j| self.position(j)).collect();
-        self.columns.clear();
-        for k in 0..self.active.len() {
-            let at = self.active[k];
-            self.is_active[at] = true;
-            let column = self.gram_column(at);
-            self.columns.extend(column);
+    /// Watches `outsiders`, and the active variables too in a careful walk; `c` are all correlations at this knot.
+    pub(super) fn see(&mut self, outsiders: Vec<usize>, c: &[f64]) {
+        let (problem, ridge) = (self.problem, self.problem.options().ridge);
+        let first = outsiders.len();
+        let mut variables = outsiders;
+        self.seat = vec![None; self.active.len()];
+        if self.careful {
+            variables.extend(&self.active);
+            self.seat = (first..variables.len()).map(Some).collect();
         }
-        self.c = self.correlations();
+        let mut columns = std::mem::take(&mut self.watched.columns);
+        columns.clear();
+        columns.reserve(variables.len() * (self.active.len() + STRETCH));
+        columns.resize(variables.len() * self.active.len(), 0.0);
+        problem.shared.gram.block(&variables, &self.active, &mut columns);
+        for (k, seat) in self.seat.iter().enumerate() {
+            if let Some(at) = seat {
+                columns[k * variables.len() + at] += ridge;
+            }
+        }
+        let gather = |f: &dyn Fn(usize) -> f64| variables.iter().map(|&j| f(j)).collect();
+        self.watched = Watched {
+            v: gather(&|j| problem.shared.v[j]),
+            tie: gather(&|j| problem.tie(j)),
+            c: gather(&|j| c[j]),
+            is_active: (0..variables.len()).map(|at| at >= first).collect(),
+            variables,
+            columns,
+        };
+        self.course = None;
+        if self.careful {
+            self.look();
+        } else {
+            let active: Vec<f64> = self.active.iter().map(|&j| c[j]).collect();
+            self.refine(&active);
+            self.drop_zeros();
+        }
     }
 
-    /// The working set.
+    /// The variables that the walk knows of.
     pub(super) fn variables(&self) -> impl Iterator<Item = usize> + '_ {
-        self.variables.iter().copied()
+        self.watched.variables.iter().chain(&self.active).copied()
     }
 
-    /// The active variables.
-    pub(super) fn active(&self) -> impl Iterator<Item = usize> + '_ {
-        self.active.iter().map(|&at| self.variables[at])
+    /// The coefficients.
+    pub(super) fn coefficients(&self) -> SparseVector {
+        SparseVector::from_rising(self.order.iter().map(|&place| (self.active[place], self.w[place])))
     }
 
     /// Makes the state at a knot what the rest of the path will start from: coefficients beside zero are zero and
-    /// inactive, the others are refined.
+    /// inactive, and the others are refined if the walk is careful.
     pub(super) fn settle(&mut self) {
-        let lasso = self.problem.options().method == Method::Lasso;
-        loop {
-            if lasso {
-                self.snap_to_zero();
-                self.release_zeros();
-            }
-            self.refine();
-            if !lasso || !self.snap_to_zero() {
+        self.drop_zeros();
+        while self.careful {
+            let active = self.look();
+            self.refine(&active);
+            if !self.drop_zeros() {
                 return;
             }
         }
     }
 
     /// `q = G_𝒜⁻¹ (s∘v)`.
-    pub(super) fn direction(&self) -> Vec<f64> {
-        let mut q: Vec<f64> = self.active.iter().zip(&self.sign).map(|(&i, s)| s * self.v[i]).collect();
-        self.factor.solve(&mut q);
+    pub(super) fn direction(&mut self) -> Vec<f64> {
+        let mut q = std::mem::take(&mut self.room.q);
+        self.factor.solution(&mut q);
         q
     }
 
-    /// `c = b − G w` at the working set.
-    fn correlations(&self) -> Vec<f64> {
-        let mut c = self.combine(&self.w);
-        for (c, b) in c.iter_mut().zip(&self.b) {
-            *c = b - *c;
+    /// Computes the correlations of watched variables, and gives those of the active ones, which must be among them.
+    fn look(&mut self) -> Vec<f64> {
+        let mut c = std::mem::take(&mut self.watched.c);
+        self.combine(&self.w, &mut c);
+        for (c, &j) in c.iter_mut().zip(&self.watched.variables) {
+            *c = self.problem.b[j] - *c;
         }
-        c
+        self.watched.c = c;
+        self.seat.iter().flatten().map(|&at| self.watched.c[at]).collect()
     }
 
-    /// Computes the correlations; the signs of plain LARS are theirs, those of the lasso stay with the coefficients.
-    fn look(&mut self) {
-        self.c = self.correlations();
-        if self.problem.options().method == Method::Lars {
-            for (sign, &i) in self.sign.iter_mut().zip(&self.active) {
-                *sign = self.c[i].signum();
-            }
-        }
-    }
-
-    /// Computes the correlations, and moves `w` a little if they have drifted from the level.
-    fn refine(&mut self) {
-        self.look();
-        let mut off: Vec<f64> = self
-            .active
-            .iter()
-            .zip(&self.sign)
-            .map(|(&i, s)| self.c[i] - s * self.level * self.v[i])
-            .collect();
-        let drifted = |(off, &i): (&f64, &usize)| {
-            off.abs() > DRIFT * self.problem.unit * self.problem.shared.scale[self.variables[i]]
-        };
+    /// Moves `w` a little if the correlations `c` of the active variables have drifted from the level.
+    fn refine(&mut self, c: &[f64]) {
+        let shared = self.problem.shared;
+        let at = |k: usize| self.sign[k] * self.level * shared.v[self.active[k]];
+        let mut off: Vec<f64> = c.iter().enumerate().map(|(k, c)| c - at(k)).collect();
+        let drifted = |(off, &j): (&f64, &usize)| off.abs() > DRIFT * self.problem.unit * shared.scale[j];
         if off.iter().zip(&self.active).any(drifted) {
             self.factor.solve(&mut off);
             axpy(1.0, &off, &mut self.w);
-            self.c = self.correlations();
+            let mut change = Vec::new();
+            self.combine(&off, &mut change);
+            axpy(-1.0, &change, &mut self.watched.c);
         }
     }
 
-    /// Makes coefficients that rounding left beside zero, on either side, exactly zero. Whether there were any.
-    fn snap_to_zero(&mut self) -> bool {
-        let State { problem, variables, active, .. } = self;
-        let mut any = false;
-        for ((w, sign), &i) in self.w.iter_mut().zip(&self.sign).zip(active.iter()) {
-            if *w != 0.0 && *w * sign * problem.shared.scale[variables[i]] <= ZERO * problem.unit {
-                *w = 0.0;
-                any = true;
-            }
+    /// Makes coefficients that rounding left beside zero, on either side, exactly zero, and takes them out of the active
+    /// set of a lasso. Whether there were any.
+    fn drop_zeros(&mut self) -> bool {
+        if self.problem.options().method != Method::Lasso {
+            return false;
         }
-        any
+        let zero = |k: usize| self.w[k] * self.sign[k] <= self.smallest[k];
+        let zeros: Vec<usize> = (0..self.w.len()).rev().filter(|&k| zero(k)).collect();
+        zeros.iter().for_each(|&k| self.release(k));
+        !zeros.is_empty()
     }
 
-    /// Takes variables whose coefficient is zero out of the active set.
-    fn release_zeros(&mut self) {
-        for k in (0..self.active.len()).rev() {
-            if self.w[k] == 0.0 {
-                self.release(k);
-            }
-        }
-    }
-
-    /// Puts position `i` of the working set at the end of the active set, with coefficient 0.
+    /// Puts position `i` of the watched variables at the end of the active set, with coefficient 0.
     pub(super) fn admit(&mut self, i: usize, sign: f64) -> Result<(), Dependent> {
-        let column = self.gram_column(i);
-        let cross: Vec<f64> = self.active.iter().map(|&j| column[j]).collect();
-        self.factor.append(&cross, column[i])?;
-        self.columns.extend(column);
-        self.active.push(i);
-        self.is_active[i] = true;
+        let j = self.watched.variables[i];
+        let mut both = self.gram_column(j);
+        let (column, cross) = both.split_at_mut(self.watched.variables.len());
+        column[i] += self.problem.options().ridge;
+        let appended = self.append(j, Some(i), sign, cross, column[i]);
+        if appended.is_ok() {
+            self.watched.columns.extend_from_slice(column);
+            self.watched.is_active[i] = true;
+        }
+        self.room.column = both;
+        appended
+    }
+
+    /// Puts variable `j` at the end of the active set.
+    fn append(
+        &mut self,
+        j: usize,
+        seat: Option<usize>,
+        sign: f64,
+        cross: &[f64],
+        diagonal: f64,
+    ) -> Result<(), Dependent> {
+        self.factor.append(cross, diagonal, sign * self.problem.shared.v[j])?;
+        let rank = self.order.partition_point(|&place| self.active[place] < j);
+        self.order.insert(rank, self.active.len());
+        self.active.push(j);
+        self.seat.push(seat);
         self.sign.push(sign);
+        self.smallest.push(ZERO * self.problem.unit / self.problem.shared.scale[j]);
         self.w.push(0.0);
+        self.course = None;
         Ok(())
     }
 
-    /// Takes the `k`-th active variable out.
+    /// Takes the `k`-th active variable out. It is at the level, and watched from now on.
     pub(super) fn release(&mut self, k: usize) {
-        let m = self.variables.len();
+        let m = self.watched.variables.len();
         self.factor.delete(k);
-        self.columns.drain(k * m..(k + 1) * m);
-        let i = self.active.remove(k);
-        self.is_active[i] = false;
-        self.sign.remove(k);
+        self.watched.columns.drain(k * m..(k + 1) * m);
+        let j = self.active.remove(k);
+        self.order.retain(|&place| place != k);
+        self.order.iter_mut().filter(|place| **place > k).for_each(|place| *place -= 1);
+        let sign = self.sign.remove(k);
+        self.smallest.remove(k);
         self.w.remove(k);
+        let at = self.seat.remove(k).unwrap_or_else(|| self.watch(j));
+        self.watched.is_active[at] = false;
+        self.watched.c[at] = sign * self.level * self.watched.v[at];
+        self.course = None;
     }
 
-    /// `G[working set, 𝒜] x`.
-    pub(super) fn combine(&self, x: &[f64]) -> Vec<f64> {
-        combine(&self.columns, self.variables.len(), x)
+    /// Watches one more variable. Its position.
+    fn watch(&mut self, j: usize) -> usize {
+        let problem = self.problem;
+        let mut row = vec![0.0; self.active.len()];
+        problem.shared.gram.entries(&self.active, j, &mut row);
+        let watched = &mut self.watched;
+        let m = watched.variables.len();
+        let mut columns = Vec::with_capacity(watched.columns.len() + row.len());
+        for (k, value) in row.into_iter().enumerate() {
+            columns.extend_from_slice(&watched.columns[k * m..(k + 1) * m]);
+            columns.push(value);
+        }
+        watched.columns = columns;
+        watched.variables.push(j);
+        watched.v.push(problem.shared.v[j]);
+        watched.tie.push(problem.tie(j));
+        watched.c.push(0.0);
+        watched.is_active.push(false);
+        m
     }
 
-    /// Column `i` of `G` at the working set, ridge included.
-    pub(super) fn gram_column(&self, i: usize) -> Vec<f64> {
-        let mut column = vec![0.0; self.variables.len()];
-        self.problem.shared.gram.entries(&self.variables, self.variables[i], &mut column);
-        column[i] += self.problem.options().ridge;
+    /// Writes `G[watched, 𝒜] x`.
+    pub(super) fn combine(&self, x: &[f64], out: &mut Vec<f64>) {
+        out.clear();
+        out.resize(self.watched.variables.len(), 0.0);
+        combine(&self.watched.columns, x, out);
+    }
+
+    /// Column `j` of `G`, without the ridge, at the watched variables and then at the active ones.
+    pub(super) fn gram_column(&mut self, j: usize) -> Vec<f64> {
+        let rows = &mut self.room.rows;
+        rows.clear();
+        rows.extend_from_slice(&self.watched.variables);
+        rows.extend_from_slice(&self.active);
+        let mut column = std::mem::take(&mut self.room.column);
+        column.resize(rows.len(), 0.0);
+        self.problem.shared.gram.entries(rows, j, &mut column);
         column
-    }
-
-    /// Where variable `j`, a member of the working set, stands in it.
-    fn position(&self, j: usize) -> usize {
-        self.variables.partition_point(|&other| other < j)
     }
 }

@@ -2,36 +2,39 @@
 
 use std::collections::BTreeSet;
 
-use super::certificate::{Certificate, certificate, correlations, examine};
+use super::certificate::{Certificate, certificate, correlations};
+use super::check::Check;
 use super::path::{Ended, Knot, Path};
 use super::problem::{Problem, TIE};
-use super::state::State;
+use super::state::{Standpoint, State};
 use super::walk::Segment;
 use crate::error::Result;
-use crate::linalg::column;
 use crate::monitor::Monitor;
 use crate::sparse::SparseVector;
 
 /// Knots between two checks of all variables.
-const STRETCH: usize = 25;
+pub(super) const STRETCH: usize = 24;
+
+/// A knot of a walk that is farther than this from optimal is walked to again, carefully.
+const PRECISE: f64 = 1e-12;
 
 /// The path of `problem`.
 pub(super) fn solve(problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Path> {
     let mut trail = Trail::new(problem);
-    let mut walker = trail.walker();
+    let mut walker = trail.walker(false);
     loop {
         let (segments, ended) = walker.walk(STRETCH, monitor)?;
         let stalled = walker.standstill() > STRETCH || trail.knots.len() > trail.longest();
         let ended = match trail.accept(segments, &walker) {
             Verdict::Holds => ended.or(stalled.then_some(Ended::Stalled)),
             Verdict::Missing => {
-                walker = trail.walker();
+                walker = trail.walker(walker.careful);
                 continue;
             }
-            // Once from a fresh factorization; if that does not help, double precision is exhausted.
-            Verdict::Imprecise if trail.repaired < trail.knots.len() => {
+            // Carefully, and once more from a fresh factorization; if that does not help, double precision is exhausted.
+            Verdict::Imprecise if !walker.careful || trail.repaired < trail.knots.len() => {
                 trail.repaired = trail.knots.len();
-                walker = trail.walker();
+                walker = trail.walker(true);
                 continue;
             }
             Verdict::Imprecise => Some(Ended::Stalled),
@@ -41,7 +44,7 @@ pub(super) fn solve(problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Path
             return Ok(Path { knots: trail.knots, ended, max_nonzeros });
         }
         trail.admitted.clear();
-        walker.see(trail.working_set(walker.active()));
+        walker.see(trail.outsiders(&walker.active), &trail.c);
     }
 }
 
@@ -51,7 +54,7 @@ enum Verdict {
     Holds,
     /// An outsider was missing; it is admitted now, and the walk must begin again from the last knot.
     Missing,
-    /// The working set saw everything, but its answer is not optimal to [`BAR`].
+    /// The walk saw everything, but its answer is not optimal to [`BAR`], or [`PRECISE`] unless it was careful.
     Imprecise,
 }
 
@@ -83,54 +86,74 @@ impl<'a> Trail<'a> {
         Trail { problem, knots: vec![first], c, active, admitted: BTreeSet::new(), repaired: 0 }
     }
 
-    /// A walker at the last knot.
-    fn walker(&self) -> State<'a> {
+    /// The last knot.
+    fn standpoint(&self) -> Standpoint<'_> {
         let last = &self.knots[self.knots.len() - 1];
-        let working = self.working_set(self.active.iter().copied());
-        State::new(self.problem, working, last.level, &last.coefficients, &self.active)
+        Standpoint { level: last.level, w: &last.coefficients, c: &self.c, arrived: &self.active }
+    }
+
+    /// A walker there.
+    fn walker(&self, careful: bool) -> State<'a> {
+        State::new(self.problem, self.standpoint(), self.outsiders(&self.active), careful)
     }
 
     /// Keeps the segments up to the first that does not hold for all variables.
     fn accept(&mut self, segments: Vec<Segment>, walker: &State<'_>) -> Verdict {
+        if segments.is_empty() {
+            return Verdict::Holds;
+        }
         let problem = self.problem;
-        let points: Vec<&SparseVector> = segments.iter().map(|segment| &segment.coefficients).collect();
-        let all = correlations(problem, &points, STRETCH);
-        let mut outside = vec![0.0; problem.p()];
-        walker.variables().for_each(|j| outside[j] = f64::NEG_INFINITY);
+        let mut known = vec![false; problem.p()];
+        walker.variables().for_each(|j| known[j] = true);
+        let check = Check::new(problem, self.standpoint(), &segments, &known);
+        let mut kept = false;
         for (k, segment) in segments.into_iter().enumerate() {
-            let (c, level) = (column(&all, k), segment.level);
-            let (certificate, excess) = examine(problem, c, &segment.coefficients, level, &outside);
-            if excess > TIE * problem.unit && self.admit(c, level, &outside) {
-                return Verdict::Missing;
+            let (certificate, excess) = check.examine(k);
+            let mut admit = || self.admit(check.outside(k), segment.level);
+            if excess > TIE * problem.unit && admit() {
+                return self.cut(kept, Verdict::Missing);
             }
             // The plain measure counts only where the scaled one is not plainly fine: beside a variable of another
             // order of length it says nothing.
-            if certificate.scaled > BAR / 2.0 || (certificate.kkt > BAR && certificate.scaled > BAR / 10.0) {
-                return Verdict::Imprecise;
+            let Certificate { kkt, scaled } = certificate;
+            let precise = walker.careful || scaled <= PRECISE;
+            if scaled > BAR / 2.0 || (kkt > BAR && scaled > BAR / 10.0) || !precise {
+                return self.cut(kept, Verdict::Imprecise);
             }
-            self.push(segment, c, certificate);
-            if excess >= -TIE * problem.unit && self.admit(c, level, &outside) {
-                return Verdict::Missing;
+            let tied = excess >= -TIE * problem.unit && admit();
+            self.push(segment, certificate);
+            kept = true;
+            if tied {
+                return self.cut(kept, Verdict::Missing);
             }
         }
+        self.c = check.end();
         Verdict::Holds
     }
 
-    /// Admits outsiders that are at the level or above it. Whether there were any: a level that is itself a rounding
-    /// error ties with everything, and nothing more enters there.
-    fn admit(&mut self, c: &[f64], level: f64, outside: &[f64]) -> bool {
+    /// Ends a check before the end of the walk: all correlations at what is now the last knot, if there is a new one.
+    fn cut(&mut self, kept: bool, verdict: Verdict) -> Verdict {
+        if kept {
+            self.c = correlations(self.problem, &self.knots[self.knots.len() - 1].coefficients);
+        }
+        verdict
+    }
+
+    /// Admits those of `outsiders`, given with their correlations, that are at the level or above it. Whether there were
+    /// any: a level that is itself a rounding error ties with everything, and nothing more enters there.
+    fn admit(&mut self, outsiders: impl Iterator<Item = (usize, f64)>, level: f64) -> bool {
         let problem = self.problem;
         let before = self.admitted.len();
-        let found = (0..c.len()).filter(|&j| {
+        let found = outsiders.filter(|&(j, c)| {
             let (at, tie) = (level * problem.shared.v[j], problem.tie(j));
-            let reach = problem.reach(c[j]);
-            outside[j] == 0.0 && (reach > at + tie || (reach >= at - tie && at > 10.0 * tie))
+            let reach = problem.reach(c);
+            reach > at + tie || (reach >= at - tie && at > 10.0 * tie)
         });
-        self.admitted.extend(found);
+        self.admitted.extend(found.map(|(j, _)| j));
         self.admitted.len() > before
     }
 
-    fn push(&mut self, segment: Segment, c: &[f64], certificate: Certificate) {
+    fn push(&mut self, segment: Segment, certificate: Certificate) {
         let Segment { entered, left, level, coefficients } = segment;
         self.active.retain(|j| !left.contains(j));
         self.active.extend(&entered);
@@ -138,19 +161,21 @@ impl<'a> Trail<'a> {
             (last.entered, last.left) = (entered, left);
         }
         self.knots.push(Knot { level, coefficients, entered: Vec::new(), left: Vec::new(), certificate });
-        self.c.copy_from_slice(c);
     }
 
-    /// The active variables, those found missing, those at the level, and the next nearest to it; rising.
-    fn working_set(&self, active: impl Iterator<Item = usize>) -> Vec<usize> {
+    /// The variables to watch beside the active ones: those found missing, those at the level, and the next nearest to it;
+    /// rising.
+    fn outsiders(&self, active: &[usize]) -> Vec<usize> {
         let problem = self.problem;
         let (v, level) = (&problem.shared.v, self.knots[self.knots.len() - 1].level);
-        let mut chosen: BTreeSet<usize> = active.chain(self.admitted.iter().copied()).collect();
+        let mut is_active = vec![false; self.c.len()];
+        active.iter().for_each(|&j| is_active[j] = true);
+        let mut chosen: Vec<usize> = Vec::new();
         let mut rest: Vec<(f64, usize)> = Vec::with_capacity(self.c.len());
-        for (j, c) in self.c.iter().enumerate().filter(|&(j, _)| v[j].is_finite()) {
+        for (j, c) in self.c.iter().enumerate().filter(|&(j, _)| v[j].is_finite() && !is_active[j]) {
             let reach = problem.reach(*c);
-            if reach >= level * v[j] - problem.tie(j) {
-                chosen.insert(j);
+            if reach >= level * v[j] - problem.tie(j) || self.admitted.contains(&j) {
+                chosen.push(j);
             } else {
                 rest.push((reach / v[j], j));
             }
@@ -160,7 +185,8 @@ impl<'a> Trail<'a> {
             rest.select_nth_unstable_by(count, |x, y| y.0.total_cmp(&x.0).then(x.1.cmp(&y.1)));
         }
         chosen.extend(rest[..count].iter().map(|&(_, j)| j));
-        chosen.into_iter().collect()
+        chosen.sort_unstable();
+        chosen
     }
 
     /// More knots than any path that makes sense.

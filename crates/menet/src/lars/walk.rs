@@ -28,8 +28,8 @@
 use super::cholesky::Dependent;
 use super::path::Ended;
 use super::problem::Method;
-use super::state::State;
-use crate::linalg::axpy;
+use super::state::{Course, State, Watched};
+use crate::linalg::{axpy, vectorized};
 use crate::monitor::{Monitor, Stage, proceed};
 use crate::sparse::SparseVector;
 
@@ -56,7 +56,6 @@ const HARMLESS: f64 = 1e-10;
 
 /// The decision taken at a knot.
 struct Turn {
-    c: Vec<f64>,
     q: Vec<f64>,
     /// Tied variables that stay: their own side of the level is no event until the next knot.
     resting: Vec<bool>,
@@ -108,13 +107,10 @@ impl State<'_> {
                 Err(Halt::Ended(ended)) => return Ok((segments, Some(ended))),
                 Err(Halt::Stopped(error)) => return Err(error),
             };
-            let now: Vec<usize> = self.active().collect();
-            let (entered, left) = changes(&self.arrived, &now);
-            self.arrived = now;
-            self.advance(&turn);
-            let pairs = self.active().zip(self.w.iter().copied()).collect();
-            let coefficients = SparseVector::from_pairs(pairs);
-            segments.push(Segment { entered, left, level: self.level, coefficients });
+            let (entered, left) = changes(&self.arrived, &self.active);
+            self.arrived.clone_from(&self.active);
+            self.advance(turn);
+            segments.push(Segment { entered, left, level: self.level, coefficients: self.coefficients() });
         }
         Ok((segments, None))
     }
@@ -122,21 +118,23 @@ impl State<'_> {
     /// Decides which variables move from this knot on, and in which direction.
     fn turn(&mut self, monitor: &dyn Monitor) -> Result<Turn, Halt> {
         let lasso = self.problem.options().method == Method::Lasso;
-        let c = self.c.clone();
         let free = self.active.len();
-        let tied: Vec<usize> = (0..c.len())
-            .filter(|&i| {
-                !self.is_active[i] && self.problem.reach(c[i]) >= self.level * self.v[i] - self.tie[i]
-            })
-            .collect();
-        let mut resting = vec![false; c.len()];
-        let mut q = self.direction();
+        let tied = self.tied();
+        let mut resting = std::mem::take(&mut self.room.resting);
+        resting.clear();
+        resting.resize(self.watched.variables.len(), false);
+        // Unless a variable has left, this is the direction of the last step, and the rates are known.
+        let (mut q, mut rates) = match self.course.take() {
+            Some(Course { q, a }) => (q, a),
+            None => (self.direction(), Vec::new()),
+        };
         if tied.len() > MANY {
-            q = self.admit_all(&tied, &c, q);
+            q = self.admit_all(&tied, q);
+            rates.clear();
         }
         for _ in 0..10 * tied.len() + 10 {
             proceed(monitor, Stage::Lars)?;
-            let Some(Arrival { at, sign, pull }) = self.strongest(&tied, &resting, &c, &q) else { break };
+            let Some(Arrival { at, sign, pull }) = self.strongest(&tied, &resting, &q, &rates) else { break };
             if let Err(dependent) = self.admit(at, sign) {
                 self.tolerate(at, pull, dependent, &q)?;
                 resting[at] = true;
@@ -154,54 +152,75 @@ impl State<'_> {
                 q.push(0.0);
                 towards = self.retreat(free, &mut q, towards);
             }
-            q = towards;
+            self.room.q = std::mem::replace(&mut q, towards);
+            rates.clear();
         }
+        self.room.a = rates;
         let needed = self.active.len();
         if self.problem.options().max_nonzeros.is_some_and(|max| needed > max) {
             return Err(Ended::MaxNonzeros { needed }.into());
         }
         for &i in &tied {
-            resting[i] = !self.is_active[i];
+            resting[i] = !self.watched.is_active[i];
         }
-        Ok(Turn { c, q, resting })
+        Ok(Turn { q, resting })
+    }
+
+    /// The watched variables at the level, by position.
+    fn tied(&self) -> Vec<usize> {
+        let Watched { c, v, tie, is_active, .. } = &self.watched;
+        let (level, positive) = (self.level, self.problem.options().positive);
+        let near = |i: usize| {
+            let reach = if positive { c[i] } else { c[i].abs() };
+            (reach >= level * v[i] - tie[i]) & !is_active[i]
+        };
+        (0..c.len()).filter(|&i| near(i)).collect()
     }
 
     /// The tied variables whose correlation would stay above the falling level if they did not move, with the margin
-    /// `vⱼ − sⱼaⱼ`.
-    fn arrivals(&self, tied: &[usize], resting: &[bool], c: &[f64], q: &[f64]) -> Vec<Arrival> {
-        let m = self.variables.len();
-        let all = if tied.len() > MANY { self.combine(q) } else { Vec::new() };
-        let rate = |i: usize| match all.get(i) {
+    /// `vⱼ − sⱼaⱼ`; `rates` are the `a`, if they are known.
+    fn arrivals(&self, tied: &[usize], resting: &[bool], q: &[f64], rates: &[f64]) -> Vec<Arrival> {
+        let watched = &self.watched;
+        let m = watched.variables.len();
+        let waiting: Vec<usize> =
+            tied.iter().copied().filter(|&i| !watched.is_active[i] && !resting[i]).collect();
+        let mut computed = Vec::new();
+        if rates.is_empty() && waiting.len() > MANY {
+            self.combine(q, &mut computed);
+        }
+        let rates = if rates.is_empty() { &computed } else { rates };
+        let rate = |i: usize| match rates.get(i) {
             Some(&a) => a,
-            None => q.iter().enumerate().map(|(k, q)| self.columns[k * m + i] * q).sum(),
+            None => q.iter().enumerate().map(|(k, q)| watched.columns[k * m + i] * q).sum(),
         };
-        let waiting = tied.iter().filter(|&&i| !self.is_active[i] && !resting[i]);
-        let arrival = |&at: &usize| {
-            let sign = if self.problem.options().positive { 1.0 } else { c[at].signum() };
-            Arrival { at, sign, pull: self.v[at] - sign * rate(at) }
+        let arrival = |at: usize| {
+            let sign = if self.problem.options().positive { 1.0 } else { watched.c[at].signum() };
+            Arrival { at, sign, pull: watched.v[at] - sign * rate(at) }
         };
-        waiting.map(arrival).filter(|arrival| arrival.pull * self.level > self.tie[arrival.at]).collect()
+        let moves = |arrival: &Arrival| arrival.pull * self.level > watched.tie[arrival.at];
+        waiting.into_iter().map(arrival).filter(moves).collect()
     }
 
     /// The arrival with the widest margin, relative to its length; the first of equals.
-    fn strongest(&self, tied: &[usize], resting: &[bool], c: &[f64], q: &[f64]) -> Option<Arrival> {
-        let mut arrivals = self.arrivals(tied, resting, c, q).into_iter();
+    fn strongest(&self, tied: &[usize], resting: &[bool], q: &[f64], rates: &[f64]) -> Option<Arrival> {
+        let mut arrivals = self.arrivals(tied, resting, q, rates).into_iter();
         let first = arrivals.next()?;
-        let stronger = |x: &Arrival, y: &Arrival| x.pull * self.tie[y.at] > y.pull * self.tie[x.at];
+        let tie = &self.watched.tie;
+        let stronger = |x: &Arrival, y: &Arrival| x.pull * tie[y.at] > y.pull * tie[x.at];
         Some(arrivals.fold(first, |best, next| if stronger(&next, &best) { next } else { best }))
     }
 
     /// Where many tie, as equal columns do, one at a time is slow and usually they all move: admits them all if that is
     /// the answer, and none otherwise. The direction then.
-    fn admit_all(&mut self, tied: &[usize], c: &[f64], q: Vec<f64>) -> Vec<f64> {
-        let resting = vec![false; c.len()];
+    fn admit_all(&mut self, tied: &[usize], q: Vec<f64>) -> Vec<f64> {
+        let resting = vec![false; self.watched.variables.len()];
         let before = self.active.len();
-        let arrivals = self.arrivals(tied, &resting, c, &q);
+        let arrivals = self.arrivals(tied, &resting, &q, &[]);
         let admitted = arrivals.iter().all(|arrival| self.admit(arrival.at, arrival.sign).is_ok());
         if admitted {
             let towards = self.direction();
             let forward = (before..towards.len()).all(|k| towards[k] * self.sign[k] > 0.0);
-            if forward && self.strongest(tied, &resting, c, &towards).is_none() {
+            if forward && self.strongest(tied, &resting, &towards, &[]).is_none() {
                 return towards;
             }
         }
@@ -212,14 +231,13 @@ impl State<'_> {
     }
 
     /// Whether a variable that cannot be appended may be left out.
-    fn tolerate(&self, i: usize, pull: f64, dependent: Dependent, q: &[f64]) -> Result<(), Ended> {
-        let (variable, unit) = (self.variables[i], self.problem.unit);
+    fn tolerate(&mut self, i: usize, pull: f64, dependent: Dependent, q: &[f64]) -> Result<(), Ended> {
+        let (variable, unit) = (self.watched.variables[i], self.problem.unit);
         let scale = &self.problem.shared.scale;
         // The pull inherits the rounding of q through the combination of active variables that it depends on.
-        let column = self.gram_column(i);
-        let mut combination: Vec<f64> = self.active.iter().map(|&k| column[k]).collect();
+        let mut combination = self.gram_column(variable).split_off(self.watched.variables.len());
         self.factor.solve(&mut combination);
-        let size = |x: &[f64]| -> f64 { self.active().zip(x).map(|(j, x)| scale[j] * x.abs()).sum() };
+        let size = |x: &[f64]| -> f64 { self.active.iter().zip(x).map(|(&j, x)| scale[j] * x.abs()).sum() };
         let rounding = 4.0 * f64::EPSILON * self.level * size(q) * (scale[variable] + size(&combination));
         if pull * self.level <= rounding.max(HARMLESS * unit * scale[variable]) {
             Ok(())
@@ -251,27 +269,16 @@ impl State<'_> {
     }
 
     /// Goes to the next knot: the first of an arrival, a drop, and the end.
-    fn advance(&mut self, turn: &Turn) {
-        let Turn { c, q, resting } = turn;
+    fn advance(&mut self, turn: Turn) {
+        let Turn { q, resting } = turn;
         let options = self.problem.options();
         let level = self.level;
-        let a = self.combine(q);
-        let mut next = options.lambda_min;
-        for i in (0..a.len()).filter(|&i| !self.is_active[i]) {
-            for sign in if options.positive { &[1.0][..] } else { &[1.0, -1.0] } {
-                let (c, a) = (sign * c[i], sign * a[i]);
-                // What its correlation would be at level 0: without this much there is no arrival, only
-                // rounding beside a variable that rides along at the level.
-                let remains = c - level * a;
-                let rests = resting[i] && c > 0.0;
-                if remains > self.tie[i] && !rests && a < self.v[i] {
-                    next = next.max(remains / (self.v[i] - a));
-                }
-            }
-        }
+        let mut a = std::mem::take(&mut self.room.a);
+        self.combine(&q, &mut a);
+        let mut next = self.next_arrival(&a, &resting).max(options.lambda_min);
         let mut dropping = None;
         if options.method == Method::Lasso {
-            for (k, (w, q)) in self.w.iter().zip(q).enumerate() {
+            for (k, (w, q)) in self.w.iter().zip(&q).enumerate() {
                 if w * q < 0.0 && level + w / q > next {
                     next = level + w / q;
                     dropping = Some(k);
@@ -282,11 +289,57 @@ impl State<'_> {
         let gamma = level - next;
         self.standstill = if gamma > 1e-15 * level { 0 } else { self.standstill + 1 };
         self.level = next;
-        axpy(gamma, q, &mut self.w);
+        axpy(gamma, &q, &mut self.w);
+        axpy(-gamma, &a, &mut self.watched.c);
         if let Some(k) = dropping {
             self.w[k] = 0.0;
         }
+        self.course = Some(Course { q, a });
+        self.room.resting = resting;
         self.settle();
+    }
+
+    /// The highest level at which a watched variable arrives, 0 if none does. Eight at a time, without branches.
+    fn next_arrival(&self, a: &[f64], resting: &[bool]) -> f64 {
+        const LANES: usize = 8;
+        let level = self.level;
+        let negative = !self.problem.options().positive;
+        let watched = &self.watched;
+        vectorized(
+            #[inline(always)]
+            || {
+                let mut best = [0.0f64; LANES];
+                let (a, a_tail) = a.as_chunks::<LANES>();
+                let (c, c_tail) = watched.c.as_chunks::<LANES>();
+                let (v, v_tail) = watched.v.as_chunks::<LANES>();
+                let (tie, tie_tail) = watched.tie.as_chunks::<LANES>();
+                let (active, active_tail) = watched.is_active.as_chunks::<LANES>();
+                let (rests, rests_tail) = resting.as_chunks::<LANES>();
+                // What a correlation would be at level 0: without this much there is no arrival, only rounding beside
+                // a variable that rides along at the level.
+                let arrival = |c: f64, a: f64, v: f64, tie: f64, rests: bool| {
+                    let remains = c - level * a;
+                    let arrives = (remains > tie) & (a < v) & !(rests & (c > 0.0));
+                    if arrives { remains / (v - a) } else { 0.0 }
+                };
+                let mut look = |l: usize, c: f64, a: f64, v: f64, tie: f64, active: bool, rests: bool| {
+                    let up = arrival(c, a, v, tie, rests);
+                    let down = if negative { arrival(-c, -a, v, tie, rests) } else { 0.0 };
+                    let first = if up > down { up } else { down };
+                    best[l] = if (first > best[l]) & !active { first } else { best[l] };
+                };
+                for k in 0..c.len() {
+                    for l in 0..LANES {
+                        look(l, c[k][l], a[k][l], v[k][l], tie[k][l], active[k][l], rests[k][l]);
+                    }
+                }
+                for l in 0..c_tail.len() {
+                    let (active, rests) = (active_tail[l], rests_tail[l]);
+                    look(l, c_tail[l], a_tail[l], v_tail[l], tie_tail[l], active, rests);
+                }
+                best.into_iter().fold(0.0, f64::max)
+            },
+        )
     }
 
     /// How many steps in a row did not lower the level.
