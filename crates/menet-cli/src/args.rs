@@ -70,13 +70,7 @@ impl HowArgs {
     /// Reads data for a model: its columns in the model's order, missing values filled with the training mean if asked.
     pub(crate) fn read_for(&self, source: &str, men: &Men) -> Result<Table, Failure> {
         let options = ReadOptions { impute_mean: false, ..self.options() };
-        let mut table = menet_io::read(source, &options)?;
-        if let Some(names) = men.feature_names() {
-            table = table.select(names)?;
-        }
-        if self.impute.is_some() && table.columns == men.projection().variables() {
-            table.fill_missing(men.projection().mean());
-        }
+        let table = menet_io::read(source, &options)?.arranged(men, self.impute.is_some())?;
         table.check_missing()?;
         Ok(table)
     }
@@ -108,7 +102,7 @@ impl HowArgs {
         Ok(table)
     }
 
-    fn options(&self) -> ReadOptions {
+    pub(crate) fn options(&self) -> ReadOptions {
         ReadOptions {
             label: self.label.clone(),
             drop: self.drop.clone(),

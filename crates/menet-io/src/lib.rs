@@ -1,22 +1,25 @@
 //! Data sets and model files for menet.
 //!
 //! [`read`] takes the name of a built-in set, a file or a folder and gives a [`Table`], which lends itself as a
-//! [`menet::Dataset`] without a copy. [`model`] saves and loads fitted models. Files are written whole or not at all
-//! ([`atomic`]).
+//! [`menet::Dataset`] without a copy. [`blocks`] reads what is larger than memory, and [`transform()`] projects it. [`model`]
+//! saves and loads fitted models. Files are written whole or not at all ([`atomic`]).
 //!
 //! To add a format: one file in `formats/`, and one line in [`formats::REGISTRY`].
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
 pub mod atomic;
+pub mod blocks;
 pub mod builtin;
 pub mod error;
 pub mod formats;
 pub mod model;
 pub mod table;
+pub mod transform;
 pub mod write;
 
 pub use error::{Error, Result};
 pub use formats::{ReadOptions, read};
 pub use model::ModelFile;
 pub use table::Table;
+pub use transform::transform;

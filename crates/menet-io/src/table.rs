@@ -1,7 +1,7 @@
 //! What a reader gives: numbers in rows, with whatever else the file knows.
 
 use faer::MatRef;
-use menet::Dataset;
+use menet::{Dataset, Men};
 
 use crate::error::{Error, Result};
 
@@ -58,20 +58,33 @@ impl Table {
     /// # Errors
     /// When there is one.
     pub fn check_missing(&self) -> Result<()> {
-        match self.values.iter().position(|value| value.is_nan()) {
-            None => Ok(()),
-            Some(at) => {
-                let (row, column) = (at / self.columns, at % self.columns);
-                let count = self.values.iter().filter(|value| value.is_nan()).count();
-                let problem = format!(
-                    "a value is missing in sample {} of {}, variable {} ({count} missing in all); fill them with \
-                     --impute mean",
-                    row + 1,
-                    self.rows,
-                    self.variable(column),
-                );
-                Err(Error::input(self.source.as_ref(), problem))
-            }
+        let mut missing = Missing::default();
+        missing.look(self, 0);
+        missing.check(&self.source, self.rows)
+    }
+
+    /// The table as a model takes it: its columns in the model's order, and if `fill` missing values replaced by the mean
+    /// of the training data.
+    ///
+    /// # Errors
+    /// When there is no column of a name that the model needs.
+    pub fn arranged(self, men: &Men, fill: bool) -> Result<Self> {
+        let mut table = match men.feature_names() {
+            Some(names) => self.select(names)?,
+            None => self,
+        };
+        if fill && table.columns == men.projection().variables() {
+            table.fill_missing(men.projection().mean());
+        }
+        Ok(table)
+    }
+
+    /// Adds the samples of another table with the same columns.
+    pub(crate) fn append(&mut self, other: Table) {
+        self.values.extend(other.values);
+        self.rows += other.rows;
+        if let (Some(labels), Some(more)) = (&mut self.labels, other.labels) {
+            labels.extend(more);
         }
     }
 
@@ -161,5 +174,37 @@ impl Table {
             Some(names) => format!("{:?}", names[column]),
             None => (column + 1).to_string(),
         }
+    }
+}
+
+/// Missing values, looked for in one table after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Missing {
+    count: usize,
+    /// The sample and the variable of the first.
+    first: Option<(usize, String)>,
+}
+
+impl Missing {
+    /// Looks for them in a table that begins at sample `start`.
+    pub(crate) fn look(&mut self, table: &Table, start: usize) {
+        let Some(at) = table.values.iter().position(|value| value.is_nan()) else { return };
+        self.count += table.values[at..].iter().filter(|value| value.is_nan()).count();
+        self.first.get_or_insert_with(|| (start + at / table.columns, table.variable(at % table.columns)));
+    }
+
+    pub(crate) fn any(&self) -> bool {
+        self.count > 0
+    }
+
+    /// Refuses them, once all `rows` were looked at.
+    pub(crate) fn check(self, source: &str, rows: usize) -> Result<()> {
+        let Some((row, variable)) = self.first else { return Ok(()) };
+        let problem = format!(
+            "a value is missing in sample {} of {rows}, variable {variable} ({} missing in all); fill them with --impute mean",
+            row + 1,
+            self.count,
+        );
+        Err(Error::input(source.as_ref(), problem))
     }
 }

@@ -1,10 +1,10 @@
-//! Writing projected samples and labels.
+//! Writing projected samples and labels, block by block.
 
-use std::path::Path;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use faer::MatRef;
-use npyz::WriterBuilder;
 use parquet::basic::{Compression, Repetition, Type as PhysicalType};
 use parquet::data_type::DoubleType;
 use parquet::errors::ParquetError;
@@ -12,8 +12,11 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
 
-use crate::atomic;
+use crate::atomic::{self, Draft, failed};
 use crate::error::{Error, Result};
+
+/// Bytes of numbers in a row group of a parquet file.
+const GROUP: usize = 32 << 20;
 
 /// Writes a matrix as `.csv` (with a header, shortest digits that read back the same), `.npy` or `.parquet`, by the file's
 /// name; `-` is CSV on standard output.
@@ -21,54 +24,188 @@ use crate::error::{Error, Result};
 /// # Errors
 /// When the ending is unknown, or the file cannot be written.
 pub fn matrix(path: &Path, header: &[String], x: MatRef<'_, f64>) -> Result<()> {
-    let ending = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
-    match ending.as_str() {
-        "csv" => {
-            csv_rows(path, header, (0..x.nrows()).map(|i| x.row(i).iter().map(f64::to_string).collect()))
-        }
-        _ if path.as_os_str() == "-" => {
-            csv_rows(path, header, (0..x.nrows()).map(|i| x.row(i).iter().map(f64::to_string).collect()))
-        }
-        "parquet" => {
-            let bytes = parquet_bytes(header, x).map_err(|e| Error::output(path, e))?;
-            atomic::write(path, |out| out.write_all(&bytes))
-        }
-        "npy" => atomic::write(path, |out| {
-            let shape = [x.nrows() as u64, x.ncols() as u64];
-            let mut writer =
-                npyz::WriteOptions::new().default_dtype().shape(&shape).writer(out).begin_nd()?;
-            for i in 0..x.nrows() {
-                writer.extend(x.row(i).iter().copied())?;
+    let mut writer = BlockWriter::create(path, header)?;
+    writer.write(x)?;
+    writer.finish()
+}
+
+/// A matrix of which rows arrive in blocks, written as [`matrix`] does: the file is the same whatever the blocks. It takes
+/// its place in [`BlockWriter::finish`], and without that leaves nothing.
+#[derive(Debug)]
+pub struct BlockWriter {
+    path: PathBuf,
+    rows: usize,
+    columns: usize,
+    form: Form,
+}
+
+#[derive(Debug)]
+enum Form {
+    Csv(Draft),
+    Npy(Draft),
+    Parquet(Box<Groups>),
+}
+
+impl BlockWriter {
+    /// Begins a file with the columns of `header`.
+    ///
+    /// # Errors
+    /// When the ending is unknown, or the file cannot be written.
+    pub fn create(path: &Path, header: &[String]) -> Result<Self> {
+        let ending = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+        let form = match ending.as_str() {
+            _ if path.as_os_str() == "-" => Form::csv(path, header)?,
+            "csv" => Form::csv(path, header)?,
+            "npy" => {
+                let mut draft = Draft::new(path)?;
+                draft.write_all(&npy_header(0, header.len())).map_err(|e| failed(path, e))?;
+                Form::Npy(draft)
             }
-            writer.finish()
-        }),
-        _ => Err(Error::input(
-            path,
-            "unknown ending for numbers; use .csv, .npy, .parquet, or - for standard output",
-        )),
+            "parquet" => Form::Parquet(Box::new(Groups::new(path, header)?)),
+            _ => {
+                let problem =
+                    "unknown ending for numbers; use .csv, .npy, .parquet, or - for standard output";
+                return Err(Error::input(path, problem));
+            }
+        };
+        Ok(BlockWriter { path: path.to_owned(), rows: 0, columns: header.len(), form })
+    }
+
+    /// Writes further rows.
+    ///
+    /// # Errors
+    /// When they are not as wide as the header, or the file cannot be written.
+    pub fn write(&mut self, x: MatRef<'_, f64>) -> Result<()> {
+        if x.ncols() != self.columns {
+            let why = format!("the header names {} columns", self.columns);
+            let (given, expected) = (x.ncols(), self.columns);
+            return Err(menet::Error::Size { what: "a row", given, expected, why }.into());
+        }
+        self.rows += x.nrows();
+        match &mut self.form {
+            Form::Csv(draft) => {
+                for i in 0..x.nrows() {
+                    for (k, value) in x.row(i).iter().enumerate() {
+                        let comma = if k == 0 { "" } else { "," };
+                        write!(draft, "{comma}{value}").map_err(|e| failed(&self.path, e))?;
+                    }
+                    draft.write_all(b"\n").map_err(|e| failed(&self.path, e))?;
+                }
+                Ok(())
+            }
+            Form::Npy(draft) => {
+                let mut bytes = Vec::with_capacity(8 * x.ncols());
+                for i in 0..x.nrows() {
+                    bytes.clear();
+                    bytes.extend(x.row(i).iter().flat_map(|value| value.to_le_bytes()));
+                    draft.write_all(&bytes).map_err(|e| failed(&self.path, e))?;
+                }
+                Ok(())
+            }
+            Form::Parquet(groups) => groups.write(x).map_err(|e| not_written(&self.path, &e)),
+        }
+    }
+
+    /// Puts the file in its place.
+    ///
+    /// # Errors
+    /// When it cannot be written; nothing is left of it then.
+    pub fn finish(self) -> Result<()> {
+        match self.form {
+            Form::Csv(draft) => draft.finish(),
+            Form::Npy(mut draft) => {
+                let header = npy_header(self.rows, self.columns);
+                draft.rewrite_start(&header).map_err(|e| failed(&self.path, e))?;
+                draft.finish()
+            }
+            Form::Parquet(groups) => groups.finish().map_err(|e| not_written(&self.path, &e))?.finish(),
+        }
     }
 }
 
-/// A parquet file with one column of doubles a column of `x`.
-fn parquet_bytes(header: &[String], x: MatRef<'_, f64>) -> std::result::Result<Vec<u8>, ParquetError> {
-    let column = |name: &String| {
-        Type::primitive_type_builder(name, PhysicalType::DOUBLE).with_repetition(Repetition::REQUIRED).build()
-    };
-    let fields =
-        header.iter().map(|name| column(name).map(Arc::new)).collect::<std::result::Result<Vec<_>, _>>()?;
-    let schema = Arc::new(Type::group_type_builder("schema").with_fields(fields).build()?);
-    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties))?;
-    let mut group = writer.next_row_group()?;
-    for values in x.col_iter() {
-        if let Some(mut column) = group.next_column()? {
-            let values: Vec<f64> = values.iter().copied().collect();
-            column.typed::<DoubleType>().write_batch(&values, None, None)?;
-            column.close()?;
-        }
+impl Form {
+    fn csv(path: &Path, header: &[String]) -> Result<Self> {
+        let mut draft = Draft::new(path)?;
+        write_records(&mut draft, header, std::iter::empty()).map_err(|e| failed(path, e))?;
+        Ok(Form::Csv(draft))
     }
-    group.close()?;
-    writer.into_inner()
+}
+
+/// What stands before the numbers of a `.npy` file. It is as long for any number of rows, so that it can be written again
+/// when they are known.
+fn npy_header(rows: usize, columns: usize) -> Vec<u8> {
+    let text = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
+    // Magic, version 1.0, the length of what follows: 128 bytes in all, enough for any two sizes.
+    let mut bytes = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+    bytes.extend(format!("{text:<117}\n").bytes());
+    bytes
+}
+
+/// Rows on their way into the row groups of a parquet file, which are as long whatever the blocks.
+#[derive(Debug)]
+struct Groups {
+    writer: SerializedFileWriter<Draft>,
+    columns: Vec<Vec<f64>>,
+    rows: usize,
+}
+
+impl Groups {
+    fn new(path: &Path, header: &[String]) -> Result<Self> {
+        let column = |name: &String| {
+            let double = Type::primitive_type_builder(name, PhysicalType::DOUBLE);
+            double.with_repetition(Repetition::REQUIRED).build().map(Arc::new)
+        };
+        let schema = header.iter().map(column).collect::<std::result::Result<Vec<_>, _>>();
+        let schema = schema.and_then(|fields| Type::group_type_builder("schema").with_fields(fields).build());
+        let schema = Arc::new(schema.map_err(|e| not_written(path, &e))?);
+        let properties = Arc::new(WriterProperties::builder().set_compression(Compression::SNAPPY).build());
+        let writer = SerializedFileWriter::new(Draft::new(path)?, schema, properties);
+        Ok(Groups {
+            writer: writer.map_err(|e| not_written(path, &e))?,
+            columns: vec![Vec::new(); header.len()],
+            rows: (GROUP / 8 / header.len().max(1)).max(1),
+        })
+    }
+
+    fn write(&mut self, x: MatRef<'_, f64>) -> std::result::Result<(), ParquetError> {
+        let mut start = 0;
+        while start < x.nrows() {
+            let held = self.columns.first().map_or(0, Vec::len);
+            let count = (self.rows - held).min(x.nrows() - start);
+            for (column, values) in self.columns.iter_mut().zip(x.subrows(start, count).col_iter()) {
+                column.extend(values.iter());
+            }
+            start += count;
+            if held + count == self.rows {
+                self.close_group()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn close_group(&mut self) -> std::result::Result<(), ParquetError> {
+        let mut group = self.writer.next_row_group()?;
+        for values in &mut self.columns {
+            if let Some(mut column) = group.next_column()? {
+                column.typed::<DoubleType>().write_batch(values, None, None)?;
+                column.close()?;
+            }
+            values.clear();
+        }
+        group.close()?;
+        Ok(())
+    }
+
+    fn finish(mut self) -> std::result::Result<Draft, ParquetError> {
+        if self.columns.iter().any(|column| !column.is_empty()) {
+            self.close_group()?;
+        }
+        self.writer.into_inner()
+    }
+}
+
+fn not_written(path: &Path, e: &ParquetError) -> Error {
+    Error::output(path, format!("cannot be written: {e}"))
 }
 
 /// Writes rows of text as CSV.
@@ -80,17 +217,23 @@ pub fn csv_rows(path: &Path, header: &[String], rows: impl Iterator<Item = Vec<S
     if !csv && path.as_os_str() != "-" {
         return Err(Error::input(path, "only .csv, or - for standard output, can be written here"));
     }
-    atomic::write(path, |out| {
-        let mut writer = csv::Writer::from_writer(out);
-        // The cause itself: a broken pipe must be recognised as one.
-        let cause = |e: csv::Error| match e.into_kind() {
-            csv::ErrorKind::Io(e) => e,
-            other => std::io::Error::other(format!("{other:?}")),
-        };
-        writer.write_record(header).map_err(cause)?;
-        for row in rows {
-            writer.write_record(&row).map_err(cause)?;
-        }
-        writer.flush()
-    })
+    atomic::write(path, |out| write_records(out, header, rows))
+}
+
+fn write_records(
+    out: impl Write,
+    header: &[String],
+    rows: impl Iterator<Item = Vec<String>>,
+) -> std::io::Result<()> {
+    let mut writer = csv::Writer::from_writer(out);
+    // The cause itself: a broken pipe must be recognised as one.
+    let cause = |e: csv::Error| match e.into_kind() {
+        csv::ErrorKind::Io(e) => e,
+        other => std::io::Error::other(format!("{other:?}")),
+    };
+    writer.write_record(header).map_err(cause)?;
+    for row in rows {
+        writer.write_record(&row).map_err(cause)?;
+    }
+    writer.flush()
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-/// The stages of a fit, in the order data flow through them.
+/// The stages of a fit, in the order data flow through them, and what comes after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Stage {
@@ -24,10 +24,12 @@ pub enum Stage {
     Reduction,
     /// The LARS paths.
     Lars,
+    /// Not of a fit: projecting samples.
+    Transform,
 }
 
 impl Stage {
-    /// All stages in order.
+    /// All stages of a fit in order.
     pub const ALL: [Stage; 6] =
         [Stage::Preprocess, Stage::Neighbors, Stage::Alignment, Stage::Target, Stage::Reduction, Stage::Lars];
 
@@ -40,6 +42,7 @@ impl Stage {
             Stage::Target => "target",
             Stage::Reduction => "reduction",
             Stage::Lars => "lars",
+            Stage::Transform => "transform",
         }
     }
 }

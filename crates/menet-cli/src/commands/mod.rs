@@ -13,18 +13,6 @@ pub(crate) mod transform;
 pub(crate) mod tune;
 
 use menet::Men;
-use menet_io::{ModelFile, Table};
-
-use crate::args::{HowArgs, ModelArgs};
-use crate::failure::Failure;
-
-/// A model, the part of it that was asked for, and data in the order of its variables.
-fn model_and_data(model: &ModelArgs, data: &str, how: &HowArgs) -> Result<(ModelFile, Men, Table), Failure> {
-    let file = ModelFile::load(&model.model)?;
-    let men = file.men.at(model.nonzeros, model.components)?;
-    let table = how.read_for(data, &men)?;
-    Ok((file, men, table))
-}
 
 /// The name of a variable, its number from 1 if it has none.
 fn variable(men: &Men, j: usize) -> String {

@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use menet_io::{ModelFile, blocks};
 
-use super::model_and_data;
 use crate::Context;
 use crate::args::{DataArgs, ModelArgs};
 use crate::failure::Failure;
 use crate::text;
 
-/// Project data with a model.
+/// Project data with a model. Text, Parquet and .npy files may be larger than memory: they are read in blocks.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  menet transform --model leukemia.safetensors --data leukemia --out z.csv"
@@ -27,19 +27,17 @@ pub(crate) struct Transform {
 
 impl Transform {
     pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
-        let (_, men, table) = model_and_data(&self.model, &self.data.data, &self.data.how)?;
-        let z = men.transform(table.matrix())?;
-        let header: Vec<String> = (1..=z.ncols()).map(|k| format!("z{k}")).collect();
-        menet_io::write::matrix(&self.out, &header, z.as_ref())?;
+        let file = ModelFile::load(&self.model.model)?;
+        let men = file.men.at(self.model.nonzeros, self.model.components)?;
+        let (source, options) = (&self.data.data, self.data.how.options());
+        let n = menet_io::transform(&men, source, &options, &self.out, blocks::BLOCK, &context.watch)?;
+        context.watch.done();
+        let d = men.projection().components();
         if self.out.as_os_str() != "-" {
             if context.json {
-                text::print(format_args!(
-                    "{}",
-                    serde_json::json!({ "n": z.nrows(), "components": z.ncols() })
-                ))?;
+                text::print(format_args!("{}", serde_json::json!({ "n": n, "components": d })))?;
             } else {
-                let line = format!("{} samples on {} axes: {}", z.nrows(), z.ncols(), self.out.display());
-                context.say(line)?;
+                context.say(format_args!("{n} samples on {d} axes: {}", self.out.display()))?;
             }
         }
         Ok(())

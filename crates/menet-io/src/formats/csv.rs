@@ -1,10 +1,13 @@
 //! Comma- and tab-separated text with a header, packed or not.
 
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
 
 use super::columns::{Role, not_a_number, roles, variables};
-use super::{Format, ReadOptions, open};
+use super::{Format, Meter, ReadOptions, Reader, open_metered};
+use crate::blocks::{self, Blocks, room};
 use crate::error::{Error, Result};
 use crate::table::Table;
 
@@ -13,7 +16,7 @@ pub const CSV: Format = Format {
     name: "csv",
     endings: &[".csv", ".csv.gz"],
     summary: "comma-separated text with a header; the column `label` holds the classes",
-    read: |path, options| read_from(open(path)?, b',', path, options),
+    reader: Reader::Blocks(|path, options| open_text(b',', path, options)),
 };
 
 /// Tab-separated.
@@ -21,63 +24,156 @@ pub const TSV: Format = Format {
     name: "tsv",
     endings: &[".tsv", ".tsv.gz"],
     summary: "tab-separated text with a header",
-    read: |path, options| read_from(open(path)?, b'\t', path, options),
+    reader: Reader::Blocks(|path, options| open_text(b'\t', path, options)),
 };
 
 /// Texts that stand for a missing value.
 const MISSING: [&[u8]; 6] = [b"", b"NA", b"NaN", b"nan", b"null", b"?"];
 
+/// Bytes of text that are split into fields before the fields are read, by all threads.
+const BATCH: usize = 1 << 20;
+
+fn open_text(delimiter: u8, path: &Path, options: &ReadOptions) -> Result<Box<dyn Blocks>> {
+    let (reader, meter) = open_metered(path)?;
+    Ok(Box::new(Text::new(reader, meter, delimiter, path, options)?))
+}
+
 /// Reads separated text.
 ///
 /// # Errors
 /// When it is empty or ragged, a column name repeats, or a field is not a number.
-pub fn read_from(reader: impl Read, delimiter: u8, path: &Path, options: &ReadOptions) -> Result<Table> {
-    let mut reader =
-        csv::ReaderBuilder::new().delimiter(delimiter).buffer_capacity(1 << 18).from_reader(reader);
-    let invalid = |e: csv::Error| Error::input(path, e);
-    let header = reader.headers().map_err(invalid)?.clone();
-    let columns: Vec<&str> = header.iter().collect();
-    let signs = [(';', "semicolons"), ('\t', "tabs"), (',', "commas"), ('|', "bars")];
-    if let [only] = columns[..]
-        && let Some((_, name)) = signs.iter().find(|(sign, _)| only.contains(*sign))
-    {
-        let problem = format!(
-            "its header {only:?} is one column, but looks separated by {name}; .csv files are separated by commas (and \
-             numbers have a decimal point), .tsv files by tabs"
-        );
-        return Err(Error::input(path, problem));
+pub fn read_from(
+    reader: impl Read + Send,
+    delimiter: u8,
+    path: &Path,
+    options: &ReadOptions,
+) -> Result<Table> {
+    blocks::whole(&mut Text::new(reader, Meter::default(), delimiter, path, options)?, path)
+}
+
+/// Text of which the header has been read.
+struct Text<R> {
+    path: PathBuf,
+    reader: csv::Reader<R>,
+    meter: Meter,
+    header: csv::StringRecord,
+    /// Where the variables and the label stand.
+    variables: Vec<usize>,
+    label: Option<usize>,
+    names: Vec<String>,
+    /// Rows split into fields, kept for their room.
+    records: Vec<csv::ByteRecord>,
+}
+
+impl<R: Read> Text<R> {
+    fn new(reader: R, meter: Meter, delimiter: u8, path: &Path, options: &ReadOptions) -> Result<Self> {
+        let mut reader =
+            csv::ReaderBuilder::new().delimiter(delimiter).buffer_capacity(1 << 18).from_reader(reader);
+        let header = reader.headers().map_err(|e| Error::input(path, e))?.clone();
+        let columns: Vec<&str> = header.iter().collect();
+        let signs = [(';', "semicolons"), ('\t', "tabs"), (',', "commas"), ('|', "bars")];
+        if let [only] = columns[..]
+            && let Some((_, name)) = signs.iter().find(|(sign, _)| only.contains(*sign))
+        {
+            let problem = format!(
+                "its header {only:?} is one column, but looks separated by {name}; .csv files are separated by commas \
+                 (and numbers have a decimal point), .tsv files by tabs"
+            );
+            return Err(Error::input(path, problem));
+        }
+        let roles = roles(&columns, path, options)?;
+        Ok(Text {
+            path: path.to_owned(),
+            reader,
+            meter,
+            variables: (0..roles.len()).filter(|&at| roles[at] == Role::Variable).collect(),
+            label: roles.iter().position(|role| *role == Role::Label),
+            names: variables(&columns, &roles),
+            header,
+            records: Vec::new(),
+        })
     }
-    let roles = roles(&columns, path, options)?;
-    let names = variables(&columns, &roles);
-    let has_label = roles.contains(&Role::Label);
-    let (mut values, mut labels) = (Vec::new(), Vec::new());
-    let mut record = csv::ByteRecord::new();
-    while reader.read_byte_record(&mut record).map_err(invalid)? {
-        for (at, (field, role)) in record.iter().zip(&roles).enumerate() {
-            match role {
-                Role::Dropped => {}
-                Role::Label => labels.push(String::from_utf8_lossy(field).into_owned()),
-                Role::Variable => values.push(number(field).ok_or_else(|| {
-                    let line = record.position().map_or(0, csv::Position::line);
-                    let problem = not_a_number(&header[at], &String::from_utf8_lossy(field));
-                    Error::input(path, format!("line {line}, {problem}"))
-                })?),
+
+    /// Splits further rows into fields, at most so many, and says how many.
+    fn split(&mut self, rows: usize) -> Result<usize> {
+        let (mut count, mut bytes) = (0, 0);
+        while count < rows && bytes < BATCH {
+            if count == self.records.len() {
+                self.records.push(csv::ByteRecord::new());
+            }
+            let record = &mut self.records[count];
+            if !self.reader.read_byte_record(record).map_err(|e| Error::input(&self.path, e))? {
+                break;
+            }
+            bytes += record.as_slice().len() + record.len();
+            count += 1;
+        }
+        Ok(count)
+    }
+
+    /// Reads the numbers of the first rows that were split.
+    fn numbers(&self, count: usize, values: &mut Vec<f64>) -> Result<()> {
+        let (start, variables) = (values.len(), &self.variables);
+        values.resize(start + count * variables.len(), 0.0);
+        let rows = values[start..].par_chunks_mut(variables.len()).zip(&self.records[..count]);
+        let wrong = |(row, (values, record)): (usize, (&mut [f64], &csv::ByteRecord))| {
+            values.iter_mut().zip(variables).find_map(|(value, &at)| {
+                match record.get(at).and_then(number) {
+                    Some(x) => *value = x,
+                    None => return Some((row, at)),
+                }
+                None
+            })
+        };
+        match rows.enumerate().filter_map(wrong).min() {
+            None => Ok(()),
+            Some((row, at)) => {
+                let record = &self.records[row];
+                let line = record.position().map_or(0, csv::Position::line);
+                let field = String::from_utf8_lossy(record.get(at).unwrap_or_default());
+                let problem = not_a_number(&self.header[at], &field);
+                Err(Error::input(&self.path, format!("line {line}, {problem}")))
             }
         }
     }
-    let rows = values.len() / names.len();
-    if rows == 0 {
-        return Err(Error::input(path, "there is a header but no data"));
+}
+
+impl<R: Read + Send> Blocks for Text<R> {
+    fn columns(&self) -> usize {
+        self.variables.len()
     }
-    Ok(Table {
-        source: path.display().to_string(),
-        values,
-        rows,
-        columns: names.len(),
-        labels: has_label.then_some(labels),
-        feature_names: Some(names),
-        image_shape: None,
-    })
+
+    fn next(&mut self, rows: usize) -> Result<Option<Table>> {
+        let mut values = room(rows.saturating_mul(self.variables.len()));
+        let (mut labels, mut read) = (Vec::new(), 0);
+        while read < rows {
+            let count = self.split(rows - read)?;
+            if count == 0 {
+                break;
+            }
+            self.numbers(count, &mut values)?;
+            if let Some(at) = self.label {
+                let label = |record: &csv::ByteRecord| {
+                    String::from_utf8_lossy(record.get(at).unwrap_or_default()).into_owned()
+                };
+                labels.extend(self.records[..count].iter().map(label));
+            }
+            read += count;
+        }
+        Ok((read > 0).then(|| Table {
+            source: self.path.display().to_string(),
+            values,
+            rows: read,
+            columns: self.variables.len(),
+            labels: self.label.map(|_| labels),
+            feature_names: Some(self.names.clone()),
+            image_shape: None,
+        }))
+    }
+
+    fn progress(&self) -> (u64, u64) {
+        self.meter.progress()
+    }
 }
 
 /// A number, NaN where it is missing, none if it is anything else.

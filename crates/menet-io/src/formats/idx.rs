@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::{Format, MOST_VALUES, open};
+use super::{Format, MOST_VALUES, Reader, open};
 use crate::error::{Error, Result};
 use crate::table::Table;
 
@@ -12,7 +12,7 @@ pub const IDX: Format = Format {
     name: "idx",
     endings: &["images-idx3-ubyte", "images-idx3-ubyte.gz"],
     summary: "MNIST-like images; the labels file (labels-idx1-ubyte) stands beside",
-    read: |path, options| {
+    reader: Reader::Whole(|path, options| {
         let ([rows, height, width], bytes) = read_bytes::<3>(path, 0x0803)?;
         let labels = match options.labels {
             Some(_) => None,
@@ -22,7 +22,7 @@ pub const IDX: Format = Format {
         let (source, columns) = (path.display().to_string(), height * width);
         let image_shape = Some((height, width));
         Ok(Table { source, values, rows, columns, labels, feature_names: None, image_shape })
-    },
+    }),
 };
 
 fn labels_beside(path: &Path) -> Result<PathBuf> {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use image::imageops::FilterType;
 
-use super::{Format, ReadOptions};
+use super::{Format, ReadOptions, Reader};
 use crate::error::{Error, Result};
 use crate::table::Table;
 
@@ -13,7 +13,7 @@ pub const FOLDER: Format = Format {
     name: "folder",
     endings: &[],
     summary: "a folder with one sub-folder a class of images (png, jpeg, pgm, tiff, bmp, gif), read as grey",
-    read,
+    reader: Reader::Whole(read),
 };
 
 const ENDINGS: [&str; 10] = ["png", "jpg", "jpeg", "pgm", "ppm", "pbm", "tif", "tiff", "bmp", "gif"];

@@ -7,7 +7,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use super::{Format, ReadOptions, open};
+use super::{Format, ReadOptions, Reader, open};
 use crate::error::{Error, Result};
 use crate::table::Table;
 
@@ -16,7 +16,7 @@ pub const MAT: Format = Format {
     name: "mat",
     endings: &[".mat"],
     summary: "MATLAB file (version 5 to 7) with `fea` and `gnd`, `X` and `Y`, or --x-key and --y-key",
-    read,
+    reader: Reader::Whole(read),
 };
 
 const MATRIX: u32 = 14;

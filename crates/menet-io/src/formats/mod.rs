@@ -11,7 +11,10 @@ pub mod svmlight;
 
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::blocks::{self, Blocks, Labels};
 use crate::builtin::{self, Builtin};
 use crate::error::{Error, Result};
 use crate::table::Table;
@@ -65,7 +68,25 @@ pub struct Format {
     /// One line about it.
     pub summary: &'static str,
     /// The reader.
-    pub read: fn(&Path, &ReadOptions) -> Result<Table>,
+    pub reader: Reader,
+}
+
+/// Who reads a format.
+#[derive(Debug)]
+pub enum Reader {
+    /// In blocks of rows, which together are the whole.
+    Blocks(fn(&Path, &ReadOptions) -> Result<Box<dyn Blocks>>),
+    /// All at once.
+    Whole(fn(&Path, &ReadOptions) -> Result<Table>),
+}
+
+impl Reader {
+    fn read(&self, path: &Path, options: &ReadOptions) -> Result<Table> {
+        match self {
+            Reader::Whole(read) => read(path, options),
+            Reader::Blocks(open) => blocks::whole(open(path, options)?.as_mut(), path),
+        }
+    }
 }
 
 /// Every format.
@@ -93,10 +114,12 @@ pub fn read(source: &str, options: &ReadOptions) -> Result<Table> {
     let path = Path::new(source);
     let mut table = match Builtin::find(source) {
         Some(set) => set.load()?,
-        None => (format_of(path)?.read)(path, options)?,
+        None => format_of(path)?.reader.read(path, options)?,
     };
     if let Some(file) = &options.labels {
-        table.labels = Some(read_labels(file, table.rows)?);
+        let mut labels = Labels::open(file)?;
+        table.labels = Some(labels.take(table.rows)?);
+        labels.check(table.rows)?;
     }
     if let Some((height, width)) = options.shape {
         table.set_image_shape(height, width)?;
@@ -107,7 +130,7 @@ pub fn read(source: &str, options: &ReadOptions) -> Result<Table> {
     Ok(table)
 }
 
-fn format_of(path: &Path) -> Result<&'static Format> {
+pub(crate) fn format_of(path: &Path) -> Result<&'static Format> {
     let builtins: Vec<&str> = builtin::REGISTRY.iter().map(|set| set.name).collect();
     match path.metadata() {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
@@ -131,23 +154,45 @@ fn format_of(path: &Path) -> Result<&'static Format> {
 }
 
 /// Opens a file, unpacking it if its name ends in `.gz`.
-pub(crate) fn open(path: &Path) -> Result<Box<dyn Read>> {
+pub(crate) fn open(path: &Path) -> Result<Box<dyn Read + Send>> {
+    Ok(open_metered(path)?.0)
+}
+
+/// As [`open`], and tells how far it has been read.
+pub(crate) fn open_metered(path: &Path) -> Result<(Box<dyn Read + Send>, Meter)> {
     let file = std::fs::File::open(path).map_err(|e| Error::input(path, e))?;
-    let reader = BufReader::with_capacity(1 << 20, file);
-    if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("gz")) {
-        Ok(Box::new(flate2::bufread::MultiGzDecoder::new(reader)))
-    } else {
-        Ok(Box::new(reader))
+    let meter = Meter { read: Arc::default(), size: file.metadata().map_or(0, |meta| meta.len()) };
+    let metered = Metered { file, read: Arc::clone(&meter.read) };
+    let reader = BufReader::with_capacity(1 << 20, metered);
+    let packed = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("gz"));
+    let reader: Box<dyn Read + Send> =
+        if packed { Box::new(flate2::bufread::MultiGzDecoder::new(reader)) } else { Box::new(reader) };
+    Ok((reader, meter))
+}
+
+/// How much of a file has been read.
+#[derive(Debug, Default)]
+pub(crate) struct Meter {
+    read: Arc<AtomicU64>,
+    size: u64,
+}
+
+impl Meter {
+    /// Megabytes read, and megabytes there are.
+    pub(crate) fn progress(&self) -> (u64, u64) {
+        (self.read.load(Ordering::Relaxed) >> 20, self.size >> 20)
     }
 }
 
-/// One label a line.
-fn read_labels(path: &Path, rows: usize) -> Result<Vec<String>> {
-    let mut text = String::new();
-    open(path)?.read_to_string(&mut text).map_err(|e| Error::input(path, e))?;
-    let labels: Vec<String> = text.lines().map(str::to_owned).collect();
-    if labels.len() != rows {
-        return Err(Error::input(path, format!("{} labels for {rows} samples", labels.len())));
+struct Metered {
+    file: std::fs::File,
+    read: Arc<AtomicU64>,
+}
+
+impl Read for Metered {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.file.read(buffer)?;
+        self.read.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
     }
-    Ok(labels)
 }

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use super::{Format, MOST_VALUES, ReadOptions, open};
+use super::{Format, MOST_VALUES, ReadOptions, Reader, open};
 use crate::error::{Error, Result};
 use crate::table::Table;
 
@@ -12,7 +12,7 @@ pub const SVMLIGHT: Format = Format {
     name: "svmlight",
     endings: &[".svm", ".libsvm", ".svmlight", ".svm.gz", ".libsvm.gz"],
     summary: "sparse text, `label index:value ...`, indices from 1 unless --zero-based",
-    read,
+    reader: Reader::Whole(read),
 };
 
 fn read(path: &Path, options: &ReadOptions) -> Result<Table> {

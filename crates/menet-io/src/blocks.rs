@@ -1,0 +1,180 @@
+//! Reading in blocks of rows, for data larger than memory.
+
+use std::io::{BufRead, BufReader, Lines, Read};
+use std::path::{Path, PathBuf};
+
+use crate::builtin::Builtin;
+use crate::error::{Error, Result};
+use crate::formats::{self, ReadOptions, Reader, format_of, open};
+use crate::table::Table;
+
+/// Bytes of numbers in a block unless one chooses.
+pub const BLOCK: usize = 16 << 20;
+
+/// A file that is read in blocks of rows.
+pub trait Blocks: Send {
+    /// Number of variables.
+    fn columns(&self) -> usize;
+
+    /// The next samples, at most `rows`; none at the end.
+    ///
+    /// # Errors
+    /// When the content is invalid.
+    fn next(&mut self, rows: usize) -> Result<Option<Table>>;
+
+    /// How much has been read and how much there is, in units of the format's choice.
+    fn progress(&self) -> (u64, u64);
+}
+
+/// How many rows of `columns` numbers make a block of `bytes`.
+pub(crate) fn rows_of(columns: usize, bytes: usize) -> usize {
+    (bytes / 8 / columns.max(1)).max(1)
+}
+
+/// Room for the numbers of a block; no more than usual, since what a file claims need not be true.
+pub(crate) fn room(count: usize) -> Vec<f64> {
+    Vec::with_capacity(count.min(BLOCK / 8))
+}
+
+/// All blocks as one table.
+pub(crate) fn whole(blocks: &mut dyn Blocks, path: &Path) -> Result<Table> {
+    let rows = rows_of(blocks.columns(), BLOCK);
+    let mut table = blocks.next(rows)?.ok_or_else(|| nothing(path))?;
+    while let Some(more) = blocks.next(rows)? {
+        table.append(more);
+    }
+    Ok(table)
+}
+
+fn nothing(path: &Path) -> Error {
+    Error::input(path, "there are columns but no data")
+}
+
+/// Data as tables of some rows each, one after the other: what [`crate::read`] gives in one. Where the format allows, no more
+/// than a block is in memory; other formats, built-in sets, and means that are to be filled in come as one block.
+#[allow(missing_debug_implementations, reason = "a file half read shows nothing")]
+pub struct BlockReader {
+    path: PathBuf,
+    blocks: Box<dyn Blocks>,
+    block_rows: usize,
+    /// Samples so far.
+    rows: usize,
+    labels: Option<Labels>,
+    shape: Option<(usize, usize)>,
+}
+
+impl BlockReader {
+    /// Opens a built-in set, a file or a folder, to be read in blocks of about so many bytes of numbers.
+    ///
+    /// # Errors
+    /// When there is nothing of that name, its format is unknown, or what it begins with is invalid.
+    pub fn open(source: &str, options: &ReadOptions, bytes: usize) -> Result<Self> {
+        let path = Path::new(source);
+        let reader = match Builtin::find(source) {
+            Some(_) => None,
+            None => Some(&format_of(path)?.reader),
+        };
+        let (blocks, labels, shape) = match reader {
+            Some(Reader::Blocks(open)) if !options.impute_mean => {
+                let labels = options.labels.as_deref().map(Labels::open).transpose()?;
+                (open(path, options)?, labels, options.shape)
+            }
+            _ => (OneBlock::boxed(formats::read(source, options)?), None, None),
+        };
+        let block_rows = rows_of(blocks.columns(), bytes);
+        Ok(BlockReader { path: path.to_owned(), blocks, block_rows, rows: 0, labels, shape })
+    }
+
+    /// How many samples have been read.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// How much has been read and how much there is, in units of the format's choice.
+    pub fn progress(&self) -> (u64, u64) {
+        self.blocks.progress()
+    }
+
+    fn read(&mut self) -> Result<Option<Table>> {
+        let Some(mut table) = self.blocks.next(self.block_rows)? else {
+            return match self.labels.take() {
+                _ if self.rows == 0 => Err(nothing(&self.path)),
+                Some(labels) => labels.check(self.rows).map(|()| None),
+                None => Ok(None),
+            };
+        };
+        self.rows += table.rows;
+        if let Some(labels) = &mut self.labels {
+            table.labels = Some(labels.take(table.rows)?);
+        }
+        if let Some((height, width)) = self.shape {
+            table.set_image_shape(height, width)?;
+        }
+        Ok(Some(table))
+    }
+}
+
+impl Iterator for BlockReader {
+    type Item = Result<Table>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.read().transpose()
+    }
+}
+
+/// A table that is in memory anyway.
+struct OneBlock {
+    table: Option<Table>,
+    columns: usize,
+}
+
+impl OneBlock {
+    fn boxed(table: Table) -> Box<dyn Blocks> {
+        Box::new(OneBlock { columns: table.columns, table: Some(table) })
+    }
+}
+
+impl Blocks for OneBlock {
+    fn columns(&self) -> usize {
+        self.columns
+    }
+
+    fn next(&mut self, _: usize) -> Result<Option<Table>> {
+        Ok(self.table.take())
+    }
+
+    fn progress(&self) -> (u64, u64) {
+        (u64::from(self.table.is_none()), 1)
+    }
+}
+
+/// A file with one label a line.
+pub(crate) struct Labels {
+    path: PathBuf,
+    lines: Lines<BufReader<Box<dyn Read + Send>>>,
+    /// Labels so far.
+    count: usize,
+}
+
+impl Labels {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        Ok(Labels { path: path.to_owned(), lines: BufReader::new(open(path)?).lines(), count: 0 })
+    }
+
+    /// The next labels; fewer at the end, which [`Labels::check`] will tell.
+    pub(crate) fn take(&mut self, rows: usize) -> Result<Vec<String>> {
+        let labels = self.lines.by_ref().take(rows).collect::<std::io::Result<Vec<String>>>();
+        let labels = labels.map_err(|e| Error::input(&self.path, e))?;
+        self.count += labels.len();
+        Ok(labels)
+    }
+
+    /// Refuses more or fewer labels than samples.
+    pub(crate) fn check(mut self, rows: usize) -> Result<()> {
+        while !self.take(1 << 12)?.is_empty() {}
+        if self.count == rows {
+            return Ok(());
+        }
+        Err(Error::input(&self.path, format!("{} labels for {rows} samples", self.count)))
+    }
+}

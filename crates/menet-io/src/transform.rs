@@ -1,0 +1,62 @@
+//! Projecting data larger than memory: a block is read, projected and written at a time.
+
+use std::path::Path;
+
+use menet::{Men, Monitor, Stage};
+
+use crate::blocks::BlockReader;
+use crate::error::{Error, Result};
+use crate::formats::ReadOptions;
+use crate::table::Missing;
+use crate::write::BlockWriter;
+
+/// Projects data with a model and writes what [`crate::write::matrix`] would of the whole, whatever the size of the blocks;
+/// gives the number of samples. `options.impute_mean` fills missing values with the mean of the training data. `block_bytes` is
+/// usually [`crate::blocks::BLOCK`].
+///
+/// # Errors
+/// When the data are invalid, not those of the model, or lack values, the file cannot be written, or `monitor` asks to stop.
+/// Nothing is left of the file then.
+pub fn transform(
+    men: &Men,
+    source: &str,
+    options: &ReadOptions,
+    out: &Path,
+    block_bytes: usize,
+    monitor: &dyn Monitor,
+) -> Result<usize> {
+    let as_it_is = ReadOptions { impute_mean: false, ..options.clone() };
+    let mut reader = BlockReader::open(source, &as_it_is, block_bytes)?;
+    let header: Vec<String> = (1..=men.projection().components()).map(|k| format!("z{k}")).collect();
+    let mut writer = BlockWriter::create(out, &header)?;
+    let mut missing = Missing::default();
+    loop {
+        if monitor.stop() {
+            return Err(menet::Error::Stopped { stage: Stage::Transform }.into());
+        }
+        let start = reader.rows();
+        let Some(table) = reader.next().transpose()? else { break };
+        let table = table.arranged(men, options.impute_mean)?;
+        missing.look(&table, start);
+        // How many are missing in all is part of what is told.
+        if !missing.any() {
+            let z = men.transform(table.matrix()).map_err(|e| counted_from(start, e))?;
+            writer.write(z.as_ref())?;
+        }
+        let (done, total) = reader.progress();
+        monitor.progress(Stage::Transform, done as usize, total as usize);
+    }
+    missing.check(source, reader.rows())?;
+    writer.finish()?;
+    Ok(reader.rows())
+}
+
+/// What is wrong with a row of a block, told of the row of the data.
+fn counted_from(start: usize, error: menet::Error) -> Error {
+    match error {
+        menet::Error::NotFinite { what, row, column, value } => {
+            menet::Error::NotFinite { what, row: start + row, column, value }.into()
+        }
+        other => other.into(),
+    }
+}

@@ -1,0 +1,344 @@
+//! Projection in blocks: the same answer for every format and size of block, and nothing left where it fails.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use faer::{Mat, MatRef};
+use menet::{Men, MenParams, Monitor, Stage, fit};
+use menet_io::blocks::{BLOCK, BlockReader};
+use menet_io::write::{self, BlockWriter};
+use menet_io::{ReadOptions, Table, read, transform};
+use npyz::WriterBuilder;
+use parquet::basic::{Repetition, Type as PhysicalType};
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, FloatType, Int64Type};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::Type;
+
+const NAMES: [&str; 5] = ["a", "b, \"c\"", "größe", "d", "e"];
+const ROWS: usize = 37;
+
+/// Whole numbers, so that every type holds them, and the model that was learned from them.
+fn model() -> (Men, Mat<f64>) {
+    let x = Mat::from_fn(ROWS, 5, |i, j| ((i * 7 + j * j * 3 + (i % 4) * (j + 1)) % 23) as f64);
+    let names = NAMES.map(str::to_owned).to_vec();
+    let labels: Vec<usize> = (0..ROWS).map(|i| i % 4).collect();
+    let data = menet::Dataset::new(x.as_ref(), &labels).unwrap().with_feature_names(names).unwrap();
+    let men = fit(&data, &MenParams { nonzeros: Some(3), ..MenParams::default() }, &()).unwrap();
+    (men, x)
+}
+
+fn text(x: MatRef<'_, f64>, separator: char) -> String {
+    // The columns in another order, with one more and a label between them.
+    let mut text = ["e", "\"b, \"\"c\"\"\"", "label", "a", "more", "größe", "d"].join(&separator.to_string());
+    for row in x.row_iter() {
+        let fields = [row[4], row[1], f64::NAN, row[0], 99.0, row[2], row[3]].map(|x| x.to_string());
+        text += &format!("\n{}", fields.join(&separator.to_string()).replacen("NaN", "klasse", 1));
+    }
+    text + "\n"
+}
+
+fn packed(text: &str) -> Vec<u8> {
+    let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    std::io::Write::write_all(&mut out, text.as_bytes()).unwrap();
+    out.finish().unwrap()
+}
+
+fn npy<T: npyz::Serialize + npyz::AutoSerialize>(values: impl Iterator<Item = T>, shape: &[u64]) -> Vec<u8> {
+    npy_as(values, shape, npyz::Order::C, T::default_dtype())
+}
+
+fn npy_as<T: npyz::Serialize>(
+    values: impl Iterator<Item = T>,
+    shape: &[u64],
+    order: npyz::Order,
+    dtype: npyz::DType,
+) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let options = npyz::WriteOptions::new().dtype(dtype).order(order).shape(shape);
+    let mut writer = options.writer(&mut bytes).begin_nd().unwrap();
+    writer.extend(values).unwrap();
+    writer.finish().unwrap();
+    bytes
+}
+
+/// Row groups of several lengths, one of them empty, and columns of several types.
+fn parquet(x: MatRef<'_, f64>, groups: &[usize]) -> Vec<u8> {
+    let column = |name: &str, kind, how| {
+        Arc::new(Type::primitive_type_builder(name, kind).with_repetition(how).build().unwrap())
+    };
+    let fields = vec![
+        column("label", PhysicalType::BYTE_ARRAY, Repetition::REQUIRED),
+        column("e", PhysicalType::DOUBLE, Repetition::OPTIONAL),
+        column(NAMES[1], PhysicalType::INT64, Repetition::REQUIRED),
+        column("a", PhysicalType::DOUBLE, Repetition::REQUIRED),
+        column("größe", PhysicalType::FLOAT, Repetition::REQUIRED),
+        column("d", PhysicalType::DOUBLE, Repetition::REQUIRED),
+    ];
+    let schema = Type::group_type_builder("schema").with_fields(fields).build().unwrap();
+    let mut writer = SerializedFileWriter::new(Vec::new(), Arc::new(schema), Arc::default()).unwrap();
+    let mut start = 0;
+    for &rows in groups {
+        let mut group = writer.next_row_group().unwrap();
+        let values = |j: usize| (start..start + rows).map(move |i| x[(i, j)]);
+        let mut next = |k: usize| {
+            let mut column = group.next_column().unwrap().unwrap();
+            let double: Vec<f64> = values([0, 4, 1, 0, 2, 3][k]).filter(|x| !x.is_nan()).collect();
+            let present: Vec<i16> = values(4).map(|x| i16::from(!x.is_nan())).collect();
+            match k {
+                0 => {
+                    let labels = vec![ByteArray::from("klasse"); rows];
+                    column.typed::<ByteArrayType>().write_batch(&labels, None, None)
+                }
+                1 => column.typed::<DoubleType>().write_batch(&double, Some(&present), None),
+                2 => {
+                    let whole: Vec<i64> = double.iter().map(|&x| x as i64).collect();
+                    column.typed::<Int64Type>().write_batch(&whole, None, None)
+                }
+                4 => {
+                    let single: Vec<f32> = double.iter().map(|&x| x as f32).collect();
+                    column.typed::<FloatType>().write_batch(&single, None, None)
+                }
+                _ => column.typed::<DoubleType>().write_batch(&double, None, None),
+            }
+            .unwrap();
+            column.close().unwrap();
+        };
+        (0..6).for_each(&mut next);
+        group.close().unwrap();
+        start += rows;
+    }
+    writer.into_inner().unwrap()
+}
+
+/// The same samples in every format.
+fn inputs(folder: &Path, x: MatRef<'_, f64>) -> Vec<PathBuf> {
+    let (n, p) = (x.nrows() as u64, x.ncols() as u64);
+    let by_rows = || x.row_iter().flat_map(|row| row.iter().copied().collect::<Vec<f64>>());
+    let by_columns = || x.col_iter().flat_map(|column| column.iter().copied().collect::<Vec<f64>>());
+    let half = x.nrows() / 2;
+    let svm: String = x
+        .row_iter()
+        .map(|row| format!("1 1:{} 2:{} 3:{} 4:{} 5:{}\n", row[0], row[1], row[2], row[3], row[4]))
+        .collect();
+    let big = npyz::DType::parse("'>f8'").unwrap();
+    let little = npyz::DType::parse("'<f8'").unwrap();
+    let samples: [(&str, Vec<u8>); 13] = [
+        ("x.csv", text(x, ',').into_bytes()),
+        ("x.tsv", text(x, '\t').into_bytes()),
+        ("x.csv.gz", packed(&text(x, ','))),
+        ("x.parquet", parquet(x, &[half, 0, 1, x.nrows() - half - 1])),
+        ("x.svm", svm.into_bytes()),
+        ("double.npy", npy(by_rows(), &[n, p])),
+        ("single.npy", npy(by_rows().map(|x| x as f32), &[n, p])),
+        ("byte.npy", npy(by_rows().map(|x| x as u8), &[n, p])),
+        ("whole.npy", npy(by_rows().map(|x| x as i64), &[n, p])),
+        ("images.npy", npy(by_rows(), &[n, 1, p])),
+        ("swapped.npy", npy_as(by_rows(), &[n, p], npyz::Order::C, big)),
+        ("fortran.npy", npy_as(by_columns(), &[n, p], npyz::Order::Fortran, little)),
+        (
+            "fortran-short.npy",
+            npy_as(
+                by_columns().map(|x| x as i16),
+                &[n, p],
+                npyz::Order::Fortran,
+                npyz::DType::parse("'<i2'").unwrap(),
+            ),
+        ),
+    ];
+    samples
+        .into_iter()
+        .map(|(name, bytes)| {
+            fs::write(folder.join(name), bytes).unwrap();
+            folder.join(name)
+        })
+        .collect()
+}
+
+fn project(men: &Men, source: &Path, out: &Path, bytes: usize) -> menet_io::Result<usize> {
+    transform(men, source.to_str().unwrap(), &ReadOptions::default(), out, bytes, &())
+}
+
+fn load(path: &Path, options: &ReadOptions) -> menet_io::Result<Table> {
+    read(path.to_str().unwrap(), options)
+}
+
+#[test]
+fn every_pair_of_formats_gives_the_whole_answer_whatever_the_blocks() {
+    let dir = tempfile::tempdir().unwrap();
+    let (men, x) = model();
+    for rows in [ROWS, 1] {
+        let expected = men.transform(x.subrows(0, rows)).unwrap();
+        for input in inputs(dir.path(), x.subrows(0, rows)) {
+            for ending in ["csv", "npy", "parquet"] {
+                let out = dir.path().join(format!("z.{ending}"));
+                let mut files = Vec::new();
+                // Blocks of one row, of three, of 16, and one of all.
+                for bytes in [1, 3 * 5 * 8, 16 * 5 * 8, BLOCK] {
+                    let what = format!("{} to {ending} by {bytes}", input.display());
+                    assert_eq!(project(&men, &input, &out, bytes).unwrap(), rows, "{what}");
+                    assert_eq!(load(&out, &ReadOptions::default()).unwrap().matrix(), expected, "{what}");
+                    files.push(fs::read(&out).unwrap());
+                }
+                assert!(
+                    files.windows(2).all(|pair| pair[0] == pair[1]),
+                    "{}: the file itself",
+                    input.display()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_matrix_is_written_as_its_blocks_are() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_, x) = model();
+    let header = NAMES.map(str::to_owned);
+    for ending in ["csv", "npy", "parquet"] {
+        let (one, two) = (dir.path().join(format!("1.{ending}")), dir.path().join(format!("2.{ending}")));
+        write::matrix(&one, &header, x.as_ref()).unwrap();
+        let mut writer = BlockWriter::create(&two, &header).unwrap();
+        for start in (0..ROWS).step_by(5) {
+            writer.write(x.subrows(start, 5.min(ROWS - start))).unwrap();
+        }
+        assert!(writer.write(x.subcols(0, 3)).is_err(), "three columns under five names");
+        assert!(!two.exists(), "not before it is finished");
+        writer.finish().unwrap();
+        assert_eq!(fs::read(&one).unwrap(), fs::read(&two).unwrap(), "{ending}");
+        assert_eq!(load(&one, &ReadOptions::default()).unwrap().matrix(), x, "{ending}");
+    }
+}
+
+#[test]
+fn blocks_together_are_the_table() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_, x) = model();
+    let labels = dir.path().join("labels.txt");
+    fs::write(&labels, (0..ROWS).map(|i| format!("{}\r\n", i % 3)).collect::<String>()).unwrap();
+    let options = ReadOptions { labels: Some(labels.clone()), shape: Some((5, 1)), ..ReadOptions::default() };
+    for input in inputs(dir.path(), x.as_ref()) {
+        let named = input.extension().unwrap() != "npy" && input.extension().unwrap() != "svm";
+        let drop = if named && !input.ends_with("x.parquet") { vec!["more".to_owned()] } else { Vec::new() };
+        let options = ReadOptions { drop, ..options.clone() };
+        let whole = load(&input, &options).unwrap();
+        let blocks: Vec<Table> = BlockReader::open(input.to_str().unwrap(), &options, 4 * 5 * 8)
+            .unwrap()
+            .collect::<menet_io::Result<_>>()
+            .unwrap();
+        let values: Vec<f64> = blocks.iter().flat_map(|block| block.values.clone()).collect();
+        let labels: Vec<String> = blocks.iter().flat_map(|block| block.labels.clone().unwrap()).collect();
+        assert_eq!((values, Some(labels)), (whole.values, whole.labels), "{}", input.display());
+        assert!(blocks.iter().all(|block| block.feature_names == whole.feature_names));
+        assert!(blocks.iter().all(|block| block.image_shape == Some((5, 1))));
+        let most = blocks.iter().map(|block| block.rows).max().unwrap();
+        assert_eq!(most, if input.ends_with("x.svm") { ROWS } else { 4 }, "{}", input.display());
+    }
+    fs::write(&labels, "1\n2\n").unwrap();
+    let input = dir.path().join("double.npy");
+    let message = load(&input, &options).unwrap_err().to_string();
+    assert!(message.contains("2 labels for 37 samples"), "{message}");
+    let blocks = BlockReader::open(input.to_str().unwrap(), &options, 1).unwrap();
+    assert_eq!(blocks.collect::<menet_io::Result<Vec<_>>>().unwrap_err().to_string(), message);
+}
+
+/// What the whole table would be told.
+fn whole_message(men: &Men, source: &Path) -> String {
+    let told = |table: Table| {
+        let table = table.arranged(men, false)?;
+        table.check_missing()?;
+        men.transform(table.matrix())?;
+        Ok(())
+    };
+    load(source, &ReadOptions::default()).and_then(told).unwrap_err().to_string()
+}
+
+#[test]
+fn what_is_wrong_is_told_as_of_the_whole_and_leaves_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let (men, x) = model();
+    let good = text(x.as_ref(), ',');
+    let with = |row: usize, column: usize, value: f64| {
+        let mut x = x.clone();
+        x[(row, column)] = value;
+        x
+    };
+    let by_rows = |x: &Mat<f64>| {
+        npy(x.transpose().col_iter().flat_map(|r| r.iter().copied().collect::<Vec<_>>()), &[ROWS as u64, 5])
+    };
+    let nameless = npy(x.col_iter().flat_map(|c| c.iter().copied().collect::<Vec<_>>()), &[5, ROWS as u64]);
+    let cases: Vec<(&str, Vec<u8>, &str)> = vec![
+        ("text.csv", format!("{good}1,2,x,3,four,5,6\n").into_bytes(), "line 39, column \"more\": \"four\""),
+        ("ragged.csv", format!("{good}1,2\n").into_bytes(), "line: 39"),
+        (
+            "gap.csv",
+            text(with(30, 2, f64::NAN).as_ref(), ',').into_bytes(),
+            "sample 31 of 37, variable \"größe\" (1 missing",
+        ),
+        (
+            "gap.parquet",
+            parquet(with(30, 4, f64::NAN).as_ref(), &[20, 17]),
+            "sample 31 of 37, variable \"e\" (1 missing",
+        ),
+        (
+            "far.parquet",
+            parquet(with(30, 0, f64::INFINITY).as_ref(), &[20, 17]),
+            "row 31, column \"a\": \"inf\"",
+        ),
+        ("gap.npy", by_rows(&with(33, 1, f64::NAN)), "sample 34 of 37, variable 2 (1 missing"),
+        ("far.npy", by_rows(&with(33, 1, f64::INFINITY)), "row 33, column 1 (counted from 0)"),
+        ("wide.npy", nameless, "37"),
+        ("cut.npy", by_rows(&x)[..900].to_vec(), "cut short"),
+        ("empty.csv", Vec::new(), "empty"),
+        ("header.csv", format!("{}\n", good.lines().next().unwrap()).into_bytes(), "no data"),
+        ("none.parquet", parquet(x.as_ref(), &[]), "no data"),
+        ("none.npy", npy(std::iter::empty::<f64>(), &[0, 5]), "empty"),
+        ("other.csv", b"a,b\n1,2\n".to_vec(), "no column"),
+    ];
+    for (name, bytes, expected) in cases {
+        let input = dir.path().join(name);
+        fs::write(&input, bytes).unwrap();
+        let before = fs::read_dir(dir.path()).unwrap().count();
+        for ending in ["csv", "npy", "parquet"] {
+            let error = project(&men, &input, &dir.path().join(format!("z.{ending}")), 100).unwrap_err();
+            let message = error.to_string();
+            assert!(message.contains(expected), "{name}: {message}");
+            assert_eq!(message, whole_message(&men, &input), "{name}");
+            assert_eq!(fs::read_dir(dir.path()).unwrap().count(), before, "{name}: nothing is left");
+        }
+    }
+    // Missing values may be filled with the mean of the training data.
+    let fill = ReadOptions { impute_mean: true, ..ReadOptions::default() };
+    let out = dir.path().join("z.npy");
+    transform(&men, dir.path().join("gap.npy").to_str().unwrap(), &fill, &out, 100, &()).unwrap();
+    let filled = with(33, 1, men.projection().mean()[1]);
+    let z = load(&out, &ReadOptions::default()).unwrap();
+    assert_eq!(z.matrix(), men.transform(filled.as_ref()).unwrap());
+}
+
+#[test]
+fn a_stop_leaves_nothing() {
+    struct After(std::sync::atomic::AtomicUsize);
+    impl Monitor for After {
+        fn progress(&self, stage: Stage, done: usize, total: usize) {
+            assert!(stage == Stage::Transform && done <= total);
+            self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        }
+        fn stop(&self) -> bool {
+            self.0.load(std::sync::atomic::Ordering::Relaxed) >= 3
+        }
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let (men, x) = model();
+    for input in inputs(dir.path(), x.as_ref()).iter().filter(|path| !path.ends_with("x.svm")) {
+        let out = dir.path().join("z.csv");
+        fs::write(&out, "before").unwrap();
+        let before = fs::read_dir(dir.path()).unwrap().count();
+        let source = input.to_str().unwrap();
+        let stopped =
+            transform(&men, source, &ReadOptions::default(), &out, 1, &After(0.into())).unwrap_err();
+        assert!(matches!(stopped, menet_io::Error::Core(menet::Error::Stopped { stage: Stage::Transform })));
+        assert_eq!(fs::read_to_string(&out).unwrap(), "before");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), before);
+    }
+}
