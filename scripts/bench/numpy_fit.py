@@ -5,7 +5,7 @@ definiteness asks. For a few thousand samples and variables: distances, A and th
 """
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, parallel_config
 from scipy.linalg import cho_factor, cho_solve, cholesky, eigh, solve_triangular
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import laplacian
@@ -19,7 +19,7 @@ WITHIN = BETWEEN = 5
 def fit(X, y, nonzeros, processes):
     """Return W (p x d), with at most so many nonzeros a column and one column fewer than there are classes."""
     G, b, norms = reduced(X, y)
-    columns = Parallel(processes)(delayed(path_end)(G, c, nonzeros) for c in b.T)
+    columns = in_processes(processes, path_end, ((G, c, nonzeros) for c in b.T))
     return (1 + RIDGE) * np.column_stack(columns) / norms[:, None]
 
 
@@ -106,3 +106,9 @@ def path_end(G, b, nonzeros):
         if path.shape[1] <= steps:
             return path[:, -1]
         steps *= 2
+
+
+def in_processes(count, work, arguments, **options):
+    """Return the results of work on each of the arguments, by so many processes of one thread each."""
+    with parallel_config("loky", n_jobs=count, inner_max_num_threads=1):
+        return Parallel()(delayed(work)(*args, **options) for args in arguments)

@@ -1,6 +1,7 @@
 """The solvers: each takes a problem and a number of threads, and returns the work to be timed.
 
-What is done before that, and what the problem makes of the result, is not timed.
+What is done before that, and what the problem makes of the result, is not timed. Who takes one response at a time does
+so in as many processes as there should be threads, with one each.
 """
 
 import numpy as np
@@ -21,7 +22,7 @@ def spams_lars(problem, threads):
 
 
 def scikit_learn_lars(problem, threads):
-    from joblib import Parallel, delayed
+    from numpy_fit import in_processes
     from sklearn.linear_model import lars_path_gram
 
     # It counts steps, not variables: near enough for a time.
@@ -30,32 +31,34 @@ def scikit_learn_lars(problem, threads):
     def work():
         G = problem.X.T @ problem.X
         G[np.diag_indices_from(G)] += problem.ridge
-        paths = Parallel(threads)(delayed(lars_path_gram)(b, G, **options) for b in (problem.X.T @ problem.Y).T)
-        return np.column_stack([coefs for _, _, coefs in paths])
+        arguments = ((b, G) for b in (problem.X.T @ problem.Y).T)
+        return np.column_stack([path[2] for path in in_processes(threads, lars_path_gram, arguments, **options)])
 
     return work
 
 
 def mlpack_lars(problem, threads):
-    from mlpack.lars import Lars
+    from numpy_fit import in_processes
 
     import menet
 
     # It ends at a level, not at a number of variables: at the one where menet's path ends.
     paths = menet.lars_path(problem.X, problem.Y, ridge=problem.ridge, max_nonzeros=problem.K, n_jobs=threads)
     levels = [float(lambdas[-1]) for lambdas in paths.lambdas]
-    options = {"lambda2": problem.ridge, "no_intercept": True, "no_normalize": True, "use_cholesky": True}
-    one_each = np.eye(problem.p)
 
     def work():
-        # One response at a time, each with a Gram matrix of its own; coefficients are what it predicts of unit vectors.
-        columns = [
-            Lars(lambda1=level, **options).fit(problem.X, y).predict(one_each)
-            for level, y in zip(levels, problem.Y.T, strict=True)
-        ]
-        return np.column_stack([np.ravel(column) for column in columns])
+        arguments = ((problem.X, y, level) for y, level in zip(problem.Y.T, levels, strict=True))
+        return np.column_stack(in_processes(threads, mlpack_response, arguments, ridge=problem.ridge))
 
     return work
+
+
+def mlpack_response(X, y, level, ridge):
+    from mlpack.lars import Lars
+
+    options = {"no_intercept": True, "no_normalize": True, "use_cholesky": True}
+    # Every response makes the Gram matrix anew; coefficients are what is predicted of unit vectors.
+    return Lars(lambda1=level, lambda2=ridge, **options).fit(X, y).predict(np.eye(X.shape[1])).ravel()
 
 
 def menet_fit(problem, threads):

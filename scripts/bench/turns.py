@@ -12,8 +12,9 @@ from problems import CASES
 
 THREADS = 2
 
-# In a process a solver warms up and is then timed so often, within so many seconds; what takes longer is timed once.
-MOST, WITHIN = 5, 3.0
+# In a process a solver warms up (some start others first) and is then timed so often at most, within so many seconds,
+# but once at least; what takes longer than that is timed at once.
+MOST, WITHIN, LONG = 5, 3.0, 7.0
 
 
 def threads(count):
@@ -73,7 +74,7 @@ def measured(work, once):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         first = timed(keep)
-        more = 0 if once else min(MOST, int(WITHIN / first))
+        more = 0 if once or first > LONG else min(MOST, max(1, int(WITHIN / first)))
         run["seconds"] = [timed(keep) for _ in range(more)] or [first]
     return run | {"peak": peak_memory()}
 
