@@ -66,7 +66,7 @@ browser:
 	  echo "no Chromium with its driver and selenium: the report is not tested in a browser"; \
 	fi
 
-# menet beside others, in an environment of their own, and how its time grows: some ten minutes. `make bench BENCH=--write`
+# menet beside others, in an environment of their own, and how its time grows. `make bench BENCH=--write`
 # puts the results in docs/benchmarks.md too. Fashion-MNIST is Debian's, if it can be had.
 bench: wheel
 	test -d /usr/share/datasets/fashion-mnist || apt-get install --yes dataset-fashion-mnist || true
