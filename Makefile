@@ -1,5 +1,5 @@
 # One target directory serves all; tests run in release, since linear algebra without optimisation would sink them.
-.PHONY: demo test bench docs fixtures browser python python-tests wheel bench-python bench-peers
+.PHONY: demo test bench docs fixtures browser python python-tests wheel bench-kernels bench-python
 
 demo:
 	cargo run --release --quiet -- demo
@@ -66,16 +66,19 @@ browser:
 	  echo "no Chromium with its driver and selenium: the report is not tested in a browser"; \
 	fi
 
-bench:
-	cargo bench --workspace --bench '*'
-
-# menet beside others, in an environment of their own. Fashion-MNIST is Debian's, if it can be had.
-bench-peers: wheel
+# menet beside others, in an environment of their own, and how its time grows. `make bench BENCH=--write`
+# puts the results in docs/benchmarks.md too. Fashion-MNIST is Debian's, if it can be had.
+bench: wheel
 	test -d /usr/share/datasets/fashion-mnist || apt-get install --yes dataset-fashion-mnist || true
 	test -x target/peers/bin/python || python3 -m venv target/peers
-	target/peers/bin/python -m pip install --quiet --disable-pip-version-check faiss-cpu scipy spams-bin target/wheels/*.whl
+	target/peers/bin/python -m pip install --quiet --disable-pip-version-check \
+	  faiss-cpu matplotlib mlpack scikit-learn scipy spams-bin target/wheels/*.whl
 	target/peers/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall target/wheels/*.whl
-	target/peers/bin/python scripts/bench_peers.py
+	target/peers/bin/python scripts/bench --growth $(BENCH)
+
+# The stages of a fit in Rust.
+bench-kernels:
+	cargo bench --workspace --bench '*'
 
 # What a fit from Python costs beside the same fit in Rust.
 bench-python: wheel

@@ -1,6 +1,6 @@
 //! The face-like problem of the paper's size: n = 400, p = 1600, c = 100, d = 40, K = 200.
 //!
-//! `make bench`, or `cargo bench --bench fit -- stages` for the stage table alone.
+//! `make bench-kernels`, or `cargo bench --bench fit -- stages` for the stage table alone.
 
 #[path = "../examples/support/faces.rs"]
 mod drawn;
