@@ -4,7 +4,9 @@ use faer::{Mat, MatRef};
 use menet::sparse::SparseVector;
 use menet::{Dataset, Result};
 use numpy::ndarray::{Array2, ShapeBuilder};
-use numpy::{Element, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{
+    Element, IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
+};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
@@ -75,6 +77,15 @@ pub(crate) fn vector<'a, T: Element>(array: &'a PyReadonlyArray1<'_, T>) -> PyRe
 /// A matrix as a NumPy array, by rows.
 pub(crate) fn array<'py>(py: Python<'py>, x: MatRef<'_, f64>) -> Bound<'py, PyArray2<f64>> {
     PyArray2::from_owned_array(py, Array2::from_shape_fn(x.shape(), |(i, j)| x[(i, j)]))
+}
+
+/// The rows of a matrix, one after the other, as a NumPy array, without a copy.
+pub(crate) fn rows(
+    py: Python<'_>,
+    values: Vec<f64>,
+    shape: [usize; 2],
+) -> PyResult<Bound<'_, PyArray2<f64>>> {
+    values.into_pyarray(py).reshape(shape)
 }
 
 /// Sparse columns of `rows` entries as a NumPy array, by columns.

@@ -6,7 +6,7 @@ use menet::{Named, Projection};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
-use crate::arrays::{Samples, View, array, matrix, vector};
+use crate::arrays::{Samples, View, array, matrix, rows, vector};
 use crate::errors::Failure;
 use crate::run::run;
 use crate::settings::{Settings, method};
@@ -48,16 +48,17 @@ pub(crate) fn project<'py>(
     threads: usize,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let (x, mean, axes) = (x.view()?, vector(&mean)?, matrix(&axes)?);
-    let z = run(py, threads, |_| {
+    let (z, shape) = run(py, threads, |_| {
         let axes =
             axes.row_iter().map(|row| SparseVector::from_pairs(row.iter().copied().enumerate().collect()));
         let projection = Projection::new(mean.to_vec(), axes.collect())?;
-        Ok(match x {
-            View::Double(x) => projection.transform(x),
-            View::Single(x) => projection.transform(x),
-        }?)
+        let (z, n) = match x {
+            View::Double(x) => (projection.transform_rows(x)?, x.nrows()),
+            View::Single(x) => (projection.transform_rows(x)?, x.nrows()),
+        };
+        Ok((z, [n, projection.components()]))
     })?;
-    Ok(array(py, z.as_ref()))
+    rows(py, z, shape)
 }
 
 /// The class of the row of `gallery` that is nearest to each row of `samples`.

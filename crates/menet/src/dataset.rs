@@ -183,13 +183,13 @@ impl<'a> Dataset<'a> {
 }
 
 /// Refuses a value that is not finite or too large, naming its row and column.
-pub(crate) fn check_finite<T: Copy + Into<f64> + Sync>(what: &'static str, x: MatRef<'_, T>) -> Result<()> {
+pub(crate) fn check_finite<T: Real>(what: &'static str, x: MatRef<'_, T>) -> Result<()> {
     // Along memory first: that there is nothing to find is what is nearly always found.
     let lines = if x.row_stride().abs() > x.col_stride().abs() { x.transpose() } else { x };
     let usable_line = |k: usize| {
         let line = lines.col(k);
         match line.try_as_col_major() {
-            Some(line) => all_usable(line.as_slice()),
+            Some(line) => T::all_usable(line.as_slice()),
             None => line.iter().all(|&value| usable(value)),
         }
     };
@@ -209,12 +209,41 @@ fn usable<T: Into<f64>>(value: T) -> bool {
     value.into().abs() <= LARGEST // false for NaN
 }
 
-/// Whether all values are.
-pub(crate) fn all_usable<T: Copy + Into<f64>>(values: &[T]) -> bool {
-    vectorized(
-        #[inline(always)]
-        || values.iter().fold(true, |all, &value| all & usable(value)),
-    )
+/// What samples are made of: double or single precision.
+pub trait Real: Copy + Into<f64> + Send + Sync {
+    /// Whether all values are finite and can be squared in double precision.
+    fn all_usable(values: &[Self]) -> bool;
+}
+
+impl Real for f64 {
+    fn all_usable(values: &[f64]) -> bool {
+        const LANES: usize = 8;
+        vectorized(
+            #[inline(always)]
+            || {
+                let (chunks, tail) = values.as_chunks::<LANES>();
+                let mut wrong = [0.0; LANES];
+                for values in chunks {
+                    for l in 0..LANES {
+                        wrong[l] = if usable(values[l]) { wrong[l] } else { 1.0 };
+                    }
+                }
+                wrong == [0.0; LANES] && tail.iter().all(|&value| usable(value))
+            },
+        )
+    }
+}
+
+impl Real for f32 {
+    /// As whole numbers, bits without a sign rise with the size of a value, to infinity and beyond to NaN.
+    fn all_usable(values: &[f32]) -> bool {
+        let size = |value: f32| value.abs().to_bits();
+        let largest = vectorized(
+            #[inline(always)]
+            || values.iter().fold(0, |largest: u32, &value| largest.max(size(value))),
+        );
+        largest < f32::INFINITY.to_bits()
+    }
 }
 
 /// Distinct labels: by value if all are whole numbers, bytewise otherwise.

@@ -72,7 +72,7 @@ pub mod sparse;
 pub mod spectrum;
 pub mod target;
 
-pub use dataset::Dataset;
+pub use dataset::{Dataset, Real};
 pub use error::{Error, Result};
 pub use men::{Men, MenParams, fit};
 pub use monitor::{Monitor, Stage};

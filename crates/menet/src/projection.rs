@@ -1,16 +1,16 @@
 //! A fitted projection, and its application.
 
-use faer::{ContiguousFwd, Mat, MatRef};
+use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
-use crate::dataset::{all_usable, check_finite};
+use crate::dataset::{Real, check_finite};
 use crate::error::{Error, Result};
-use crate::linalg::from_columns;
+use crate::linalg::{from_columns, vectorized};
 use crate::sparse::SparseVector;
 
 /// Samples that a thread takes at a time, and that are projected side by side.
-const ROWS: usize = 64;
-const FEW: usize = 4;
+const ROWS: usize = 128;
+const LANES: usize = 8;
 
 /// `z = (x − mean) W` with sparse columns of W, in the units of the data.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,20 +71,30 @@ impl Projection {
     ///
     /// # Errors
     /// When the number of columns is not p, or a value is not finite.
-    pub fn transform<T: Copy + Into<f64> + Send + Sync>(&self, x: MatRef<'_, T>) -> Result<Mat<f64>> {
-        if x.ncols() != self.variables() {
-            let why = format!("the projection was learned from {} variables", self.variables());
-            return Err(Error::Size { what: "a sample", given: x.ncols(), expected: self.variables(), why });
+    pub fn transform<T: Real>(&self, x: MatRef<'_, T>) -> Result<Mat<f64>> {
+        match self.by_rows(x)? {
+            Some(z) => Ok(MatRef::from_row_major_slice(&z, x.nrows(), self.components()).to_owned()),
+            None => self.by_columns(x),
         }
-        if let Some(z) = x.try_as_row_major().and_then(|rows| self.by_rows(rows)) {
-            return Ok(z);
+    }
+
+    /// The same, sample after sample.
+    ///
+    /// # Errors
+    /// As [`Self::transform`].
+    pub fn transform_rows<T: Real>(&self, x: MatRef<'_, T>) -> Result<Vec<f64>> {
+        match self.by_rows(x)? {
+            Some(z) => Ok(z),
+            None => {
+                let z = self.by_columns(x)?;
+                Ok((0..x.nrows()).flat_map(|i| z.row(i).iter().copied()).collect())
+            }
         }
-        check_finite("the data", x)?;
-        Ok(self.by_columns(x))
     }
 
     /// Down the columns that are used, axis by axis.
-    fn by_columns<T: Copy + Into<f64> + Send + Sync>(&self, x: MatRef<'_, T>) -> Mat<f64> {
+    fn by_columns<T: Real>(&self, x: MatRef<'_, T>) -> Result<Mat<f64>> {
+        check_finite("the data", x)?;
         let project = |axis: &SparseVector| {
             let mut z = vec![0.0; x.nrows()];
             for (j, weight) in axis.iter() {
@@ -95,61 +105,94 @@ impl Projection {
             z
         };
         let columns: Vec<Vec<f64>> = self.axes.par_iter().map(project).collect();
-        from_columns(x.nrows(), &columns)
+        Ok(from_columns(x.nrows(), &columns))
     }
 
-    /// Sample by sample, where those lie in memory one after the other: the same sums in the same order, and memory is read
-    /// once. None where a value is not finite.
-    fn by_rows<T: Copy + Into<f64> + Send + Sync>(&self, x: Rows<'_, T>) -> Option<Mat<f64>> {
-        let (n, d) = (x.nrows(), self.components());
-        let project = |start: usize| {
-            let samples: Vec<&[T]> = (start..n.min(start + ROWS)).map(|i| x.row(i).as_slice()).collect();
-            if !samples.iter().all(|sample| all_usable(sample)) {
-                return None;
-            }
-            let mut z = vec![0.0; samples.len() * d];
-            for (z, samples) in z.chunks_mut((FEW * d).max(1)).zip(samples.chunks(FEW)) {
-                for (k, axis) in self.axes.iter().enumerate() {
-                    let mut sums = [0.0; FEW];
-                    match samples.try_into() {
-                        Ok(samples) => self.along::<T, FEW>(axis, samples, &mut sums),
-                        Err(_) => {
-                            for (sum, sample) in sums.iter_mut().zip(samples) {
-                                self.along(axis, &[sample], std::array::from_mut(sum));
-                            }
-                        }
-                    }
-                    for (r, sum) in sums[..samples.len()].iter().enumerate() {
-                        z[r * d + k] = *sum;
-                    }
-                }
-            }
-            Some(z)
-        };
-        let starts: Vec<usize> = (0..n).step_by(ROWS).collect();
-        let blocks = starts.into_par_iter().map(project).collect::<Option<Vec<Vec<f64>>>>()?;
-        Some(MatRef::from_row_major_slice(&blocks.concat(), n, d).to_owned())
-    }
-
-    /// A few samples along an axis: sums that do not wait for each other.
-    #[inline(always)]
-    fn along<T: Copy + Into<f64>, const N: usize>(
-        &self,
-        axis: &SparseVector,
-        samples: &[&[T]; N],
-        sums: &mut [f64; N],
-    ) {
-        for (j, weight) in axis.iter() {
-            let mean = self.mean[j];
-            for r in 0..N {
-                sums[r] += (samples[r][j].into() - mean) * weight;
-            }
+    /// Sample by sample, where those lie in memory one after the other (none if they do not): the same sums in the same
+    /// order, and memory is read once.
+    fn by_rows<T: Real>(&self, x: MatRef<'_, T>) -> Result<Option<Vec<f64>>> {
+        if x.ncols() != self.variables() {
+            let why = format!("the projection was learned from {} variables", self.variables());
+            return Err(Error::Size { what: "a sample", given: x.ncols(), expected: self.variables(), why });
         }
+        let Some(rows) = x.try_as_row_major() else { return Ok(None) };
+        let (n, d) = (x.nrows(), self.components());
+        let mut z = vec![0.0; n * d];
+        let used = Used::new(self);
+        let project = |(block, z): (usize, &mut [f64])| {
+            let samples: Vec<&[T]> =
+                (block * ROWS..n.min((block + 1) * ROWS)).map(|i| rows.row(i).as_slice()).collect();
+            let mut centred = vec![[0.0; LANES]; used.variables.len()];
+            samples.chunks(LANES).zip(z.chunks_mut((LANES * d).max(1))).all(|(samples, z)| {
+                let usable = samples.iter().all(|sample| T::all_usable(sample));
+                if usable {
+                    used.project(samples, &mut centred, z);
+                }
+                usable
+            })
+        };
+        let usable = match d {
+            0 => (0..n).all(|i| T::all_usable(rows.row(i).as_slice())),
+            _ => z.par_chunks_mut(ROWS * d).enumerate().all(project),
+        };
+        if !usable {
+            check_finite("the data", x)?;
+        }
+        Ok(Some(z))
     }
 }
 
-/// Samples that lie in memory one after the other.
-type Rows<'a, T> = MatRef<'a, T, usize, usize, isize, ContiguousFwd>;
+/// The variables that axes use, and the axes in terms of them.
+struct Used {
+    /// With their means.
+    variables: Vec<(usize, f64)>,
+    axes: Vec<Vec<(usize, f64)>>,
+}
+
+impl Used {
+    fn new(projection: &Projection) -> Self {
+        let mut variables: Vec<usize> =
+            projection.axes.iter().flat_map(|axis| axis.indices()).copied().collect();
+        variables.sort_unstable();
+        variables.dedup();
+        let place = |j: usize| variables.partition_point(|&other| other < j);
+        let axes =
+            projection.axes.iter().map(|axis| axis.iter().map(|(j, weight)| (place(j), weight)).collect());
+        let axes = axes.collect();
+        Used { variables: variables.iter().map(|&j| (j, projection.mean[j])).collect(), axes }
+    }
+
+    /// Projects up to [`LANES`] samples side by side. `centred` is room for the variables.
+    fn project<T: Real>(&self, samples: &[&[T]], centred: &mut [[f64; LANES]], z: &mut [f64]) {
+        let (d, last) = (self.axes.len(), samples.len() - 1);
+        // The last sample stands in for those that are not there.
+        let samples: [&[T]; LANES] = std::array::from_fn(|r| samples[r.min(last)]);
+        vectorized(
+            #[inline(always)]
+            || {
+                for (centred, &(j, mean)) in centred.iter_mut().zip(&self.variables) {
+                    let [s0, s1, s2, s3, s4, s5, s6, s7] = samples;
+                    let values = [s0[j], s1[j], s2[j], s3[j], s4[j], s5[j], s6[j], s7[j]];
+                    for r in 0..LANES {
+                        centred[r] = values[r].into() - mean;
+                    }
+                }
+                for (k, axis) in self.axes.iter().enumerate() {
+                    let mut sums = [0.0; LANES];
+                    for &(place, weight) in axis {
+                        let centred = &centred[place];
+                        for r in 0..LANES {
+                            sums[r] += centred[r] * weight;
+                        }
+                    }
+                    for r in 0..=last {
+                        z[r * d + k] = sums[r];
+                    }
+                }
+            },
+        );
+    }
+}
 
 #[cfg(test)]
 mod tests {
