@@ -16,6 +16,9 @@ use crate::spectrum::{Extreme, smallest_eigenvalue_from};
 /// How well an eigenvector is known, relative to the largest possible eigenvalue, while κ is still too large.
 const ROUGH: f64 = 1e-4;
 
+/// The relative change of κ below which rough eigenvectors no longer help.
+const SLOW: f64 = 0.02;
+
 /// Rows of a sparse matrix that a thread takes at a time.
 const ROWS: usize = 4096;
 
@@ -199,7 +202,7 @@ impl Alignment {
     /// `λ_min(L(κ))` is concave in κ, so where the bound fails, the κ at which the eigenvector found just meets it,
     /// `xᵀ(attract + bound I)x / xᵀ repel x`, lies beyond the answer still, and nearer: Dinkelbach's iteration, which
     /// converges quadratically from above. Any vector gives a κ that is not below the answer, so that a rough one will do
-    /// until the bound seems to hold; that it does is then seen exactly.
+    /// until κ hardly moves any more; from there on eigenvalues are exact.
     ///
     /// # Errors
     /// When an eigenvalue cannot be found, or `monitor` asks to stop.
@@ -212,16 +215,18 @@ impl Alignment {
         let slack = 1e-12 * (self.attract.spectrum_bound() + bound);
         let mut kappa = requested;
         let mut start = vec![0.0; self.attract.dim()];
+        let mut rough = true;
         for _ in 0..100 {
             proceed(monitor, Stage::Reduction)?;
             let matrix = self.matrix(kappa)?;
-            let mut smallest = matrix.smallest_eigenvalue_from(&start, ROUGH)?;
-            if matrix.quadratic(&smallest.vector) >= -bound - slack {
+            let mut smallest = matrix.smallest_eigenvalue_from(&start, if rough { ROUGH } else { 1e-12 })?;
+            if rough && matrix.quadratic(&smallest.vector) >= -bound - slack {
                 proceed(monitor, Stage::Reduction)?;
                 smallest = matrix.smallest_eigenvalue_from(&smallest.vector, 1e-12)?;
-                if smallest.value >= -bound - slack {
-                    return Ok(Some((kappa, smallest.value)));
-                }
+                rough = false;
+            }
+            if !rough && smallest.value >= -bound - slack {
+                return Ok(Some((kappa, smallest.value)));
             }
             start.copy_from_slice(&smallest.vector);
             let Some(repel) = self.repel.as_ref().filter(|_| kappa > 0.0) else { return Ok(None) };
@@ -229,6 +234,7 @@ impl Alignment {
             let next = (self.attract.quadratic(x) + bound * dot(x, x)) / repel.quadratic(x);
             // Rounded down a little, so that the last step ends below the bound and not upon it.
             let next = next * (1.0 - 1e-12);
+            rough &= next < (1.0 - SLOW) * kappa;
             kappa = if next < kappa { next.max(0.0) } else { kappa * (1.0 - 1e-9) };
         }
         Err(Error::Numerical {

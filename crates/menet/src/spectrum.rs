@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 use crate::linalg::{axpy, dot, symmetric_eigen};
 
 /// The largest basis, and how many vectors a restart keeps.
-const LARGEST: usize = 80;
-const KEPT: usize = 24;
+const LARGEST: usize = 56;
+const KEPT: usize = 16;
 const RESTARTS: usize = 300;
 
 /// Entries of a vector that a thread takes at a time.
