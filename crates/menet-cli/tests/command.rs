@@ -57,7 +57,7 @@ fn fit_transform_predict_equal_the_library_bit_for_bit() {
     ok(dir.path(), &["transform", "--model", "m", "--data", "leukemia", "--out", "z.csv"]);
     let z = menet_io::read(dir.path().join("z.csv").to_str().unwrap(), &ReadOptions::default()).unwrap();
     assert_eq!(z.feature_names.as_deref().unwrap(), ["z1", "z2"]);
-    assert_eq!(z.matrix(), men.transform(data.x()).unwrap());
+    assert_eq!(z.matrix(), men.transform(data.x().unwrap()).unwrap());
     ok(
         dir.path(),
         &[
@@ -75,11 +75,11 @@ fn fit_transform_predict_equal_the_library_bit_for_bit() {
         ],
     );
     let z = menet_io::read(dir.path().join("z.npy").to_str().unwrap(), &ReadOptions::default()).unwrap();
-    assert_eq!(z.matrix(), men.at(Some(4), Some(1)).unwrap().transform(data.x()).unwrap());
+    assert_eq!(z.matrix(), men.at(Some(4), Some(1)).unwrap().transform(data.x().unwrap()).unwrap());
 
     ok(dir.path(), &["transform", "--model", "m", "--data", "leukemia", "--out", "z.parquet"]);
     let z = menet_io::read(dir.path().join("z.parquet").to_str().unwrap(), &ReadOptions::default()).unwrap();
-    assert_eq!(z.matrix(), men.transform(data.x()).unwrap());
+    assert_eq!(z.matrix(), men.transform(data.x().unwrap()).unwrap());
     assert_eq!(z.feature_names.as_deref().unwrap(), ["z1", "z2"]);
 
     let report =

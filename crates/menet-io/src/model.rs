@@ -101,7 +101,7 @@ impl ModelFile {
     /// # Errors
     /// When the data are not those of the model.
     pub fn new(men: Men, data: &Dataset<'_>, source: &str) -> Result<Self> {
-        let gallery = men.transform(data.x())?;
+        let gallery = men.projection().project(data)?;
         let provenance = Provenance {
             menet: env!("CARGO_PKG_VERSION").to_owned(),
             data: source.to_owned(),

@@ -105,6 +105,20 @@ pub enum Error {
         /// How many there may be.
         most: usize,
     },
+    /// What was asked for needs dense data, and these are sparse and too large to be made so.
+    #[error(
+        "this needs dense data, and the sparse samples, {rows} x {columns}, would take {gigabytes:.1} GB: at most \
+         {:.2} GB are made dense (`fit`, `transform` and `predict` work on sparse data of any size)",
+        crate::dataset::DENSE_BYTES as f64 / 1e9
+    )]
+    Sparse {
+        /// Number of samples.
+        rows: usize,
+        /// Number of variables.
+        columns: usize,
+        /// What they would take.
+        gigabytes: f64,
+    },
     /// No variable distinguishes the samples, or the class centres coincide.
     #[error("nothing to learn: {0}")]
     Degenerate(String),

@@ -8,6 +8,7 @@
 //! | [`Mat`], [`MatRef`] | `G` itself, p×p | small p |
 //! | [`FactorGram`] | `F` with `G = FᵀF`, n×p | p ≫ n: no p×p matrix, ever |
 //! | [`ConjugateGram`](crate::conjugate::ConjugateGram) | `X` and sparse `L` | n and p both large |
+//! | [`SparseGram`](crate::implicit::SparseGram) | sparse `X` and sparse `L` | data that stay sparse |
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
@@ -33,6 +34,12 @@ pub trait Gram: Sync {
                 buffer[j]
             })
             .collect()
+    }
+
+    /// The squared length of every variable, by which violations of optimality are compared between variables: the diagonal,
+    /// or, where that is dear, what is within a bounded factor of it.
+    fn squared_lengths(&self) -> Vec<f64> {
+        self.diagonal()
     }
 
     /// Writes the entries of column `j` at `rows`.

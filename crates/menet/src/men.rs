@@ -9,13 +9,16 @@ use crate::alignment::{Alignment, related};
 use crate::classify::Metric;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result, at_least_one, check};
+use crate::implicit::{self, Implicit};
 use crate::lars::{Certificate, Ended, LarsOptions, Path, check_penalty_factors, lars_paths};
 use crate::monitor::{Monitor, Stage, proceed};
 use crate::patches::{self, PatchParams};
 use crate::preprocess::Preprocessed;
 use crate::projection::Projection;
-use crate::reduction::{Definiteness, DefinitenessReport, LassoProblem, ReductionParams, Route, reduce};
-use crate::sparse::SparseVector;
+use crate::reduction::{
+    Definiteness, DefinitenessReport, LassoProblem, ReductionParams, Route, reduce, reduce_sparse,
+};
+use crate::sparse::{SparseMatrix, SparseVector};
 use crate::target::{TargetKind, target};
 
 /// The parameters of a fit. `MenParams::default()` is a good start; set what you want to differ.
@@ -161,10 +164,27 @@ pub fn fit_by(data: &Dataset<'_>, params: &MenParams, route: Route, monitor: &dy
     if data.classes().len() < 2 {
         return Err(Error::Classes { found: data.classes().len(), samples: data.samples() });
     }
-    let rule = patches::rule(&params.patch)?;
-    let patch = params.patch_params();
     let mut clock = Clock { monitor, seconds: Vec::new() };
+    let reduced = match data.sparse() {
+        None => stages(data, params, route, &mut clock)?,
+        Some(x) => sparse_stages(data, x, params, route, &mut clock)?,
+    };
+    let options = params.lars_options(&reduced.norms);
+    let paths = clock.time(Stage::Lars, || {
+        lars_paths(&reduced.problem.gram, reduced.problem.b.as_ref(), &options, monitor)
+    })?;
+    Men::assemble(data, params, reduced, paths, clock.seconds)
+}
 
+/// What the stages before the paths leave.
+struct Stages {
+    mean: Vec<f64>,
+    norms: Vec<f64>,
+    problem: LassoProblem,
+}
+
+fn stages(data: &Dataset<'_>, params: &MenParams, route: Route, clock: &mut Clock<'_>) -> Result<Stages> {
+    let (rule, patch, monitor) = (patches::rule(&params.patch)?, params.patch_params(), clock.monitor);
     let pre = clock.time(Stage::Preprocess, || Preprocessed::new(data, params.pca_rank))?;
     let (near, far) = clock.time(Stage::Neighbors, || related(data, &pre, rule, &patch, monitor))?;
     let alignment = clock
@@ -176,10 +196,37 @@ pub fn fit_by(data: &Dataset<'_>, params: &MenParams, route: Route, monitor: &dy
         let x = if params.standardize { pre.unit_columns() } else { pre.x.clone() };
         reduce(x, y.as_ref(), &alignment, &params.reduction_params(route), monitor)
     })?;
-    let options = params.lars_options(&pre.norms);
-    let paths =
-        clock.time(Stage::Lars, || lars_paths(&problem.gram, problem.b.as_ref(), &options, monitor))?;
-    Men::assemble(data, params, pre, problem, paths, clock.seconds)
+    Ok(Stages { mean: pre.mean, norms: pre.norms, problem })
+}
+
+/// The same for data that stay sparse.
+fn sparse_stages(
+    data: &Dataset<'_>,
+    x: &SparseMatrix,
+    params: &MenParams,
+    route: Route,
+    clock: &mut Clock<'_>,
+) -> Result<Stages> {
+    let (rule, patch, monitor) = (patches::rule(&params.patch)?, params.patch_params(), clock.monitor);
+    if let Some(rank) = params.pca_rank {
+        let (n, p) = (data.samples(), data.variables());
+        let value = format!("{rank} with sparse samples, {n} x {p}");
+        return Err(Error::parameter("pca_rank", value, "left out: a reconstruction needs dense data"));
+    }
+    let pre = clock.time(Stage::Preprocess, || Implicit::new(x))?;
+    let (near, far) = clock
+        .time(Stage::Neighbors, || implicit::related(&pre, data.class_indices(), rule, &patch, monitor))?;
+    let alignment = clock
+        .time(Stage::Alignment, || Alignment::from_neighbors(&pre, rule, &patch, &near, &far, monitor))?;
+    let y = clock.time(Stage::Target, || {
+        let (kind, shrinkage) = (params.target, params.target_shrinkage);
+        implicit::target(data, &pre, kind, shrinkage, params.components, monitor)
+    })?;
+    let problem = clock.time(Stage::Reduction, || {
+        let x = pre.solver_columns(params.standardize);
+        reduce_sparse(x, y.as_ref(), &alignment, &params.reduction_params(route), monitor)
+    })?;
+    Ok(Stages { mean: pre.mean, norms: pre.norms, problem })
 }
 
 /// Times the stages, and stops between them if asked to.
@@ -258,18 +305,18 @@ impl Men {
     fn assemble(
         data: &Dataset<'_>,
         params: &MenParams,
-        pre: Preprocessed,
-        problem: LassoProblem,
+        reduced: Stages,
         paths: Vec<Path>,
         seconds: Vec<(Stage, f64)>,
     ) -> Result<Self> {
+        let Stages { mean, norms, problem } = reduced;
         // W = (1 + λ2) ŵ (Eq. updateW), on columns that were divided by their norm.
         let unit =
             |norm: f64| (1.0 + params.ridge) / if params.standardize && norm > 0.0 { norm } else { 1.0 };
-        let units: Vec<f64> = pre.norms.iter().map(|&norm| unit(norm)).collect();
+        let units: Vec<f64> = norms.iter().map(|&norm| unit(norm)).collect();
         Men::from_parts(MenParts {
             params: params.clone(),
-            mean: pre.mean,
+            mean,
             axes: paths.iter().map(|path| axis(&path.last().coefficients, &units)).collect(),
             components: paths.iter().map(Component::from).collect(),
             paths,

@@ -27,6 +27,7 @@ use crate::alignment::{Alignment, SparseSymmetric};
 use crate::conjugate::{ConjugateGram, Smoother};
 use crate::error::{Error, Result, check};
 use crate::gram::{FactorGram, Gram};
+use crate::implicit::{Columns, Operator, SparseGram};
 use crate::linalg::{cholesky, cholesky_solve, inner_products, product, symmetric_eigen, symmetric_product};
 use crate::monitor::Monitor;
 use crate::named::Named;
@@ -133,6 +134,8 @@ pub enum GramSource {
     Factor(FactorGram<'static>),
     /// `X` and sparse `L`.
     Conjugate(ConjugateGram),
+    /// Sparse `X`.
+    Sparse(SparseGram),
 }
 
 impl GramSource {
@@ -150,6 +153,7 @@ impl GramSource {
             GramSource::Full(gram) => gram,
             GramSource::Factor(gram) => gram,
             GramSource::Conjugate(gram) => gram,
+            GramSource::Sparse(gram) => gram,
         }
     }
 }
@@ -163,6 +167,9 @@ impl Gram for GramSource {
     }
     fn diagonal(&self) -> Vec<f64> {
         self.source().diagonal()
+    }
+    fn squared_lengths(&self) -> Vec<f64> {
+        self.source().squared_lengths()
     }
     fn entries(&self, rows: &[usize], j: usize, out: &mut [f64]) {
         self.source().entries(rows, j, out);
@@ -194,6 +201,10 @@ impl LassoProblem {
     pub fn cg_residual(&self) -> Option<f64> {
         match &self.gram {
             GramSource::Conjugate(gram) => Some(gram.smoother().worst_residual()),
+            GramSource::Sparse(gram) => match gram.operator() {
+                Operator::Conjugate(smoother) => Some(smoother.worst_residual()),
+                Operator::Factor(_) => None,
+            },
             _ => self.built,
         }
     }
@@ -212,13 +223,7 @@ pub fn reduce(
 ) -> Result<LassoProblem> {
     params.check()?;
     let n = x.nrows();
-    let expected = alignment.attract.dim();
-    let why = format!("the alignment is of {expected} samples");
-    for (what, given) in [("a column of the data", n), ("a column of the target", y.nrows())] {
-        if given != expected {
-            return Err(Error::Size { what, given, expected, why });
-        }
-    }
+    check_sizes(n, y, alignment)?;
     let b = inner_products(&x, y);
     let dense = match params.route {
         Route::Auto => n <= DENSE_LIMIT && !(x.ncols() <= GRAM_LIMIT && conjugate_is_cheaper(n, x.ncols())),
@@ -242,6 +247,50 @@ pub fn reduce(
     }
     let gram = GramSource::Conjugate(ConjugateGram::new(x, smoother));
     Ok(LassoProblem { gram, b, definiteness, built: None })
+}
+
+/// The same for data that stay sparse. A is applied by conjugate gradients, except by the route [`Route::Dense`] and for the
+/// policy `floor`.
+///
+/// # Errors
+/// As [`reduce`].
+pub fn reduce_sparse(
+    x: Columns,
+    y: MatRef<'_, f64>,
+    alignment: &Alignment,
+    params: &ReductionParams,
+    monitor: &dyn Monitor,
+) -> Result<LassoProblem> {
+    params.check()?;
+    check_sizes(x.rows(), y, alignment)?;
+    let b = x.correlate_all(y);
+    let (operator, definiteness) = if params.definiteness == Definiteness::Floor {
+        let (factor, definiteness) = floored_factor(alignment, params)?;
+        (Operator::Factor(factor), definiteness)
+    } else {
+        let (laplacian, definiteness) = admissible(alignment, params, monitor)?;
+        let operator = match params.route {
+            Route::Dense => Operator::Factor(dense_factor(&laplacian, params)?),
+            Route::Auto | Route::ConjugateGradient => {
+                Operator::Conjugate(Smoother::new(&laplacian, params.alpha, params.beta, CG_TOLERANCE))
+            }
+        };
+        (operator, definiteness)
+    };
+    let gram = GramSource::Sparse(SparseGram::new(x, operator));
+    Ok(LassoProblem { gram, b, definiteness, built: None })
+}
+
+/// Refuses data or a target of another number of samples than the alignment is of.
+fn check_sizes(n: usize, y: MatRef<'_, f64>, alignment: &Alignment) -> Result<()> {
+    let expected = alignment.attract.dim();
+    let why = format!("the alignment is of {expected} samples");
+    for (what, given) in [("a column of the data", n), ("a column of the target", y.nrows())] {
+        if given != expected {
+            return Err(Error::Size { what, given, expected, why });
+        }
+    }
+    Ok(())
 }
 
 /// Whether the full Gram matrix is cheaper by conjugate gradients. By the dense route it takes some 6n³ + 2n²p operations

@@ -26,13 +26,13 @@ fn same_bits_on_any_number_of_threads() {
     ];
     for (params, route) in variants {
         let one = on(1, &data, &params, route);
-        let projected = one.transform(data.x()).unwrap();
+        let projected = one.transform(data.x().unwrap()).unwrap();
         for threads in [2, 4] {
             let many = on(threads, &data, &params, route);
             assert_eq!(one.projection(), many.projection(), "{threads} threads, {params:?}");
             assert_eq!(one.paths(), many.paths());
             assert_eq!(one.definiteness(), many.definiteness());
-            assert_eq!(bits(&projected), bits(&many.transform(data.x()).unwrap()));
+            assert_eq!(bits(&projected), bits(&many.transform(data.x().unwrap()).unwrap()));
         }
     }
 }

@@ -1,0 +1,151 @@
+//! Gram columns of sparse data.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatMut, MatRef, Par};
+use rayon::prelude::*;
+
+use super::Columns;
+use crate::conjugate::Smoother;
+use crate::gram::Gram;
+use crate::linalg::{column, dot, product};
+
+/// Images that are kept, in bytes.
+const BUDGET: usize = 1 << 29;
+
+/// Images that are combined, and vectors that are multiplied, at a time.
+const TILE: usize = 64;
+const LANES: usize = 8;
+
+/// `A`, n×n.
+#[derive(Debug)]
+pub enum Operator {
+    /// By conjugate gradients.
+    Conjugate(Smoother),
+    /// As `FᵀF`.
+    Factor(Mat<f64>),
+}
+
+impl Operator {
+    fn apply(&self, x: &[f64]) -> Vec<f64> {
+        match self {
+            Operator::Conjugate(smoother) => smoother.apply(x),
+            Operator::Factor(factor) => {
+                let image = product(factor.as_ref(), MatRef::from_column_major_slice(x, x.len(), 1));
+                (0..x.len()).map(|j| dot(column(factor, j), column(&image, 0))).collect()
+            }
+        }
+    }
+}
+
+/// `G = XᵀAX` for sparse X: of every variable that was asked for, `A xⱼ` is computed once and kept while there is room.
+///
+/// Its [squared lengths](Gram::squared_lengths) are those of `xⱼ`, since p solves for a diagonal would take longer than the
+/// paths: `xⱼᵀAxⱼ` lies between the smallest and the largest eigenvalue of A times it, at defaults between ½ and 2.
+#[derive(Debug)]
+pub struct SparseGram {
+    x: Columns,
+    operator: Operator,
+    images: Mutex<Images>,
+}
+
+/// `A xⱼ`, and the sum of its entries.
+type Image = Arc<(Vec<f64>, f64)>;
+
+/// The images that are kept, by variable, and in which order they came.
+#[derive(Debug)]
+struct Images {
+    of: Vec<Option<Image>>,
+    order: VecDeque<usize>,
+}
+
+impl SparseGram {
+    /// From the columns and the operator.
+    pub fn new(x: Columns, operator: Operator) -> Self {
+        let images = Mutex::new(Images { of: vec![None; x.columns()], order: VecDeque::new() });
+        SparseGram { x, operator, images }
+    }
+
+    /// The operator.
+    pub fn operator(&self) -> &Operator {
+        &self.operator
+    }
+
+    fn images(&self) -> MutexGuard<'_, Images> {
+        self.images.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The image of variable `j`. Two threads may both compute it, to the same bits.
+    fn image(&self, j: usize) -> Image {
+        if let Some(image) = &self.images().of[j] {
+            return image.clone();
+        }
+        let image = self.operator.apply(&self.x.column(j));
+        let total = image.iter().sum();
+        let image = Arc::new((image, total));
+        let mut images = self.images();
+        if images.of[j].is_none() {
+            images.of[j] = Some(image.clone());
+            images.order.push_back(j);
+            if images.order.len() * self.x.rows() * size_of::<f64>() > BUDGET {
+                let oldest = images.order.pop_front();
+                oldest.into_iter().for_each(|j| images.of[j] = None);
+            }
+        }
+        image
+    }
+}
+
+impl Gram for SparseGram {
+    fn dim(&self) -> usize {
+        self.x.columns()
+    }
+
+    fn column(&self, j: usize, out: &mut [f64]) {
+        let image = self.image(j);
+        out.par_iter_mut().enumerate().for_each(|(i, out)| *out = self.x.dot(i, &image.0, image.1));
+    }
+
+    fn diagonal(&self) -> Vec<f64> {
+        let square = |j: usize| {
+            let image = self.operator.apply(&self.x.column(j));
+            self.x.dot(j, &image, image.iter().sum())
+        };
+        (0..self.dim()).into_par_iter().map(square).collect()
+    }
+
+    fn squared_lengths(&self) -> Vec<f64> {
+        self.x.squared_lengths()
+    }
+
+    fn entries(&self, rows: &[usize], j: usize, out: &mut [f64]) {
+        let image = self.image(j);
+        for (out, &row) in out.iter_mut().zip(rows) {
+            *out = self.x.dot(row, &image.0, image.1);
+        }
+    }
+
+    /// `Xᵀ (A X[:, support] · coefficients)`.
+    fn product(&self, support: &[usize], coefficients: MatRef<'_, f64>, mut out: MatMut<'_, f64>) {
+        let (n, width) = (self.x.rows(), coefficients.ncols());
+        let mut sum = Mat::zeros(n, width);
+        for (t, support) in support.chunks(TILE).enumerate() {
+            let images: Vec<Image> = support.iter().map(|&j| self.image(j)).collect();
+            let chosen = Mat::from_fn(n, support.len(), |i, k| images[k].0[i]);
+            let coefficients = coefficients.subrows(t * TILE, support.len());
+            matmul(&mut sum, Accum::Add, &chosen, coefficients, 1.0, Par::Seq);
+        }
+        for start in (0..width).step_by(LANES) {
+            let lanes = LANES.min(width - start);
+            let at = |i: usize, l: usize| if l < lanes { sum[(i, start + l)] } else { 0.0 };
+            let side: Vec<[f64; LANES]> = (0..n).map(|i| std::array::from_fn(|l| at(i, l))).collect();
+            for (j, found) in self.x.correlate(&side).iter().enumerate() {
+                for l in 0..lanes {
+                    out[(j, start + l)] = found[l];
+                }
+            }
+        }
+    }
+}
