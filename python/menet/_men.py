@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from menet import _core
 from menet._base import Reducer
-from menet._input import COPIES_IN_A_FIT, Floats, dense, project
+from menet._input import COPIES_IN_A_FIT, Floats, project, sparse_or_dense
 from menet._lars import LarsPath
 from menet._settings import count, python_name, settings, whole_number
 
@@ -205,7 +205,7 @@ class ManifoldElasticNet(Reducer):
         self._set_model(
             _core.Model.fit(
                 settings(self, without={"n_jobs"}),
-                dense(X, copies=COPIES_IN_A_FIT),
+                sparse_or_dense(X, copies=COPIES_IN_A_FIT),
                 codes,
                 classes,
                 LABEL_KINDS.get(self.classes_.dtype.kind, "text"),

@@ -69,7 +69,9 @@ impl HowArgs {
 
     /// Reads data for a model: its columns in the model's order, missing values filled with the training mean if asked.
     pub(crate) fn read_for(&self, source: &str, men: &Men) -> Result<Table, Failure> {
-        let options = ReadOptions { impute_mean: false, ..self.options() };
+        // Samples without the last variables are samples of the same kind.
+        let least_columns = men.projection().variables();
+        let options = ReadOptions { impute_mean: false, least_columns, ..self.options() };
         let mut table = menet_io::read(source, &options)?;
         if let Some(names) = men.feature_names() {
             table = table.select(names)?;
@@ -116,6 +118,7 @@ impl HowArgs {
             x_key: self.x_key.clone(),
             y_key: self.y_key.clone(),
             zero_based: self.zero_based,
+            least_columns: 0,
             size: self.size,
             shape: self.shape,
             impute_mean: matches!(self.impute, Some(Impute::Mean)),

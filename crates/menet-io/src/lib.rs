@@ -19,4 +19,4 @@ pub mod write;
 pub use error::{Error, Result};
 pub use formats::{ReadOptions, read};
 pub use model::ModelFile;
-pub use table::Table;
+pub use table::{Table, Values};

@@ -40,6 +40,9 @@ mod core {
     use super::settings::{choices, defaults};
 
     #[pymodule_export]
+    const DENSE_BYTES: usize = menet::dataset::DENSE_BYTES;
+
+    #[pymodule_export]
     const GRAM_LIMIT: usize = menet::reduction::GRAM_LIMIT;
 
     #[pymodule_export]

@@ -102,7 +102,7 @@ impl<'a> Dataset<'a> {
         x: SparseMatrix,
         labels: &[L],
     ) -> Result<Dataset<'static>> {
-        if dense_size(&x) <= bytes as f64 {
+        if x.dense_bytes() <= bytes as f64 {
             Dataset::from_owned(x.to_dense(), labels)
         } else {
             Dataset::build(Values::Sparse(x), labels)
@@ -189,9 +189,7 @@ impl<'a> Dataset<'a> {
     pub fn x(&self) -> Result<MatRef<'_, f64>> {
         match &self.x {
             Values::Dense(x) => Ok(x.view()),
-            Values::Sparse(x) => {
-                Err(Error::Sparse { rows: x.rows(), columns: x.columns(), gigabytes: dense_size(x) / 1e9 })
-            }
+            Values::Sparse(x) => Err(Error::sparse(x)),
         }
     }
 
@@ -264,11 +262,6 @@ pub(crate) fn check_finite<T: Copy + Into<f64> + Sync>(what: &'static str, x: Ma
         }
     }
     Ok(())
-}
-
-/// Bytes that a sparse matrix would take dense; a number of any size.
-fn dense_size(x: &SparseMatrix) -> f64 {
-    size_of::<f64>() as f64 * x.rows() as f64 * x.columns() as f64
 }
 
 /// Whether a value is finite and can be squared.

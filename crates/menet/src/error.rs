@@ -1,6 +1,7 @@
 //! Everything that can go wrong, with the data a caller needs to say it in their own words.
 
 use crate::monitor::Stage;
+use crate::sparse::SparseMatrix;
 
 /// `Result` with this crate's [`enum@Error`].
 pub type Result<T> = std::result::Result<T, Error>;
@@ -168,6 +169,11 @@ pub enum Error {
 impl Error {
     pub(crate) fn parameter(name: &'static str, value: impl ToString, allowed: impl ToString) -> Self {
         Error::Parameter { name, value: value.to_string(), allowed: allowed.to_string() }
+    }
+
+    /// That samples would have to be dense.
+    pub fn sparse(x: &SparseMatrix) -> Self {
+        Error::Sparse { rows: x.rows(), columns: x.columns(), gigabytes: x.dense_bytes() / 1e9 }
     }
 }
 

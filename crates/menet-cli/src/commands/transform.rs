@@ -28,7 +28,7 @@ pub(crate) struct Transform {
 impl Transform {
     pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
         let (_, men, table) = model_and_data(&self.model, &self.data.data, &self.data.how)?;
-        let z = men.transform(table.matrix())?;
+        let z = table.project(men.projection())?;
         let header: Vec<String> = (1..=z.ncols()).map(|k| format!("z{k}")).collect();
         menet_io::write::matrix(&self.out, &header, z.as_ref())?;
         if self.out.as_os_str() != "-" {

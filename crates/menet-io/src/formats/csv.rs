@@ -71,7 +71,7 @@ pub fn read_from(reader: impl Read, delimiter: u8, path: &Path, options: &ReadOp
     }
     Ok(Table {
         source: path.display().to_string(),
-        values,
+        values: values.into(),
         rows,
         columns: names.len(),
         labels: has_label.then_some(labels),
@@ -106,8 +106,9 @@ mod tests {
         assert_eq!(table.feature_names.as_deref().unwrap(), ["a,1", "b"]);
         assert_eq!(table.labels.as_deref().unwrap(), ["x \"y\", z", "<b>"]);
         assert_eq!((table.rows, table.columns), (2, 2));
-        assert_eq!((table.values[0], table.values[2]), (1.5, -2000.0));
-        assert!(table.values[1].is_nan() && table.values[3].is_nan());
+        let x = table.matrix().unwrap();
+        assert_eq!((x[(0, 0)], x[(1, 0)]), (1.5, -2000.0));
+        assert!(x[(0, 1)].is_nan() && x[(1, 1)].is_nan());
     }
 
     #[test]

@@ -124,7 +124,7 @@ impl Samples {
         }
         Ok(Table {
             source: path.display().to_string(),
-            values: self.values,
+            values: self.values.into(),
             rows: self.rows,
             columns: self.columns,
             labels,

@@ -66,7 +66,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
     }
     Ok(Table {
         source: path.display().to_string(),
-        values,
+        values: values.into(),
         rows,
         columns: columns.len(),
         labels,

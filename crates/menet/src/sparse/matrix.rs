@@ -26,8 +26,14 @@ impl SparseMatrix {
     ///
     /// # Errors
     /// When the arrays do not fit together, an index is out of range, or a value is not finite.
-    pub fn from_rows<I, T>(shape: (usize, usize), starts: &[I], indices: &[I], values: &[T]) -> Result<Self>
+    pub fn from_rows<S, I, T>(
+        shape: (usize, usize),
+        starts: &[S],
+        indices: &[I],
+        values: &[T],
+    ) -> Result<Self>
     where
+        S: Copy + TryInto<usize> + std::fmt::Display,
         I: Copy + TryInto<usize> + std::fmt::Display,
         T: Copy + Into<f64>,
     {
@@ -40,13 +46,14 @@ impl SparseMatrix {
     ///
     /// # Errors
     /// As [`Self::from_rows`].
-    pub fn from_columns<I, T>(
+    pub fn from_columns<S, I, T>(
         shape: (usize, usize),
-        starts: &[I],
+        starts: &[S],
         indices: &[I],
         values: &[T],
     ) -> Result<Self>
     where
+        S: Copy + TryInto<usize> + std::fmt::Display,
         I: Copy + TryInto<usize> + std::fmt::Display,
         T: Copy + Into<f64>,
     {
@@ -56,14 +63,15 @@ impl SparseMatrix {
     }
 
     /// `lines` lines of `length` entries, whichever of rows and columns they are.
-    fn compressed<I, T>(
+    fn compressed<S, I, T>(
         lines: usize,
         length: usize,
-        starts: &[I],
+        starts: &[S],
         indices: &[I],
         values: &[T],
     ) -> Result<Self>
     where
+        S: Copy + TryInto<usize> + std::fmt::Display,
         I: Copy + TryInto<usize> + std::fmt::Display,
         T: Copy + Into<f64>,
     {
@@ -162,6 +170,11 @@ impl SparseMatrix {
             }
         }
         out
+    }
+
+    /// Bytes that it would take as a dense matrix: a number of any size.
+    pub fn dense_bytes(&self) -> f64 {
+        size_of::<f64>() as f64 * self.rows() as f64 * self.columns as f64
     }
 
     /// Number of rows.
