@@ -200,14 +200,14 @@ impl Columns {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::dataset::Dataset;
     use crate::linalg::column;
     use crate::preprocess::Preprocessed;
 
     /// Sparse, constant, empty, full and far from 0, small, with one entry.
-    pub(super) fn awkward() -> Mat<f64> {
+    pub(crate) fn awkward() -> Mat<f64> {
         Mat::from_fn(9, 8, |i, j| match j {
             0 => [0.0, 2.0, 0.0][i % 3],
             1 => 0.1,

@@ -12,7 +12,7 @@ use crate::conjugate::Smoother;
 use crate::gram::Gram;
 use crate::linalg::{column, dot, product};
 
-/// Images that are kept, in bytes.
+/// Images that are kept, in bytes, for all responses.
 const BUDGET: usize = 1 << 29;
 
 /// Images that are combined, and vectors that are multiplied, at a time.
@@ -49,6 +49,7 @@ pub struct SparseGram {
     x: Columns,
     operator: Operator,
     images: Mutex<Images>,
+    budget: usize,
 }
 
 /// `A xⱼ`, and the sum of its entries.
@@ -65,7 +66,7 @@ impl SparseGram {
     /// From the columns and the operator.
     pub fn new(x: Columns, operator: Operator) -> Self {
         let images = Mutex::new(Images { of: vec![None; x.columns()], order: VecDeque::new() });
-        SparseGram { x, operator, images }
+        SparseGram { x, operator, images, budget: BUDGET }
     }
 
     /// The operator.
@@ -89,7 +90,7 @@ impl SparseGram {
         if images.of[j].is_none() {
             images.of[j] = Some(image.clone());
             images.order.push_back(j);
-            if images.order.len() * self.x.rows() * size_of::<f64>() > BUDGET {
+            if images.order.len() * self.x.rows() * size_of::<f64>() > self.budget {
                 let oldest = images.order.pop_front();
                 oldest.into_iter().for_each(|j| images.of[j] = None);
             }
@@ -147,5 +148,51 @@ impl Gram for SparseGram {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dataset::Dataset;
+    use crate::implicit::Implicit;
+    use crate::preprocess::Preprocessed;
+    use crate::sparse::SparseMatrix;
+
+    /// With room for all images, for one, and for none.
+    #[test]
+    fn answers_are_those_of_a_dense_factor_whatever_is_kept() {
+        let x = crate::implicit::tests::awkward();
+        let data = Dataset::new(x.as_ref(), &[0, 1, 0, 1, 0, 1, 0, 1, 0]).unwrap();
+        let factor = Mat::from_fn(9, 9, |i, j| ((i * 31 + j * 17) % 11) as f64 - 5.0);
+        let full = &factor * Preprocessed::new(&data, None).unwrap().unit_columns();
+        let full = full.transpose() * &full;
+        let implicit = Implicit::new(&SparseMatrix::from_dense(x.as_ref()).unwrap()).unwrap();
+        let (rows, support) = ([7, 0, 3], [6, 0, 5]);
+        let coefficients = Mat::from_fn(3, 10, |i, k| (i + 2 * k) as f64 - 1.5);
+        let expected = Mat::from_fn(8, 3, |i, k| full[(i, support[k])]) * &coefficients;
+        let near = |a: f64, b: f64| (a - b).abs() < 1e-12 * full.norm_max();
+        let mut products = Vec::new();
+        for budget in [BUDGET, 9 * size_of::<f64>(), 0] {
+            let operator = Operator::Factor(factor.clone());
+            let gram = SparseGram { budget, ..SparseGram::new(implicit.solver_columns(true), operator) };
+            let diagonal = gram.diagonal();
+            let (mut entries, mut column) = ([0.0; 3], [0.0; 8]);
+            for j in 0..8 {
+                gram.entries(&rows, j, &mut entries);
+                gram.column(j, &mut column);
+                assert!(near(diagonal[j], full[(j, j)]));
+                assert!((0..3).all(|k| near(entries[k], full[(rows[k], j)])));
+                assert!((0..8).all(|i| near(column[i], full[(i, j)])));
+            }
+            let mut product = Mat::zeros(8, 10);
+            gram.product(&support, coefficients.as_ref(), product.as_mut());
+            assert!((&product - &expected).norm_max() < 1e-12 * expected.norm_max());
+            products.push(product);
+            let kept = gram.images().of.iter().flatten().count();
+            assert_eq!(kept, gram.images().order.len());
+            assert!(kept * 9 * size_of::<f64>() <= budget);
+        }
+        assert!(products.iter().all(|product| *product == products[0]), "to the last bit");
     }
 }

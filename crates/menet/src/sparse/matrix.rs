@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use crate::dataset::usable;
 use crate::error::{Error, Result};
+use crate::linalg::vectorized;
 
 /// A sparse matrix by rows: of every row the columns, rising, and the nonzero values there.
 ///
@@ -266,22 +267,28 @@ impl SparseMatrix {
         x: &[[f64; L]],
         add: impl Fn(usize) -> [f64; L] + Sync,
     ) -> Vec<[f64; L]> {
-        (0..self.rows())
-            .into_par_iter()
-            .with_min_len(ROWS)
-            .map(|i| {
-                let (indices, values) = self.line(i);
-                let mut sum = [0.0; L];
-                for (&j, value) in indices.iter().zip(values) {
-                    let x = &x[j as usize];
-                    for l in 0..L {
-                        sum[l] += value * x[l];
+        let mut out = vec![[0.0; L]; self.rows()];
+        out.par_chunks_mut(ROWS).enumerate().for_each(|(block, out)| {
+            vectorized(
+                #[inline(always)]
+                || {
+                    for (i, out) in out.iter_mut().enumerate() {
+                        let i = block * ROWS + i;
+                        let (indices, values) = self.line(i);
+                        let mut sum = [0.0; L];
+                        for (&j, value) in indices.iter().zip(values) {
+                            let x = &x[j as usize];
+                            for l in 0..L {
+                                sum[l] += value * x[l];
+                            }
+                        }
+                        let add = add(i);
+                        *out = std::array::from_fn(|l| sum[l] + add[l]);
                     }
-                }
-                let add = add(i);
-                std::array::from_fn(|l| sum[l] + add[l])
-            })
-            .collect()
+                },
+            );
+        });
+        out
     }
 }
 
