@@ -12,7 +12,7 @@ from menet import ManifoldElasticNet, _core
 
 @pytest.fixture(scope="module")
 def large():
-    """Return 400 samples of 100,000 variables, each with 30 of them, in three classes that some variables tell apart."""
+    """Return 400 samples, each with 30 of 100,000 variables, in three classes that some variables tell apart."""
     rng = np.random.default_rng(0)
     n, p = 400, 100_000
     y = np.arange(n) % 3

@@ -57,7 +57,7 @@ impl Smoother {
     }
 
     /// `A X` for a few columns.
-    fn apply_all(&self, x: MatRef<'_, f64>) -> Mat<f64> {
+    pub(crate) fn apply_all(&self, x: MatRef<'_, f64>) -> Mat<f64> {
         let mut out = Mat::zeros(x.nrows(), x.ncols());
         for start in (0..x.ncols()).step_by(LANES) {
             let lanes = LANES.min(x.ncols() - start);

@@ -277,7 +277,7 @@ pub fn reduce_sparse(
         };
         (operator, definiteness)
     };
-    let gram = GramSource::Sparse(SparseGram::new(x, operator));
+    let gram = GramSource::Sparse(SparseGram::new(x, operator, b.as_ref()));
     Ok(LassoProblem { gram, b, definiteness, built: None })
 }
 

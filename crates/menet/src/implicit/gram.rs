@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::Columns;
 use crate::conjugate::Smoother;
 use crate::gram::Gram;
-use crate::linalg::{column, dot, product};
+use crate::linalg::{column, dot, from_columns, product};
 
 /// Images that are kept, in bytes, for all responses.
 const BUDGET: usize = 1 << 29;
@@ -29,12 +29,19 @@ pub enum Operator {
 }
 
 impl Operator {
-    fn apply(&self, x: &[f64]) -> Vec<f64> {
+    /// `A X`, no column's bits depending on those beside it.
+    fn apply(&self, x: MatRef<'_, f64>) -> Mat<f64> {
         match self {
-            Operator::Conjugate(smoother) => smoother.apply(x),
+            Operator::Conjugate(smoother) => smoother.apply_all(x),
             Operator::Factor(factor) => {
-                let image = product(factor.as_ref(), MatRef::from_column_major_slice(x, x.len(), 1));
-                (0..x.len()).map(|j| dot(column(factor, j), column(&image, 0))).collect()
+                let columns: Vec<Vec<f64>> = x
+                    .col_iter()
+                    .map(|x| {
+                        let image = product(factor.as_ref(), x.as_mat());
+                        (0..x.nrows()).map(|j| dot(column(factor, j), column(&image, 0))).collect()
+                    })
+                    .collect();
+                from_columns(x.nrows(), &columns)
             }
         }
     }
@@ -50,6 +57,8 @@ pub struct SparseGram {
     operator: Operator,
     images: Mutex<Images>,
     budget: usize,
+    /// How likely a variable will be asked for: its correlation with the responses.
+    promise: Vec<f64>,
 }
 
 /// `A xⱼ`, and the sum of its entries.
@@ -63,10 +72,11 @@ struct Images {
 }
 
 impl SparseGram {
-    /// From the columns and the operator.
-    pub fn new(x: Columns, operator: Operator) -> Self {
+    /// From the columns, the operator, and the correlations with the responses, which tell what will be asked for.
+    pub fn new(x: Columns, operator: Operator, b: MatRef<'_, f64>) -> Self {
+        let promise = b.row_iter().map(|b| b.norm_max()).collect();
         let images = Mutex::new(Images { of: vec![None; x.columns()], order: VecDeque::new() });
-        SparseGram { x, operator, images, budget: BUDGET }
+        SparseGram { x, operator, images, budget: BUDGET, promise }
     }
 
     /// The operator.
@@ -78,24 +88,36 @@ impl SparseGram {
         self.images.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The image of variable `j`. Two threads may both compute it, to the same bits.
-    fn image(&self, j: usize) -> Image {
-        if let Some(image) = &self.images().of[j] {
-            return image.clone();
-        }
-        let image = self.operator.apply(&self.x.column(j));
-        let total = image.iter().sum();
-        let image = Arc::new((image, total));
+    /// The image of variable `j`. Of `others`, which may be asked for next, the most promising are computed beside it, which
+    /// costs little more. Two threads may both compute one, to the same bits.
+    fn image(&self, j: usize, others: &[usize]) -> Image {
+        let mut batch: Vec<usize> = {
+            let images = self.images();
+            if let Some(image) = &images.of[j] {
+                return image.clone();
+            }
+            others.iter().copied().filter(|&other| other != j && images.of[other].is_none()).collect()
+        };
+        batch.sort_by(|&a, &b| self.promise[b].total_cmp(&self.promise[a]));
+        batch.truncate(LANES - 1);
+        batch.insert(0, j);
+        let columns: Vec<Vec<f64>> = batch.iter().map(|&j| self.x.column(j)).collect();
+        let found = self.operator.apply(from_columns(self.x.rows(), &columns).as_ref());
+        let keep = |image: &[f64]| Arc::new((image.to_vec(), image.iter().sum()));
+        let found: Vec<Image> = (0..batch.len()).map(|k| keep(column(&found, k))).collect();
         let mut images = self.images();
-        if images.of[j].is_none() {
-            images.of[j] = Some(image.clone());
-            images.order.push_back(j);
-            if images.order.len() * self.x.rows() * size_of::<f64>() > self.budget {
-                let oldest = images.order.pop_front();
-                oldest.into_iter().for_each(|j| images.of[j] = None);
+        // The one asked for last, as the youngest.
+        for (&j, image) in batch.iter().zip(&found).rev() {
+            if images.of[j].is_none() {
+                images.of[j] = Some(image.clone());
+                images.order.push_back(j);
+                if images.order.len() * self.x.rows() * size_of::<f64>() > self.budget {
+                    let oldest = images.order.pop_front();
+                    oldest.into_iter().for_each(|j| images.of[j] = None);
+                }
             }
         }
-        image
+        found[0].clone()
     }
 }
 
@@ -105,14 +127,15 @@ impl Gram for SparseGram {
     }
 
     fn column(&self, j: usize, out: &mut [f64]) {
-        let image = self.image(j);
+        let image = self.image(j, &[]);
         out.par_iter_mut().enumerate().for_each(|(i, out)| *out = self.x.dot(i, &image.0, image.1));
     }
 
     fn diagonal(&self) -> Vec<f64> {
         let square = |j: usize| {
-            let image = self.operator.apply(&self.x.column(j));
-            self.x.dot(j, &image, image.iter().sum())
+            let x = self.x.column(j);
+            let image = self.operator.apply(MatRef::from_column_major_slice(&x, x.len(), 1));
+            self.x.dot(j, column(&image, 0), column(&image, 0).iter().sum())
         };
         (0..self.dim()).into_par_iter().map(square).collect()
     }
@@ -122,7 +145,7 @@ impl Gram for SparseGram {
     }
 
     fn entries(&self, rows: &[usize], j: usize, out: &mut [f64]) {
-        let image = self.image(j);
+        let image = self.image(j, rows);
         for (out, &row) in out.iter_mut().zip(rows) {
             *out = self.x.dot(row, &image.0, image.1);
         }
@@ -133,7 +156,7 @@ impl Gram for SparseGram {
         let (n, width) = (self.x.rows(), coefficients.ncols());
         let mut sum = Mat::zeros(n, width);
         for (t, support) in support.chunks(TILE).enumerate() {
-            let images: Vec<Image> = support.iter().map(|&j| self.image(j)).collect();
+            let images: Vec<Image> = support.iter().map(|&j| self.image(j, support)).collect();
             let chosen = Mat::from_fn(n, support.len(), |i, k| images[k].0[i]);
             let coefficients = coefficients.subrows(t * TILE, support.len());
             matmul(&mut sum, Accum::Add, &chosen, coefficients, 1.0, Par::Seq);
@@ -175,7 +198,9 @@ mod tests {
         let mut products = Vec::new();
         for budget in [BUDGET, 9 * size_of::<f64>(), 0] {
             let operator = Operator::Factor(factor.clone());
-            let gram = SparseGram { budget, ..SparseGram::new(implicit.solver_columns(true), operator) };
+            let b = Mat::from_fn(8, 2, |i, k| (i * 3 + k) as f64 % 5.0);
+            let new = SparseGram::new(implicit.solver_columns(true), operator, b.as_ref());
+            let gram = SparseGram { budget, ..new };
             let diagonal = gram.diagonal();
             let (mut entries, mut column) = ([0.0; 3], [0.0; 8]);
             for j in 0..8 {
