@@ -10,13 +10,15 @@ use rayon::prelude::*;
 use super::Columns;
 use crate::conjugate::Smoother;
 use crate::gram::Gram;
-use crate::linalg::{column, dot, from_columns, product};
+use crate::linalg::{column, column_mut, dot, from_columns, product};
 
 /// Images that are kept, in bytes, for all responses.
 const BUDGET: usize = 1 << 29;
 
-/// Images that are combined, and vectors that are multiplied, at a time.
+/// Images that are combined at a time.
 const TILE: usize = 64;
+
+/// Variables that are solved for, and vectors that are multiplied, at a time.
 const LANES: usize = 8;
 
 /// `A`, n×n.
@@ -47,7 +49,10 @@ impl Operator {
     }
 }
 
-/// `G = XᵀAX` for sparse X: of every variable that was asked for, `A xⱼ` is computed once and kept while there is room.
+/// `G = XᵀAX` for sparse X: of a variable that is asked for, `A xⱼ` is computed once and kept while there is room.
+///
+/// Variables are solved for in fixed batches, by falling correlation with the responses: the others of a batch cost little
+/// beside the first and are likely to be asked for as well, and who asks first makes no difference to what is computed.
 ///
 /// Its [squared lengths](Gram::squared_lengths) are those of `xⱼ`, since p solves for a diagonal would take longer than the
 /// paths: `xⱼᵀAxⱼ` lies between the smallest and the largest eigenvalue of A times it, at defaults between ½ and 2.
@@ -55,28 +60,54 @@ impl Operator {
 pub struct SparseGram {
     x: Columns,
     operator: Operator,
-    images: Mutex<Images>,
+    /// The variables by falling correlation, and where each of them stands.
+    order: Vec<usize>,
+    place: Vec<usize>,
+    kept: Mutex<Kept>,
     budget: usize,
-    /// How likely a variable will be asked for: its correlation with the responses.
-    promise: Vec<f64>,
 }
 
-/// `A xⱼ`, and the sum of its entries.
-type Image = Arc<(Vec<f64>, f64)>;
-
-/// The images that are kept, by variable, and in which order they came.
+/// `A xⱼ` of the variables of a batch, and the sums of their entries.
 #[derive(Debug)]
-struct Images {
-    of: Vec<Option<Image>>,
+struct Batch {
+    images: Mat<f64>,
+    totals: Vec<f64>,
+}
+
+/// The image of one variable.
+struct Image {
+    batch: Arc<Batch>,
+    at: usize,
+}
+
+impl Image {
+    fn values(&self) -> &[f64] {
+        column(&self.batch.images, self.at)
+    }
+
+    fn total(&self) -> f64 {
+        self.batch.totals[self.at]
+    }
+}
+
+/// The batches that are kept, and in which order they came.
+#[derive(Debug)]
+struct Kept {
+    batches: Vec<Option<Arc<Batch>>>,
     order: VecDeque<usize>,
 }
 
 impl SparseGram {
-    /// From the columns, the operator, and the correlations with the responses, which tell what will be asked for.
+    /// From the columns, the operator, and the correlations with the responses, a row a variable.
     pub fn new(x: Columns, operator: Operator, b: MatRef<'_, f64>) -> Self {
-        let promise = b.row_iter().map(|b| b.norm_max()).collect();
-        let images = Mutex::new(Images { of: vec![None; x.columns()], order: VecDeque::new() });
-        SparseGram { x, operator, images, budget: BUDGET, promise }
+        let promise: Vec<f64> = b.row_iter().map(|b| b.norm_max()).collect();
+        let mut order: Vec<usize> = (0..x.columns()).collect();
+        order.sort_by(|&i, &j| promise[j].total_cmp(&promise[i]));
+        let mut place = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(k, &j)| place[j] = k);
+        let batches = vec![None; order.len().div_ceil(LANES)];
+        let kept = Mutex::new(Kept { batches, order: VecDeque::new() });
+        SparseGram { x, operator, order, place, kept, budget: BUDGET }
     }
 
     /// The operator.
@@ -84,40 +115,35 @@ impl SparseGram {
         &self.operator
     }
 
-    fn images(&self) -> MutexGuard<'_, Images> {
-        self.images.lock().unwrap_or_else(PoisonError::into_inner)
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The image of variable `j`. Of `others`, which may be asked for next, the most promising are computed beside it, which
-    /// costs little more. Two threads may both compute one, to the same bits.
-    fn image(&self, j: usize, others: &[usize]) -> Image {
-        let mut batch: Vec<usize> = {
-            let images = self.images();
-            if let Some(image) = &images.of[j] {
-                return image.clone();
-            }
-            others.iter().copied().filter(|&other| other != j && images.of[other].is_none()).collect()
-        };
-        batch.sort_by(|&a, &b| self.promise[b].total_cmp(&self.promise[a]));
-        batch.truncate(LANES - 1);
-        batch.insert(0, j);
-        let columns: Vec<Vec<f64>> = batch.iter().map(|&j| self.x.column(j)).collect();
-        let found = self.operator.apply(from_columns(self.x.rows(), &columns).as_ref());
-        let keep = |image: &[f64]| Arc::new((image.to_vec(), image.iter().sum()));
-        let found: Vec<Image> = (0..batch.len()).map(|k| keep(column(&found, k))).collect();
-        let mut images = self.images();
-        // The one asked for last, as the youngest.
-        for (&j, image) in batch.iter().zip(&found).rev() {
-            if images.of[j].is_none() {
-                images.of[j] = Some(image.clone());
-                images.order.push_back(j);
-                if images.order.len() * self.x.rows() * size_of::<f64>() > self.budget {
-                    let oldest = images.order.pop_front();
-                    oldest.into_iter().for_each(|j| images.of[j] = None);
-                }
+    fn image(&self, j: usize) -> Image {
+        let (number, at) = (self.place[j] / LANES, self.place[j] % LANES);
+        if let Some(batch) = &self.kept().batches[number] {
+            return Image { batch: batch.clone(), at };
+        }
+        // Two threads may both compute it, to the same bits.
+        let batch = Arc::new(self.batch(number));
+        let mut kept = self.kept();
+        if kept.batches[number].is_none() {
+            kept.batches[number] = Some(batch.clone());
+            kept.order.push_back(number);
+            if kept.order.len() * LANES * self.x.rows() * size_of::<f64>() > self.budget {
+                let oldest = kept.order.pop_front();
+                oldest.into_iter().for_each(|number| kept.batches[number] = None);
             }
         }
-        found[0].clone()
+        Image { batch, at }
+    }
+
+    fn batch(&self, number: usize) -> Batch {
+        let variables = self.order.chunks(LANES).nth(number).unwrap_or_default();
+        let columns: Vec<Vec<f64>> = variables.iter().map(|&j| self.x.column(j)).collect();
+        let images = self.operator.apply(from_columns(self.x.rows(), &columns).as_ref());
+        let totals = (0..images.ncols()).map(|k| column(&images, k).iter().sum()).collect();
+        Batch { images, totals }
     }
 }
 
@@ -127,17 +153,24 @@ impl Gram for SparseGram {
     }
 
     fn column(&self, j: usize, out: &mut [f64]) {
-        let image = self.image(j, &[]);
-        out.par_iter_mut().enumerate().for_each(|(i, out)| *out = self.x.dot(i, &image.0, image.1));
+        let image = self.image(j);
+        let (values, total) = (image.values(), image.total());
+        out.par_iter_mut().enumerate().for_each(|(i, out)| *out = self.x.dot(i, values, total));
     }
 
     fn diagonal(&self) -> Vec<f64> {
-        let square = |j: usize| {
-            let x = self.x.column(j);
-            let image = self.operator.apply(MatRef::from_column_major_slice(&x, x.len(), 1));
-            self.x.dot(j, column(&image, 0), column(&image, 0).iter().sum())
-        };
-        (0..self.dim()).into_par_iter().map(square).collect()
+        let batches = 0..self.order.len().div_ceil(LANES);
+        let squares: Vec<Vec<f64>> = batches
+            .into_par_iter()
+            .map(|number| {
+                let Batch { images, totals } = self.batch(number);
+                let variables = &self.order[number * LANES..];
+                let square = |k: usize| self.x.dot(variables[k], column(&images, k), totals[k]);
+                (0..totals.len()).map(square).collect()
+            })
+            .collect();
+        let squares = squares.concat();
+        self.place.iter().map(|&k| squares[k]).collect()
     }
 
     fn squared_lengths(&self) -> Vec<f64> {
@@ -145,9 +178,9 @@ impl Gram for SparseGram {
     }
 
     fn entries(&self, rows: &[usize], j: usize, out: &mut [f64]) {
-        let image = self.image(j, rows);
+        let image = self.image(j);
         for (out, &row) in out.iter_mut().zip(rows) {
-            *out = self.x.dot(row, &image.0, image.1);
+            *out = self.x.dot(row, image.values(), image.total());
         }
     }
 
@@ -156,8 +189,10 @@ impl Gram for SparseGram {
         let (n, width) = (self.x.rows(), coefficients.ncols());
         let mut sum = Mat::zeros(n, width);
         for (t, support) in support.chunks(TILE).enumerate() {
-            let images: Vec<Image> = support.iter().map(|&j| self.image(j, support)).collect();
-            let chosen = Mat::from_fn(n, support.len(), |i, k| images[k].0[i]);
+            let mut chosen = Mat::zeros(n, support.len());
+            for (k, &j) in support.iter().enumerate() {
+                column_mut(&mut chosen, k).copy_from_slice(self.image(j).values());
+            }
             let coefficients = coefficients.subrows(t * TILE, support.len());
             matmul(&mut sum, Accum::Add, &chosen, coefficients, 1.0, Par::Seq);
         }
@@ -182,7 +217,7 @@ mod tests {
     use crate::preprocess::Preprocessed;
     use crate::sparse::SparseMatrix;
 
-    /// With room for all images, for one, and for none.
+    /// With room for all batches, for one, and for none.
     #[test]
     fn answers_are_those_of_a_dense_factor_whatever_is_kept() {
         let x = crate::implicit::tests::awkward();
@@ -196,7 +231,7 @@ mod tests {
         let expected = Mat::from_fn(8, 3, |i, k| full[(i, support[k])]) * &coefficients;
         let near = |a: f64, b: f64| (a - b).abs() < 1e-12 * full.norm_max();
         let mut products = Vec::new();
-        for budget in [BUDGET, 9 * size_of::<f64>(), 0] {
+        for budget in [BUDGET, LANES * 9 * size_of::<f64>(), 0] {
             let operator = Operator::Factor(factor.clone());
             let b = Mat::from_fn(8, 2, |i, k| (i * 3 + k) as f64 % 5.0);
             let new = SparseGram::new(implicit.solver_columns(true), operator, b.as_ref());
@@ -214,9 +249,10 @@ mod tests {
             gram.product(&support, coefficients.as_ref(), product.as_mut());
             assert!((&product - &expected).norm_max() < 1e-12 * expected.norm_max());
             products.push(product);
-            let kept = gram.images().of.iter().flatten().count();
-            assert_eq!(kept, gram.images().order.len());
-            assert!(kept * 9 * size_of::<f64>() <= budget);
+            let kept = gram.kept().batches.iter().flatten().count();
+            assert_eq!(kept, gram.kept().order.len());
+            assert!(kept * LANES * 9 * size_of::<f64>() <= budget);
+            assert_eq!(kept > 0, budget > 0);
         }
         assert!(products.iter().all(|product| *product == products[0]), "to the last bit");
     }

@@ -206,9 +206,9 @@ impl Within<'_> {
         let rest: Vec<[f64; L]> =
             image.iter().zip(&b).map(|(image, b)| std::array::from_fn(|l| image[l] - b[l])).collect();
         let rest = inner(&rest, &rest);
-        let worst = (0..L).map(|l| (rest[l] / size[l]).sqrt()).fold(0.0, f64::max);
-        if worst.is_nan() || worst > ACCEPTED {
-            return Err(self.trouble(&format!("left a relative residual of {worst:.1e}")));
+        let residuals: [f64; L] = std::array::from_fn(|l| (rest[l] / size[l]).sqrt());
+        if let Some(residual) = residuals.iter().find(|&&left| left.is_nan() || left > ACCEPTED) {
+            return Err(self.trouble(&format!("left a relative residual of {residual:.1e}")));
         }
         Ok(std::array::from_fn(|l| x.iter().map(|x| x[l]).collect()))
     }
