@@ -64,7 +64,8 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Samples: an array of float64 (not copied if it is contiguous, by rows or by columns) or float32, a
-            data frame, or a SciPy sparse matrix.
+            data frame, or a SciPy sparse matrix or array, which MEN does not make dense unless it is small, and the
+            other methods do.
         y : array-like of shape (n_samples,)
             The class of every sample. Methods that do not look at classes need it for ``predict`` alone, and take
             ``fit(X)`` without.
@@ -110,7 +111,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples. Of sparse ones only the variables that an axis uses are made dense.
+            Samples. Sparse ones are not made dense.
 
         Returns
         -------

@@ -6,12 +6,14 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-_Samples = NDArray[np.float64] | NDArray[np.float32]
+# Dense, or a matrix or array of SciPy in the format csr or csc.
+_Samples = NDArray[np.float64] | NDArray[np.float32] | Any
 _Floats = NDArray[np.float64]
 _Codes = NDArray[np.int64]
 _Options = tuple[float, int | None, float, _Floats | None, bool, str]
 
 __all__ = [
+    "DENSE_BYTES",
     "GRAM_LIMIT",
     "VERSION",
     "Model",
@@ -27,6 +29,7 @@ __all__ = [
     "regression_paths",
 ]
 
+DENSE_BYTES: int
 GRAM_LIMIT: int
 VERSION: str
 
@@ -54,6 +57,7 @@ class Model:
     def levels(self) -> _Floats: ...
     def selected(self) -> list[list[int]]: ...
     def definiteness(self) -> str: ...
+    def regime(self) -> str: ...
     def params(self) -> str: ...
     def penalty_factors(self) -> list[float] | None: ...
     def classes(self) -> list[str]: ...

@@ -24,15 +24,14 @@ SPARSE = ("csr", "csc")
 # What the core refuses beyond.
 LARGEST = 1e100
 
-# Rows of a sparse matrix that are made dense at a time.
-BLOCK = 4096
-
 # A fit holds the samples as given, centred, by columns, and scaled.
 COPIES_IN_A_FIT = 4
 
 
 def contiguous(x: Any) -> Any:
-    """Return the array itself if the core can borrow it: aligned, by rows or by columns."""
+    """Return samples as the core can borrow them: aligned, by rows or by columns; sparse ones as they are."""
+    if sparse.issparse(x):
+        return x
     return x if x.flags.forc and x.flags.aligned else np.require(x, requirements=["C", "A"])
 
 
@@ -40,6 +39,20 @@ def dense(x: Any, *, copies: int) -> Any:
     """Return samples as an array, sparse ones made dense, if `copies` of them fit in memory."""
     if not sparse.issparse(x):
         return contiguous(x)
+    check_memory(x, copies)
+    check_sparse(x)
+    return x.toarray()
+
+
+def sparse_or_dense(x: Any, *, copies: int) -> Any:
+    """Return samples for a core that makes small sparse ones dense, if `copies` of those fit in memory."""
+    if sparse.issparse(x) and 8 * x.shape[0] * x.shape[1] <= _core.DENSE_BYTES:
+        check_memory(x, copies)
+    return contiguous(x)
+
+
+def check_memory(x: Any, copies: int) -> None:
+    """Refuse a sparse matrix of which `copies` would not fit in memory."""
     rows, columns = x.shape
     needed, free = 8 * rows * columns * copies, available_memory()
     if free is not None and needed > free:
@@ -48,8 +61,6 @@ def dense(x: Any, *, copies: int) -> Any:
             f"{needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free; use fewer variables (for instance with "
             "sklearn.feature_selection) or fewer samples"
         )
-    check_sparse(x)
-    return x.toarray()
 
 
 def check_sparse(x: Any) -> None:
@@ -70,15 +81,8 @@ def check_sparse(x: Any) -> None:
 
 
 def project(x: Any, mean: Floats, axes: Floats, threads: int) -> Floats:
-    """Return the projection of samples; of sparse ones only the variables that are used are made dense, in blocks."""
-    if not sparse.issparse(x):
-        return _core.project(contiguous(x), mean, axes, threads)
-    check_sparse(x)
-    used = np.flatnonzero(axes.any(axis=0))
-    mean, axes, x = mean[used], np.ascontiguousarray(axes[:, used]), x[:, used].tocsr()
-    starts = range(0, x.shape[0], BLOCK)
-    blocks = [_core.project(x[start : start + BLOCK].toarray(), mean, axes, threads) for start in starts]
-    return np.concatenate(blocks)
+    """Return the projection of samples, dense or sparse."""
+    return _core.project(contiguous(x), mean, axes, threads)
 
 
 def available_memory() -> int | None:

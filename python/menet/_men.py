@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from menet import _core
 from menet._base import Reducer
-from menet._input import COPIES_IN_A_FIT, Floats, dense, project
+from menet._input import COPIES_IN_A_FIT, Floats, project, sparse_or_dense
 from menet._lars import LarsPath
 from menet._settings import count, python_name, settings, whole_number
 
@@ -86,6 +86,11 @@ class ManifoldElasticNet(Reducer):
         One factor more than 0 a variable on its penalty; infinity bars it.
     metric : {"euclidean", "cosine"}, default="euclidean"
         The metric of the nearest-neighbour rule.
+    route : {"auto", "dense", "conjugate"}, default="auto"
+        How the operator A is applied: as a matrix of samples by samples, or by conjugate gradients. The answer is the
+        same; ``regime_`` tells which way was taken, and why.
+    gram : {"auto", "full", "columns"}, default="auto"
+        What is formed of the Gram matrix of the variables: all of it, or the columns that are asked for.
     n_jobs : int, optional
         Number of threads, as everywhere in scikit-learn: None means 1, or what `joblib.parallel_config` says; -1
         means all. The result does not depend on it.
@@ -110,6 +115,11 @@ class ManifoldElasticNet(Reducer):
         positions otherwise.
     definiteness_ : dict
         What the definiteness policy found and did.
+    regime_ : dict or None
+        Which way the fit went, and why: ``"route"``, ``"gram"`` and ``"why"``. None for a model file that does not tell.
+    cg_residual_ : float or None
+        The worst relative residual of the conjugate gradients, beside which the certificate is to be read; None if there
+        were none.
     seconds_ : dict
         How long every stage of the fit took.
     n_components_ : int
@@ -149,6 +159,8 @@ class ManifoldElasticNet(Reducer):
     levels_: Floats
     selected_features_: list[NDArray[Any]]
     definiteness_: dict[str, Any]
+    regime_: dict[str, Any] | None
+    cg_residual_: float | None
     seconds_: dict[str, float]
     _model: _core.Model
     _training: _Training | None
@@ -176,6 +188,8 @@ class ManifoldElasticNet(Reducer):
         pca_rank: int | None = None,
         penalty_factors: ArrayLike | None = None,
         metric: str = "euclidean",
+        route: str = "auto",
+        gram: str = "auto",
         n_jobs: int | None = None,
     ) -> None:
         self.n_components = n_components
@@ -198,6 +212,8 @@ class ManifoldElasticNet(Reducer):
         self.pca_rank = pca_rank
         self.penalty_factors = penalty_factors
         self.metric = metric
+        self.route = route
+        self.gram = gram
         self.n_jobs = n_jobs
 
     def _fit_core(self, X: Any, codes: NDArray[np.int64], classes: list[str], threads: int) -> None:
@@ -205,7 +221,7 @@ class ManifoldElasticNet(Reducer):
         self._set_model(
             _core.Model.fit(
                 settings(self, without={"n_jobs"}),
-                dense(X, copies=COPIES_IN_A_FIT),
+                sparse_or_dense(X, copies=COPIES_IN_A_FIT),
                 codes,
                 classes,
                 LABEL_KINDS.get(self.classes_.dtype.kind, "text"),
@@ -328,6 +344,8 @@ class ManifoldElasticNet(Reducer):
         self.kkt_violation_ = model.kkt()
         self.levels_ = model.levels()
         self.definiteness_ = json.loads(model.definiteness())
+        self.regime_ = json.loads(model.regime())
+        self.cg_residual_ = model.cg_residual()
         self.seconds_ = dict(model.seconds())
         self._name_selected()
 

@@ -352,7 +352,7 @@ def test_sparse_samples_give_the_same_model(digits):
     spoiled = sparse.csr_matrix(digits[0])
     spoiled[150, 3] = np.nan  # a variable that no axis need use
     for work in (expected.transform, expected.predict, lambda X: ManifoldElasticNet().fit(X, digits[1])):
-        with pytest.raises(ValueError, match=r"row 150, column 3 \(counted from 0\) of the data is nan"):
+        with pytest.raises(ValueError, match=r"row 150, column 3 \(counted from 0\) of the data is NaN"):
             work(spoiled)
 
 

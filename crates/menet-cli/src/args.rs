@@ -69,7 +69,9 @@ impl HowArgs {
 
     /// Reads data for a model: its columns in the model's order, missing values filled with the training mean if asked.
     pub(crate) fn read_for(&self, source: &str, men: &Men) -> Result<Table, Failure> {
-        let options = ReadOptions { impute_mean: false, ..self.options() };
+        // Samples without the last variables are samples of the same kind.
+        let least_columns = men.projection().variables();
+        let options = ReadOptions { impute_mean: false, least_columns, ..self.options() };
         let table = menet_io::read(source, &options)?.arranged(men, self.impute.is_some())?;
         table.check_missing()?;
         Ok(table)
@@ -110,6 +112,7 @@ impl HowArgs {
             x_key: self.x_key.clone(),
             y_key: self.y_key.clone(),
             zero_based: self.zero_based,
+            least_columns: 0,
             size: self.size,
             shape: self.shape,
             impute_mean: matches!(self.impute, Some(Impute::Mean)),
@@ -199,6 +202,10 @@ params! {
     penalty_factors: Factors => |x| Some(x.0),
     /// Metric of the nearest-neighbour rule: euclidean or cosine [default: euclidean]
     metric: String => |x| Named::from_name(&x)?,
+    /// How the operator A is applied: auto, dense or conjugate (gradients); a matter of speed [default: auto]
+    route: String => |x| Named::from_name(&x)?,
+    /// What is formed of the Gram matrix: auto, full or columns; a matter of speed and memory [default: auto]
+    gram: String => |x| Named::from_name(&x)?,
 }
 
 /// A comma-separated list of numbers.

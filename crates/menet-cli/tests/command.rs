@@ -57,7 +57,7 @@ fn fit_transform_predict_equal_the_library_bit_for_bit() {
     ok(dir.path(), &["transform", "--model", "m", "--data", "leukemia", "--out", "z.csv"]);
     let z = menet_io::read(dir.path().join("z.csv").to_str().unwrap(), &ReadOptions::default()).unwrap();
     assert_eq!(z.feature_names.as_deref().unwrap(), ["z1", "z2"]);
-    assert_eq!(z.matrix(), men.transform(data.x()).unwrap());
+    assert_eq!(z.matrix().unwrap(), men.transform(data.x().unwrap()).unwrap());
     ok(
         dir.path(),
         &[
@@ -75,11 +75,11 @@ fn fit_transform_predict_equal_the_library_bit_for_bit() {
         ],
     );
     let z = menet_io::read(dir.path().join("z.npy").to_str().unwrap(), &ReadOptions::default()).unwrap();
-    assert_eq!(z.matrix(), men.at(Some(4), Some(1)).unwrap().transform(data.x()).unwrap());
+    assert_eq!(z.matrix().unwrap(), men.at(Some(4), Some(1)).unwrap().transform(data.x().unwrap()).unwrap());
 
     ok(dir.path(), &["transform", "--model", "m", "--data", "leukemia", "--out", "z.parquet"]);
     let z = menet_io::read(dir.path().join("z.parquet").to_str().unwrap(), &ReadOptions::default()).unwrap();
-    assert_eq!(z.matrix(), men.transform(data.x()).unwrap());
+    assert_eq!(z.matrix().unwrap(), men.transform(data.x().unwrap()).unwrap());
     assert_eq!(z.feature_names.as_deref().unwrap(), ["z1", "z2"]);
 
     let report =
@@ -87,6 +87,50 @@ fn fit_transform_predict_equal_the_library_bit_for_bit() {
     assert_eq!((report["n"].as_u64(), report["rate"].as_f64()), (Some(38), Some(100.0)));
     assert!(fs::read_to_string(dir.path().join("l.csv")).unwrap().starts_with("label,distance\nALL-B,0\n"));
     assert_eq!(names(dir.path()), ["l.csv", "m", "z.csv", "z.npy", "z.parquet"]);
+}
+
+#[test]
+fn large_sparse_data_stay_sparse_from_end_to_end() {
+    let dir = tempfile::tempdir().unwrap();
+    // 400 samples of some 100,000 variables: 320 MB, were they dense.
+    let line = |i: usize| {
+        let mut pairs: Vec<(usize, usize)> =
+            (0..8).map(|k| ((i * 7919 + k * 12_501) % 90_000 + 1000, 1 + k % 3)).collect();
+        pairs.extend([(1 + 10 * (i % 3) + i / 3 % 7, 2), (100_000, 1 + i % 2)]);
+        pairs.sort_unstable();
+        pairs.dedup_by_key(|pair| pair.0);
+        let pairs: Vec<String> = pairs.iter().map(|(index, value)| format!("{index}:{value}")).collect();
+        format!("{} {}\n", i % 3, pairs.join(" "))
+    };
+    fs::write(dir.path().join("d.svm"), (0..400).map(line).collect::<String>()).unwrap();
+    // Samples that lack the last variables are samples all the same.
+    let cut = |i: usize| line(i).rsplit_once(' ').unwrap().0.to_owned() + "\n";
+    fs::write(dir.path().join("few.svm"), (0..9).map(cut).collect::<String>()).unwrap();
+    let report = json(dir.path(), &["fit", "--data", "d.svm", "--nonzeros", "20", "--model", "m", "--json"]);
+    assert_eq!((report["n"].as_u64(), report["p"].as_u64()), (Some(400), Some(100_000)));
+    assert!(report["kkt"].as_array().unwrap().iter().all(|kkt| kkt.as_f64().unwrap() < 1e-9));
+
+    let table = menet_io::read(dir.path().join("d.svm").to_str().unwrap(), &ReadOptions::default()).unwrap();
+    let data = table.dataset().unwrap();
+    assert!(data.sparse().is_some());
+    let men = fit(&data, &MenParams { nonzeros: Some(20), ..MenParams::default() }, &()).unwrap();
+    assert_eq!(ModelFile::load(&dir.path().join("m")).unwrap().men.projection(), men.projection());
+    ok(dir.path(), &["transform", "--model", "m", "--data", "d.svm", "--out", "z.npy"]);
+    let z = menet_io::read(dir.path().join("z.npy").to_str().unwrap(), &ReadOptions::default()).unwrap();
+    assert_eq!(z.matrix().unwrap(), men.projection().project(&data).unwrap());
+    let predict = ["predict", "--model", "m", "--data", "few.svm", "--out", "l.csv", "--json"];
+    assert_eq!(json(dir.path(), &predict)["n"].as_u64(), Some(9));
+    let shown = json(dir.path(), &["data", "d.svm", "--json"]);
+    assert_eq!(shown["p"].as_u64(), Some(100_000));
+    assert!(shown["constant_columns"].as_u64().unwrap() > 90_000);
+
+    let before = names(dir.path());
+    let methods = ["--methods", "men,pca", "--train-per-class", "5", "--out", "run"];
+    let refused = menet(dir.path(), &[&["evaluate", "--data", "d.svm"], &methods[..]].concat());
+    assert_eq!(refused.status.code(), Some(2));
+    let said = text(&refused.stderr);
+    assert!(said.contains("400 x 100000") && said.contains("dense"), "{said}");
+    assert_eq!(names(dir.path()), before, "nothing is left behind");
 }
 
 #[test]

@@ -21,5 +21,5 @@ pub mod write;
 pub use error::{Error, Result};
 pub use formats::{ReadOptions, read};
 pub use model::ModelFile;
-pub use table::Table;
+pub use table::{Table, Values};
 pub use transform::transform;

@@ -23,6 +23,7 @@ use faer::{Mat, MatRef};
 use menet::lars::{self, Certificate, Ended, Knot};
 use menet::men::{Component, MenParts};
 use menet::reduction::DefinitenessReport;
+use menet::regime::Regime;
 use menet::sparse::SparseVector;
 use menet::{Dataset, Men, MenParams, Stage};
 use serde::{Deserialize, Serialize};
@@ -81,6 +82,8 @@ struct Header {
     params: MenParams,
     classes: Vec<String>,
     definiteness: DefinitenessReport,
+    #[serde(default)]
+    regime: Option<Regime>,
     cg_residual: Option<f64>,
     seconds: Vec<(Stage, f64)>,
     image_shape: Option<(usize, usize)>,
@@ -101,7 +104,7 @@ impl ModelFile {
     /// # Errors
     /// When the data are not those of the model.
     pub fn new(men: Men, data: &Dataset<'_>, source: &str) -> Result<Self> {
-        let gallery = men.transform(data.x())?;
+        let gallery = men.projection().project(data)?;
         let provenance = Provenance {
             menet: env!("CARGO_PKG_VERSION").to_owned(),
             data: source.to_owned(),
@@ -185,6 +188,7 @@ impl ModelFile {
             params: MenParams { penalty_factors: None, ..parts.params.clone() },
             classes: parts.classes.clone(),
             definiteness: parts.definiteness.clone(),
+            regime: parts.regime.clone(),
             cg_residual: parts.cg_residual,
             seconds: parts.seconds.clone(),
             image_shape: parts.image_shape,
@@ -231,6 +235,7 @@ impl ModelFile {
             paths: if unpack.has("path.level") { unpack_paths(&unpack)? } else { Vec::new() },
             units: unpack.floats("units")?,
             definiteness: header.definiteness,
+            regime: header.regime,
             cg_residual: header.cg_residual,
             seconds: header.seconds,
             classes: header.classes,

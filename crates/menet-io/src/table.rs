@@ -1,7 +1,8 @@
 //! What a reader gives: numbers in rows, with whatever else the file knows.
 
-use faer::MatRef;
-use menet::{Dataset, Men};
+use faer::{Mat, MatRef};
+use menet::sparse::SparseMatrix;
+use menet::{Dataset, Men, Projection};
 
 use crate::error::{Error, Result};
 
@@ -10,8 +11,8 @@ use crate::error::{Error, Result};
 pub struct Table {
     /// Where it was read from, for messages.
     pub source: String,
-    /// Row after row.
-    pub values: Vec<f64>,
+    /// The numbers.
+    pub values: Values,
     /// Number of samples.
     pub rows: usize,
     /// Number of variables.
@@ -24,13 +25,62 @@ pub struct Table {
     pub image_shape: Option<(usize, usize)>,
 }
 
-impl Table {
-    /// The values as a matrix, without a copy.
-    pub fn matrix(&self) -> MatRef<'_, f64> {
-        MatRef::from_row_major_slice(&self.values, self.rows, self.columns)
+/// The numbers of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Values {
+    /// Row after row.
+    Dense(Vec<f64>),
+    /// Of a sparse format, where they would take more than [`menet::dataset::DENSE_BYTES`] dense. None is missing.
+    Sparse(SparseMatrix),
+}
+
+impl From<Vec<f64>> for Values {
+    fn from(values: Vec<f64>) -> Self {
+        Values::Dense(values)
+    }
+}
+
+impl Values {
+    /// The numbers row after row; none of sparse ones.
+    fn dense(&self) -> &[f64] {
+        match self {
+            Values::Dense(values) => values,
+            Values::Sparse(_) => &[],
+        }
     }
 
-    /// The labelled data, without a copy.
+    fn dense_mut(&mut self) -> &mut [f64] {
+        match self {
+            Values::Dense(values) => values,
+            Values::Sparse(_) => &mut [],
+        }
+    }
+}
+
+impl Table {
+    /// The values as a matrix, without a copy.
+    ///
+    /// # Errors
+    /// When they are sparse.
+    pub fn matrix(&self) -> Result<MatRef<'_, f64>> {
+        match &self.values {
+            Values::Dense(values) => Ok(MatRef::from_row_major_slice(values, self.rows, self.columns)),
+            Values::Sparse(x) => Err(menet::Error::sparse(x).into()),
+        }
+    }
+
+    /// The samples as `projection` projects them.
+    ///
+    /// # Errors
+    /// When there are not so many variables, or a value is missing.
+    pub fn project(&self, projection: &Projection) -> Result<Mat<f64>> {
+        Ok(match &self.values {
+            Values::Dense(_) => projection.transform(self.matrix()?)?,
+            Values::Sparse(x) => projection.transform_sparse(x)?,
+        })
+    }
+
+    /// The labelled data; dense ones are not copied.
     ///
     /// # Errors
     /// When there are no labels, or a value is missing or not finite.
@@ -43,7 +93,10 @@ impl Table {
             let problem = format!("sample {} of {} has no label", row + 1, self.rows);
             return Err(Error::input(self.source.as_ref(), problem));
         }
-        let mut data = Dataset::new(self.matrix(), labels)?;
+        let mut data = match &self.values {
+            Values::Dense(_) => Dataset::new(self.matrix()?, labels)?,
+            Values::Sparse(x) => Dataset::from_sparse(x.clone(), labels)?,
+        };
         if let Some(names) = &self.feature_names {
             data = data.with_feature_names(names.clone())?;
         }
@@ -81,7 +134,9 @@ impl Table {
 
     /// Adds the samples of another table with the same columns.
     pub(crate) fn append(&mut self, other: Table) {
-        self.values.extend(other.values);
+        if let (Values::Dense(values), Values::Dense(more)) = (&mut self.values, other.values) {
+            values.extend(more);
+        }
         self.rows += other.rows;
         if let (Some(labels), Some(more)) = (&mut self.labels, other.labels) {
             labels.extend(more);
@@ -94,10 +149,10 @@ impl Table {
     /// When a column has no values at all.
     pub fn impute_mean(&mut self) -> Result<()> {
         for column in 0..self.columns {
-            let known =
-                || (0..self.rows).map(|row| self.values[row * self.columns + column]).filter(|x| !x.is_nan());
+            let values = || self.values.dense().iter().skip(column).step_by(self.columns);
+            let known = || values().filter(|x| !x.is_nan());
             let count = known().count();
-            if count == self.rows {
+            if count == values().count() {
                 continue;
             }
             if count == 0 {
@@ -105,8 +160,7 @@ impl Table {
                 return Err(Error::input(self.source.as_ref(), problem));
             }
             let mean = known().sum::<f64>() / count as f64;
-            for row in 0..self.rows {
-                let value = &mut self.values[row * self.columns + column];
+            for value in self.values.dense_mut().iter_mut().skip(column).step_by(self.columns) {
                 if value.is_nan() {
                     *value = mean;
                 }
@@ -117,7 +171,7 @@ impl Table {
 
     /// Fills every missing value with that of its column in `values`, for instance the mean of the training data.
     pub fn fill_missing(&mut self, values: &[f64]) {
-        for row in self.values.chunks_mut(self.columns) {
+        for row in self.values.dense_mut().chunks_mut(self.columns) {
             for (value, &fill) in row.iter_mut().zip(values) {
                 if value.is_nan() {
                     *value = fill;
@@ -162,8 +216,10 @@ impl Table {
                 })
             })
             .collect::<Result<_>>()?;
-        let columns = self.columns;
-        self.values = self.values.chunks(columns).flat_map(|row| order.iter().map(|&at| row[at])).collect();
+        let x = self.matrix()?;
+        let chosen: Vec<f64> =
+            (0..self.rows).flat_map(|row| order.iter().map(move |&at| x[(row, at)])).collect();
+        self.values = chosen.into();
         (self.columns, self.feature_names) = (names.len(), Some(names.to_vec()));
         Ok(self)
     }
@@ -188,8 +244,9 @@ pub(crate) struct Missing {
 impl Missing {
     /// Looks for them in a table that begins at sample `start`.
     pub(crate) fn look(&mut self, table: &Table, start: usize) {
-        let Some(at) = table.values.iter().position(|value| value.is_nan()) else { return };
-        self.count += table.values[at..].iter().filter(|value| value.is_nan()).count();
+        let values = table.values.dense();
+        let Some(at) = values.iter().position(|value| value.is_nan()) else { return };
+        self.count += values[at..].iter().filter(|value| value.is_nan()).count();
         self.first.get_or_insert_with(|| (start + at / table.columns, table.variable(at % table.columns)));
     }
 

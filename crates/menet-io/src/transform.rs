@@ -25,7 +25,9 @@ pub fn transform(
     block_bytes: usize,
     monitor: &dyn Monitor,
 ) -> Result<usize> {
-    let as_it_is = ReadOptions { impute_mean: false, ..options.clone() };
+    // Samples without the last variables are samples of the same kind.
+    let least_columns = men.projection().variables();
+    let as_it_is = ReadOptions { impute_mean: false, least_columns, ..options.clone() };
     let mut reader = BlockReader::open(source, &as_it_is, block_bytes)?;
     let header: Vec<String> = (1..=men.projection().components()).map(|k| format!("z{k}")).collect();
     let mut writer = BlockWriter::create(out, &header)?;
@@ -40,7 +42,7 @@ pub fn transform(
         missing.look(&table, start);
         // How many are missing in all is part of what is told.
         if !missing.any() {
-            let z = men.transform(table.matrix()).map_err(|e| counted_from(start, e))?;
+            let z = table.project(men.projection()).map_err(|e| counted_from(start, e))?;
             writer.write(z.as_ref())?;
         }
         let (done, total) = reader.progress();
@@ -52,11 +54,11 @@ pub fn transform(
 }
 
 /// What is wrong with a row of a block, told of the row of the data.
-fn counted_from(start: usize, error: menet::Error) -> Error {
+fn counted_from(start: usize, error: Error) -> Error {
     match error {
-        menet::Error::NotFinite { what, row, column, value } => {
+        Error::Core(menet::Error::NotFinite { what, row, column, value }) => {
             menet::Error::NotFinite { what, row: start + row, column, value }.into()
         }
-        other => other.into(),
+        other => other,
     }
 }

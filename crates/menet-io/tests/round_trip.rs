@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use menet::{Dataset, MenParams, fit};
 use menet_io::model::{LabelKind, paths_from_bytes, paths_to_bytes};
-use menet_io::{ModelFile, ReadOptions, Table, read};
+use menet_io::{ModelFile, ReadOptions, Table, Values, read};
 use rand::{RngExt, SeedableRng};
 
 fn folder() -> tempfile::TempDir {
@@ -92,7 +92,7 @@ fn model() -> (ModelFile, Table) {
     let (rows, labels) = sample();
     let table = Table {
         source: "test".to_owned(),
-        values: rows.iter().flatten().map(|&x| x as f64 / 3.0).collect(),
+        values: rows.iter().flatten().map(|&x| x as f64 / 3.0).collect::<Vec<_>>().into(),
         rows: 36,
         columns: 5,
         labels: Some(labels.iter().map(|label| format!("klasse, \"{label}\" <b>")).collect()),
@@ -119,7 +119,10 @@ fn a_model_survives_the_file_bit_for_bit() {
     assert_eq!(fs::read(&one).unwrap(), fs::read(&two).unwrap(), "saving twice gives the same bytes");
     let loaded = ModelFile::load(&one).unwrap();
     assert_eq!(loaded, model);
-    assert_eq!(loaded.men.transform(table.matrix()).unwrap(), model.men.transform(table.matrix()).unwrap());
+    assert_eq!(
+        loaded.men.transform(table.matrix().unwrap()).unwrap(),
+        model.men.transform(table.matrix().unwrap()).unwrap()
+    );
     assert_eq!(loaded.men.at(Some(2), Some(3)).unwrap(), model.men.at(Some(2), Some(3)).unwrap());
 
     assert_eq!(ModelFile::from_bytes(&model.to_bytes().unwrap()).unwrap(), model);
@@ -153,7 +156,7 @@ fn a_model_of_the_first_version_still_loads() {
     assert_eq!((kept.men.classes(), kept.men.params()), (fresh.men.classes(), &then));
     assert_eq!(kept.men.feature_names().unwrap()[2], "größe");
     // The numbers themselves may move by rounding as the solver changes; the file must give back what it held.
-    let z = kept.men.transform(table.matrix()).unwrap();
+    let z = kept.men.transform(table.matrix().unwrap()).unwrap();
     assert_eq!(z, kept.gallery);
     assert!(kept.men.at(Some(2), Some(3)).is_ok());
 }
@@ -264,6 +267,7 @@ fn problems_name_the_file_and_the_place() {
         ("x.svm", b"1 1:a\n", "line 1"),
         ("zero.svm", b"1 0:2\n", "--zero-based"),
         ("absurd.svm", b"1 18446744073709551615:2\n", "too many"),
+        ("twice.svm", b"1 3:2\n2 7:1 4:1 7:2\n", "line 2: index 7 is given twice"),
         ("x.npz", b"PK nothing", "npz"),
         ("x.npy", b"\x93NUMPY", "x.npy"),
         ("x-images-idx3-ubyte", b"\0\0\x08\x03\x7f\xff\xff\xff\x7f\xff\xff\xff\0\0\0\x02", "claims"),
@@ -339,10 +343,37 @@ fn missing_values_are_located_or_filled() {
         "{message}"
     );
     let filled = load(&path, &ReadOptions { impute_mean: true, ..ReadOptions::default() }).unwrap();
-    assert_eq!(filled.values, [1.0, 2.0, 2.0, 4.0, 3.0, 3.0]);
+    assert_eq!(filled.values, vec![1.0, 2.0, 2.0, 4.0, 3.0, 3.0].into());
     let empty = write(&dir, "e.csv", "a,b\nNA,1\n,2\n");
     let impute = ReadOptions { impute_mean: true, ..ReadOptions::default() };
     assert!(load(&empty, &impute).unwrap_err().to_string().contains("every value"));
+}
+
+#[test]
+fn sparse_files_stay_sparse_where_dense_would_be_large() {
+    let dir = folder();
+    let line = |i: usize| format!("{} {}:2 {}:1.5\n", i % 2, 1 + i % 3 * 7, 99_000 + i % 5);
+    let text = |rows: usize| (0..rows).map(line).collect::<String>();
+    let small = load(&write(&dir, "small.svm", text(4)), &ReadOptions::default()).unwrap();
+    assert!(matches!(small.values, Values::Dense(_)));
+    let table = load(&write(&dir, "large.svm", text(400)), &ReadOptions::default()).unwrap();
+    let Values::Sparse(x) = &table.values else { panic!("400 x 99,004 dense") };
+    assert_eq!((x.rows(), x.columns(), x.nonzeros()), (400, 99_004, 800));
+    assert_eq!(x.select(&[0, 1, 2, 3]).to_dense().subcols(0, small.columns), small.matrix().unwrap());
+    assert!(table.matrix().unwrap_err().to_string().contains("400 x 99004"));
+    let data = table.dataset().unwrap();
+    assert_eq!(data.sparse(), Some(x));
+    let men = fit(&data, &MenParams { nonzeros: Some(3), ..MenParams::default() }, &()).unwrap();
+    let z = table.project(men.projection()).unwrap();
+    assert_eq!(ModelFile::new(men, &data, "large").unwrap().gallery, z);
+    // Nothing is missing of them.
+    let mut filled = table.clone();
+    filled.impute_mean().unwrap();
+    filled.fill_missing(&[7.0; 99_004]);
+    assert_eq!(filled, table);
+    let least = ReadOptions { least_columns: 99_010, ..ReadOptions::default() };
+    let wider = load(&dir.path().join("small.svm"), &least).unwrap();
+    assert_eq!((wider.rows, wider.columns), (4, 99_010));
 }
 
 #[test]
@@ -351,7 +382,7 @@ fn columns_are_matched_by_name() {
     let path = write(&dir, "c.csv", "b,a,extra\n1,2,3\n4,5,6\n");
     let table = load(&path, &ReadOptions::default()).unwrap();
     let names = |list: &[&str]| list.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-    assert_eq!(table.clone().select(&names(&["a", "b"])).unwrap().values, [2.0, 1.0, 5.0, 4.0]);
+    assert_eq!(table.clone().select(&names(&["a", "b"])).unwrap().values, vec![2.0, 1.0, 5.0, 4.0].into());
     assert!(table.select(&names(&["a", "q"])).unwrap_err().to_string().contains("\"q\""));
 }
 

@@ -122,8 +122,7 @@ fn attempt(protocol: &Protocol, set: &Set<'_>, place: &Place, monitor: &dyn Moni
     }
     let start = Instant::now();
     let reduced = method.reducer().fit(&train, dims.iter().copied().max(), monitor)?;
-    let (gallery, samples) =
-        (reduced.projection.transform(train.x())?, reduced.projection.transform(test.x())?);
+    let (gallery, samples) = (reduced.projection.project(&train)?, reduced.projection.project(&test)?);
     let (known, asked) = (classes_of(&set.data, &split.train), classes_of(&set.data, &split.test));
     let found = scores(gallery.as_ref(), &known, samples.as_ref(), &asked, &dims, metric)?;
     let seconds = start.elapsed().as_secs_f64();

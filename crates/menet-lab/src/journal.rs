@@ -43,8 +43,12 @@ pub struct Fingerprint {
 
 impl Fingerprint {
     /// Of a set.
-    pub fn new(set: &Set<'_>) -> Self {
+    ///
+    /// # Errors
+    /// When it is sparse.
+    pub fn new(set: &Set<'_>) -> Result<Self> {
         let data = &set.data;
+        let x = data.x()?;
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         let mut add = |bytes: &[u8]| {
             for &byte in bytes {
@@ -54,15 +58,15 @@ impl Fingerprint {
         for i in 0..data.samples() {
             add(data.classes()[data.class_of(i)].as_bytes());
             add(&[0]);
-            data.x().row(i).iter().for_each(|x| add(&x.to_bits().to_le_bytes()));
+            x.row(i).iter().for_each(|x| add(&x.to_bits().to_le_bytes()));
         }
-        Fingerprint {
+        Ok(Fingerprint {
             name: set.name.clone(),
             samples: data.samples(),
             variables: data.variables(),
             classes: data.classes().len(),
             hash: format!("{hash:016x}"),
-        }
+        })
     }
 }
 

@@ -62,7 +62,7 @@ pub fn run(
             method.reducer().check(set.data.variables()).map_err(told)?;
         }
     }
-    let fingerprints: Vec<Fingerprint> = sets.iter().map(Fingerprint::new).collect();
+    let fingerprints: Vec<Fingerprint> = sets.iter().map(Fingerprint::new).collect::<Result<_>>()?;
     let run_toml = output::run_toml(protocol, &fingerprints, command)?;
     let mut journal = Journal::open(folder, protocol, &fingerprints)?;
     let places = places(protocol, &sets);
@@ -227,7 +227,7 @@ fn showcase(protocol: &Protocol, set: &Set<'_>, cells: &[Cell], monitor: &dyn Pr
         train_per_class: size,
         image_shape: set.data.image_shape(),
         feature_names: set.data.feature_names().map(<[String]>::to_vec),
-        samples: samples(set),
+        samples: samples(set)?,
         bases: Vec::new(),
         men: None,
         rates_by_nonzeros: Vec::new(),
@@ -247,7 +247,7 @@ fn showcase(protocol: &Protocol, set: &Set<'_>, cells: &[Cell], monitor: &dyn Pr
             let most = men.support_sizes().into_iter().max().unwrap_or(0);
             for k in 1..=most {
                 let Some(sparser) = reduced.at_nonzeros(k)?.filter(|w| w.components() >= d) else { continue };
-                let (gallery, seen) = (sparser.transform(train.x())?, sparser.transform(test.x())?);
+                let (gallery, seen) = (sparser.project(&train)?, sparser.project(&test)?);
                 let found = scores(gallery.as_ref(), &known, seen.as_ref(), &asked, &[d], metric)?;
                 showcase.rates_by_nonzeros.extend(found.iter().map(|(_, score)| (k, score.rate())));
             }
@@ -259,11 +259,12 @@ fn showcase(protocol: &Protocol, set: &Set<'_>, cells: &[Cell], monitor: &dyn Pr
 }
 
 /// A few samples of the first classes.
-fn samples(set: &Set<'_>) -> Vec<(String, Vec<f64>)> {
+fn samples(set: &Set<'_>) -> Result<Vec<(String, Vec<f64>)>> {
     let data = &set.data;
+    let x = data.x()?;
     let of_class = |class: usize| {
-        let row = |&i: &usize| (data.classes()[class].clone(), data.x().row(i).iter().copied().collect());
+        let row = |&i: &usize| (data.classes()[class].clone(), x.row(i).iter().copied().collect());
         data.members(class).iter().take(SHOWN.0).map(row).collect::<Vec<_>>()
     };
-    (0..data.classes().len().min(SHOWN.1)).flat_map(of_class).collect()
+    Ok((0..data.classes().len().min(SHOWN.1)).flat_map(of_class).collect())
 }

@@ -292,7 +292,7 @@ impl Search<'_> {
             if projection.components() == 0 {
                 continue;
             }
-            let (gallery, samples) = (projection.transform(train.x())?, projection.transform(test.x())?);
+            let (gallery, samples) = (projection.project(&train)?, projection.project(&test)?);
             for &metric in self.metrics {
                 let found = scores(gallery.as_ref(), &known, samples.as_ref(), &asked, self.dims, metric)?;
                 cells.extend(found.into_iter().map(|(dimension, score)| Cell {

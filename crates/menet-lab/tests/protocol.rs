@@ -200,7 +200,7 @@ fn tuning_never_sees_the_test_samples() {
     let set = set(6);
     let split = protocol.split(&set, 3, 0).unwrap();
     // Every test sample replaced by another's, of another class.
-    let x = set.data.x();
+    let x = set.data.x().unwrap();
     let from = |i: usize| if split.test.contains(&i) { 43 - i } else { i };
     let labels = set.data.class_indices().to_vec();
     let other = Mat::from_fn(44, 12, |i, j| x[(from(i), j)] + f64::from(from(i) != i) * 3.0);
@@ -229,7 +229,7 @@ fn classes_can_be_left_out_and_drawn() {
     let drawn = Protocol { subset_classes: Some(2), ..large.clone() };
     let restricted = drawn.restrict(&set(1)).unwrap();
     assert_eq!((restricted.data.classes().len(), restricted.data.samples()), (2, 20));
-    assert_eq!(restricted.data.x()[(0, 0)], set(1).data.x()[(restricted.row(0), 0)]);
+    assert_eq!(restricted.data.x().unwrap()[(0, 0)], set(1).data.x().unwrap()[(restricted.row(0), 0)]);
     go(&drawn, &set(1), &dir.path().join("drawn"));
     let message = Protocol { subset_classes: Some(9), ..large }.restrict(&set(1)).unwrap_err().to_string();
     assert!(message.contains('9') && message.contains('4'), "{message}");

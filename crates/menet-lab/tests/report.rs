@@ -35,7 +35,9 @@ fn faces(classes: usize) -> Table {
     let labels = table.labels.clone().unwrap();
     let keep: Vec<usize> =
         (0..table.rows).filter(|&i| labels[i].parse::<usize>().unwrap() <= classes).collect();
-    table.values = keep.iter().flat_map(|&i| table.values[i * 1600..(i + 1) * 1600].to_vec()).collect();
+    let x = table.matrix().unwrap();
+    let kept: Vec<f64> = keep.iter().flat_map(|&i| x.row(i).iter().copied().collect::<Vec<_>>()).collect();
+    table.values = kept.into();
     table.labels = Some(keep.iter().map(|&i| labels[i].clone()).collect());
     table.rows = keep.len();
     table

@@ -1,8 +1,8 @@
 //! NumPy memory as matrices, and back.
 
 use faer::{Mat, MatRef};
-use menet::sparse::SparseVector;
-use menet::{Dataset, Result};
+use menet::sparse::{SparseMatrix, SparseVector};
+use menet::{Dataset, Error, Projection, Result};
 use numpy::ndarray::{Array2, ShapeBuilder};
 use numpy::{
     Element, IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
@@ -10,11 +10,34 @@ use numpy::{
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-/// Samples as NumPy has them. The package sees to it that they are contiguous, by rows or by columns.
+/// Samples as NumPy has them, or SciPy. The package sees to it that they are contiguous, by rows or by columns.
 #[derive(FromPyObject)]
 pub(crate) enum Samples<'py> {
     Double(PyReadonlyArray2<'py, f64>),
     Single(PyReadonlyArray2<'py, f32>),
+    Sparse(Compressed<'py>),
+}
+
+/// A sparse matrix or array of SciPy, compressed by rows (`csr`) or by columns (`csc`).
+#[derive(FromPyObject)]
+pub(crate) struct Compressed<'py> {
+    format: String,
+    shape: (usize, usize),
+    indptr: Integers<'py>,
+    indices: Integers<'py>,
+    data: Numbers<'py>,
+}
+
+#[derive(FromPyObject)]
+enum Integers<'py> {
+    Short(PyReadonlyArray1<'py, i32>),
+    Long(PyReadonlyArray1<'py, i64>),
+}
+
+#[derive(FromPyObject)]
+enum Numbers<'py> {
+    Double(PyReadonlyArray1<'py, f64>),
+    Single(PyReadonlyArray1<'py, f32>),
 }
 
 /// [`Samples`] as the core sees them: double precision where it lies, single precision to be converted.
@@ -22,6 +45,29 @@ pub(crate) enum Samples<'py> {
 pub(crate) enum View<'a> {
     Double(MatRef<'a, f64>),
     Single(MatRef<'a, f32>),
+    Sparse(CompressedView<'a>),
+}
+
+/// [`Compressed`] as the core sees it.
+#[derive(Clone, Copy)]
+pub(crate) struct CompressedView<'a> {
+    by_columns: bool,
+    shape: (usize, usize),
+    places: Places<'a>,
+    values: Values<'a>,
+}
+
+/// Where lines begin, and the indices in them: of one type, as SciPy has them.
+#[derive(Clone, Copy)]
+enum Places<'a> {
+    Short(&'a [i32], &'a [i32]),
+    Long(&'a [i64], &'a [i64]),
+}
+
+#[derive(Clone, Copy)]
+enum Values<'a> {
+    Double(&'a [f64]),
+    Single(&'a [f32]),
 }
 
 impl Samples<'_> {
@@ -29,7 +75,55 @@ impl Samples<'_> {
         Ok(match self {
             Samples::Double(x) => View::Double(matrix(x)?),
             Samples::Single(x) => View::Single(matrix(x)?),
+            Samples::Sparse(x) => View::Sparse(x.view()?),
         })
+    }
+}
+
+impl Compressed<'_> {
+    fn view(&self) -> PyResult<CompressedView<'_>> {
+        let by_columns = match self.format.as_str() {
+            "csr" => false,
+            "csc" => true,
+            other => return Err(PyTypeError::new_err(format!("a sparse matrix in the format {other}"))),
+        };
+        let places = match (&self.indptr, &self.indices) {
+            (Integers::Short(starts), Integers::Short(indices)) => {
+                Places::Short(vector(starts)?, vector(indices)?)
+            }
+            (Integers::Long(starts), Integers::Long(indices)) => {
+                Places::Long(vector(starts)?, vector(indices)?)
+            }
+            _ => return Err(PyTypeError::new_err("a sparse matrix with indices of two types")),
+        };
+        let values = match &self.data {
+            Numbers::Double(data) => Values::Double(vector(data)?),
+            Numbers::Single(data) => Values::Single(vector(data)?),
+        };
+        Ok(CompressedView { by_columns, shape: self.shape, places, values })
+    }
+}
+
+impl CompressedView<'_> {
+    fn matrix(self) -> Result<SparseMatrix> {
+        match (self.places, self.values) {
+            (Places::Short(starts, indices), Values::Double(values)) => self.build(starts, indices, values),
+            (Places::Short(starts, indices), Values::Single(values)) => self.build(starts, indices, values),
+            (Places::Long(starts, indices), Values::Double(values)) => self.build(starts, indices, values),
+            (Places::Long(starts, indices), Values::Single(values)) => self.build(starts, indices, values),
+        }
+    }
+
+    fn build<I, T>(self, starts: &[I], indices: &[I], values: &[T]) -> Result<SparseMatrix>
+    where
+        I: Copy + TryInto<usize> + std::fmt::Display,
+        T: Copy + Into<f64>,
+    {
+        if self.by_columns {
+            SparseMatrix::from_columns(self.shape, starts, indices, values)
+        } else {
+            SparseMatrix::from_rows(self.shape, starts, indices, values)
+        }
     }
 }
 
@@ -39,13 +133,36 @@ impl<'a> View<'a> {
         let data = match self {
             View::Double(x) => Dataset::new(x, codes)?,
             View::Single(x) => Dataset::from_f32(x, codes)?,
+            View::Sparse(x) => Dataset::from_sparse(x.matrix()?, codes)?,
         };
         data.with_class_names(classes)
     }
 
-    /// Calls `work` with the samples in double precision.
-    pub(crate) fn with<T>(self, work: impl FnOnce(MatRef<'_, f64>) -> T) -> T {
+    /// The samples as `projection` projects them, one after the other.
+    pub(crate) fn project(self, projection: &Projection) -> Result<Vec<f64>> {
         match self {
+            View::Double(x) => projection.transform_rows(x),
+            View::Single(x) => projection.transform_rows(x),
+            View::Sparse(x) => {
+                let z = projection.transform_sparse(&x.matrix()?)?;
+                Ok(z.row_iter().flat_map(|row| row.iter().copied()).collect())
+            }
+        }
+    }
+
+    /// How many samples there are.
+    pub(crate) fn samples(self) -> usize {
+        match self {
+            View::Double(x) => x.nrows(),
+            View::Single(x) => x.nrows(),
+            View::Sparse(x) => x.shape.0,
+        }
+    }
+
+    /// Calls `work` with the samples in double precision; sparse ones the package makes dense.
+    pub(crate) fn with<T>(self, work: impl FnOnce(MatRef<'_, f64>) -> Result<T>) -> Result<T> {
+        match self {
+            View::Sparse(x) => Err(Error::sparse(&x.matrix()?)),
             View::Double(x) => work(x),
             // In the order in which they lie: by rows if NumPy has them so.
             View::Single(x) if x.try_as_row_major().is_some() => work(double(x.transpose()).transpose()),

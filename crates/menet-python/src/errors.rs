@@ -45,7 +45,7 @@ impl From<Failure> for PyErr {
 fn core(error: menet::Error) -> PyErr {
     use menet::Error::{
         Classes, Components, Degenerate, Empty, Indefinite, NoVariable, NotFinite, Numerical, Parameter,
-        PathTooShort, Size, Stopped, Tie, TooLarge,
+        PathTooShort, Size, Sparse, Stopped, Tie, TooLarge,
     };
     let error = from_zero(error);
     let message = in_python(&error.to_string());
@@ -65,6 +65,7 @@ fn core(error: menet::Error) -> PyErr {
         | NoVariable { .. }
         | Tie { .. }
         | TooLarge { .. }
+        | Sparse { .. }
         | Degenerate(_)
         | Indefinite { .. }
         | PathTooShort { .. }

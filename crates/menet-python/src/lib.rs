@@ -40,7 +40,10 @@ mod core {
     use super::settings::{choices, defaults};
 
     #[pymodule_export]
-    const GRAM_LIMIT: usize = menet::reduction::GRAM_LIMIT;
+    const DENSE_BYTES: usize = menet::dataset::DENSE_BYTES;
+
+    #[pymodule_export]
+    const GRAM_LIMIT: usize = menet::regime::GRAM_LIMIT;
 
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");

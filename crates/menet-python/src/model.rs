@@ -165,6 +165,11 @@ impl Model {
         json(self.men().definiteness())
     }
 
+    /// Which way the fit went, as JSON.
+    fn regime(&self) -> PyResult<String> {
+        json(&self.men().regime())
+    }
+
     /// The parameters of the fit, as JSON, but for the penalty factors, which may be infinite.
     fn params(&self) -> PyResult<String> {
         json(&MenParams { penalty_factors: None, ..self.men().params().clone() })

@@ -206,10 +206,10 @@ pub(crate) fn regression_paths(
     let options = self::options(options)?;
     let (x, y) = (x.view()?, matrix(&y)?);
     run(py, threads, |monitor| {
-        x.with(|x| {
+        Ok(x.with(|x| {
             let paths = lars::regression_paths(x, y, &options, monitor)?;
             Ok(Paths::new(paths, Units::One(x.ncols())))
-        })
+        })?)
     })
 }
 

@@ -6,7 +6,7 @@ use menet::{Named, Projection};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
-use crate::arrays::{Samples, View, array, matrix, rows, vector};
+use crate::arrays::{Samples, array, matrix, rows, vector};
 use crate::errors::Failure;
 use crate::run::run;
 use crate::settings::{Settings, method};
@@ -52,11 +52,7 @@ pub(crate) fn project<'py>(
         let axes =
             axes.row_iter().map(|row| SparseVector::from_pairs(row.iter().copied().enumerate().collect()));
         let projection = Projection::new(mean.to_vec(), axes.collect())?;
-        let (z, n) = match x {
-            View::Double(x) => (projection.transform_rows(x)?, x.nrows()),
-            View::Single(x) => (projection.transform_rows(x)?, x.nrows()),
-        };
-        Ok((z, [n, projection.components()]))
+        Ok((x.project(&projection)?, [x.samples(), projection.components()]))
     })?;
     rows(py, z, shape)
 }

@@ -17,6 +17,6 @@ pub(crate) fn builtin_set<'py>(py: Python<'py>, name: &str) -> PyResult<Set<'py>
     let set =
         Builtin::find(name).ok_or_else(|| PyValueError::new_err(format!("no built-in set \"{name}\"")))?;
     let table = set.load().map_err(Failure::from)?;
-    let values = array(py, table.matrix());
+    let values = array(py, table.matrix().map_err(Failure::from)?);
     Ok((values, table.labels.unwrap_or_default(), table.feature_names, table.image_shape))
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use menet::classify::Metric;
 use menet::patches::REGISTRY;
 use menet::reduction::Definiteness;
+use menet::regime::{GramForm, Route};
 use menet::target::TargetKind;
 use menet::{Method, Named};
 use pyo3::exceptions::PyTypeError;
@@ -55,7 +56,14 @@ pub(crate) fn choices() -> BTreeMap<&'static str, Vec<&'static str>> {
         (T::PARAMETER, T::ALL.iter().map(|value| value.name()).collect())
     }
     let patches = REGISTRY.iter().map(|rule| rule.name()).collect();
-    BTreeMap::from([names::<TargetKind>(), names::<Definiteness>(), names::<Metric>(), ("patch", patches)])
+    BTreeMap::from([
+        names::<TargetKind>(),
+        names::<Definiteness>(),
+        names::<Metric>(),
+        names::<Route>(),
+        names::<GramForm>(),
+        ("patch", patches),
+    ])
 }
 
 impl<'de> IntoDeserializer<'de, Refusal> for Setting {

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::linalg::{dot, from_columns};
 use crate::monitor::{Monitor, Stage, proceed};
 use crate::neighbors::{Among, Neighbor, neighbor_groups};
-use crate::patches::{Local, Neighborhood, PatchParams, PatchRule};
+use crate::patches::{Local, Neighborhood, PatchParams, PatchRule, Samples};
 use crate::preprocess::Preprocessed;
 use crate::spectrum::{Extreme, smallest_eigenvalue_from};
 
@@ -136,7 +136,7 @@ impl Alignment {
     /// # Errors
     /// As [`Self::new`].
     pub fn from_neighbors(
-        preprocessed: &Preprocessed,
+        samples: &dyn Samples,
         rule: &dyn PatchRule,
         params: &PatchParams,
         near: &[Vec<Neighbor>],
@@ -144,7 +144,7 @@ impl Alignment {
         monitor: &dyn Monitor,
     ) -> Result<Self> {
         let n = near.len();
-        if far.len() != n || preprocessed.x.nrows() != n {
+        if far.len() != n || samples.samples() != n {
             let why = format!("there are neighbours of {n} samples");
             return Err(Error::Size {
                 what: "the other group, or the data,",
@@ -163,7 +163,7 @@ impl Alignment {
                     center,
                     near: &near[center],
                     far: &far[center],
-                    data: preprocessed,
+                    data: samples,
                     params,
                     median_distance,
                 })?;
@@ -255,10 +255,14 @@ pub fn related(
     params: &PatchParams,
     monitor: &dyn Monitor,
 ) -> Result<Groups> {
-    let k_far = if rule.has_kappa() { params.k_between } else { 0 };
-    let groups = [(rule.near(), params.k_within), (Among::Between, k_far)];
-    let [near, far] = neighbor_groups(data, preprocessed, groups, monitor)?;
+    let [near, far] = neighbor_groups(data, preprocessed, groups(rule, params), monitor)?;
     Ok((near, far))
+}
+
+/// The groups of neighbours that `rule` asks for.
+pub(crate) fn groups(rule: &dyn PatchRule, params: &PatchParams) -> [(Among, usize); 2] {
+    let k_far = if rule.has_kappa() { params.k_between } else { 0 };
+    [(rule.near(), params.k_within), (Among::Between, k_far)]
 }
 
 /// For every sample its neighbours of the first and of the second group.

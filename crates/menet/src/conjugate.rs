@@ -11,8 +11,7 @@ use rayon::prelude::*;
 
 use crate::alignment::SparseSymmetric;
 use crate::error::Result;
-use crate::gram::Gram;
-use crate::linalg::{column, dot, mirror_lower, vectorized};
+use crate::linalg::{column, mirror_lower, vectorized};
 use crate::monitor::{Monitor, Stage, proceed};
 
 /// Right-hand sides that are solved side by side: an entry of `L` is read once for all of them. As many as fill a line of
@@ -57,7 +56,7 @@ impl Smoother {
     }
 
     /// `A X` for a few columns.
-    fn apply_all(&self, x: MatRef<'_, f64>) -> Mat<f64> {
+    pub(crate) fn apply_all(&self, x: MatRef<'_, f64>) -> Mat<f64> {
         let mut out = Mat::zeros(x.nrows(), x.ncols());
         for start in (0..x.ncols()).step_by(LANES) {
             let lanes = LANES.min(x.ncols() - start);
@@ -251,60 +250,5 @@ impl Rows {
                 }
             },
         );
-    }
-}
-
-/// `G = XᵀAX` with neither p×p nor n×n matrix: a column costs one solve and one pass over `X`.
-#[derive(Debug)]
-pub struct ConjugateGram {
-    x: Mat<f64>,
-    smoother: Smoother,
-}
-
-impl ConjugateGram {
-    /// From the n×p data and the operator.
-    pub fn new(x: Mat<f64>, smoother: Smoother) -> Self {
-        ConjugateGram { x, smoother }
-    }
-
-    /// The operator.
-    pub fn smoother(&self) -> &Smoother {
-        &self.smoother
-    }
-
-    fn smooth(&self, j: usize) -> Vec<f64> {
-        self.smoother.apply(column(&self.x, j))
-    }
-}
-
-impl Gram for ConjugateGram {
-    fn dim(&self) -> usize {
-        self.x.ncols()
-    }
-
-    fn column(&self, j: usize, out: &mut [f64]) {
-        let image = self.smooth(j);
-        for (i, out) in out.iter_mut().enumerate() {
-            *out = dot(column(&self.x, i), &image);
-        }
-    }
-
-    fn diagonal(&self) -> Vec<f64> {
-        (0..self.dim()).into_par_iter().map(|j| dot(column(&self.x, j), &self.smooth(j))).collect()
-    }
-
-    fn entries(&self, rows: &[usize], j: usize, out: &mut [f64]) {
-        let image = self.smooth(j);
-        for (out, &row) in out.iter_mut().zip(rows) {
-            *out = dot(column(&self.x, row), &image);
-        }
-    }
-
-    fn product(&self, support: &[usize], coefficients: MatRef<'_, f64>, out: MatMut<'_, f64>) {
-        let chosen = Mat::from_fn(self.x.nrows(), support.len(), |i, k| self.x[(i, support[k])]);
-        let mut image = Mat::zeros(self.x.nrows(), coefficients.ncols());
-        matmul(&mut image, Accum::Replace, &chosen, coefficients, 1.0, Par::Seq);
-        let image = self.smoother.apply_all(image.as_ref());
-        matmul(out, Accum::Replace, self.x.transpose(), &image, 1.0, Par::Seq);
     }
 }

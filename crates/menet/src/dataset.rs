@@ -5,6 +5,7 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::linalg::{Matrix, vectorized};
+use crate::sparse::SparseMatrix;
 
 /// Values beyond this would overflow when squared distances are summed.
 const LARGEST: f64 = 1e100;
@@ -12,10 +13,14 @@ const LARGEST: f64 = 1e100;
 /// Rows or columns that a thread looks through at a time.
 const LINES: usize = 64;
 
+/// Sparse data are made dense up to so many bytes; larger ones stay sparse.
+pub const DENSE_BYTES: usize = 1 << 28;
+
 /// Samples in rows, variables in columns, and a class for every sample.
 ///
 /// The matrix is owned or borrowed. A borrowed one may have any strides, row-major, column-major or a slice of
-/// either, and is not copied.
+/// either, and is not copied. A [sparse](Self::from_sparse) one is made dense if it is small, and stays as it is
+/// otherwise.
 ///
 /// Classes are sorted numerically when all labels are whole numbers, and bytewise otherwise.
 ///
@@ -31,12 +36,27 @@ const LINES: usize = 64;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Dataset<'a> {
-    x: Matrix<'a>,
+    x: Values<'a>,
     class_of: Vec<usize>,
     classes: Vec<String>,
     members: Vec<Vec<usize>>,
     feature_names: Option<Vec<String>>,
     image_shape: Option<(usize, usize)>,
+}
+
+#[derive(Debug, Clone)]
+enum Values<'a> {
+    Dense(Matrix<'a>),
+    Sparse(SparseMatrix),
+}
+
+impl Values<'_> {
+    fn shape(&self) -> (usize, usize) {
+        match self {
+            Values::Dense(x) => x.view().shape(),
+            Values::Sparse(x) => (x.rows(), x.columns()),
+        }
+    }
 }
 
 impl<'a> Dataset<'a> {
@@ -45,7 +65,7 @@ impl<'a> Dataset<'a> {
     /// # Errors
     /// When `x` is empty, a value is not finite, or the number of labels is not the number of rows.
     pub fn new<L: ToString>(x: MatRef<'a, f64>, labels: &[L]) -> Result<Self> {
-        Self::build(Matrix::Borrowed(x), labels)
+        Self::build(Values::Dense(Matrix::Borrowed(x)), labels)
     }
 
     /// Owns `x`.
@@ -53,7 +73,7 @@ impl<'a> Dataset<'a> {
     /// # Errors
     /// As [`Self::new`].
     pub fn from_owned<L: ToString>(x: Mat<f64>, labels: &[L]) -> Result<Dataset<'static>> {
-        Dataset::build(Matrix::Owned(x), labels)
+        Dataset::build(Values::Dense(Matrix::Owned(x)), labels)
     }
 
     /// From single precision, which is converted.
@@ -64,9 +84,33 @@ impl<'a> Dataset<'a> {
         Self::from_owned(Mat::from_fn(x.nrows(), x.ncols(), |i, j| f64::from(x[(i, j)])), labels)
     }
 
-    fn build<L: ToString>(x: Matrix<'a>, labels: &[L]) -> Result<Self> {
-        let view = x.view();
-        let (n, p) = view.shape();
+    /// From sparse samples. Up to [`DENSE_BYTES`] they are made dense, and all there is can be done with them; beyond,
+    /// [`crate::fit`] and projections work on them as they are.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn from_sparse<L: ToString>(x: SparseMatrix, labels: &[L]) -> Result<Dataset<'static>> {
+        Dataset::from_sparse_beyond(DENSE_BYTES, x, labels)
+    }
+
+    /// As [`Self::from_sparse`], made dense up to `bytes`.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn from_sparse_beyond<L: ToString>(
+        bytes: usize,
+        x: SparseMatrix,
+        labels: &[L],
+    ) -> Result<Dataset<'static>> {
+        if x.dense_bytes() <= bytes as f64 {
+            Dataset::from_owned(x.to_dense(), labels)
+        } else {
+            Dataset::build(Values::Sparse(x), labels)
+        }
+    }
+
+    fn build<L: ToString>(x: Values<'a>, labels: &[L]) -> Result<Self> {
+        let (n, p) = x.shape();
         if n == 0 || p == 0 {
             return Err(Error::Empty { rows: n, columns: p });
         }
@@ -74,7 +118,9 @@ impl<'a> Dataset<'a> {
             let why = format!("there are {n} rows of {p} columns");
             return Err(Error::Size { what: "`labels`", given: labels.len(), expected: n, why });
         }
-        check_finite("the data", view)?;
+        if let Values::Dense(x) = &x {
+            check_finite("the data", x.view())?;
+        }
         let labels: Vec<String> = labels.iter().map(L::to_string).collect();
         let classes = sorted_classes(&labels);
         let mut members = vec![Vec::new(); classes.len()];
@@ -136,9 +182,23 @@ impl<'a> Dataset<'a> {
         Ok(self)
     }
 
-    /// The data, n×p.
-    pub fn x(&self) -> MatRef<'_, f64> {
-        self.x.view()
+    /// The data as a dense matrix, n×p.
+    ///
+    /// # Errors
+    /// When they are [sparse](Self::sparse).
+    pub fn x(&self) -> Result<MatRef<'_, f64>> {
+        match &self.x {
+            Values::Dense(x) => Ok(x.view()),
+            Values::Sparse(x) => Err(Error::sparse(x)),
+        }
+    }
+
+    /// The data, if they stayed sparse.
+    pub fn sparse(&self) -> Option<&SparseMatrix> {
+        match &self.x {
+            Values::Dense(_) => None,
+            Values::Sparse(x) => Some(x),
+        }
     }
 
     /// Number of samples n.
@@ -148,7 +208,7 @@ impl<'a> Dataset<'a> {
 
     /// Number of variables p.
     pub fn variables(&self) -> usize {
-        self.x().ncols()
+        self.x.shape().1
     }
 
     /// Class names, sorted.
@@ -205,7 +265,7 @@ pub(crate) fn check_finite<T: Real>(what: &'static str, x: MatRef<'_, T>) -> Res
 }
 
 /// Whether a value is finite and can be squared.
-fn usable<T: Into<f64>>(value: T) -> bool {
+pub(crate) fn usable<T: Into<f64>>(value: T) -> bool {
     value.into().abs() <= LARGEST // false for NaN
 }
 
@@ -289,8 +349,21 @@ mod tests {
         let x = mat![[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0f64]];
         let data = Dataset::new(x.as_ref().transpose().subcols(1, 2), &[0, 1, 0]).unwrap();
         assert_eq!((data.samples(), data.variables()), (3, 2));
-        assert_eq!(data.x()[(2, 0)], 6.0);
+        assert_eq!(data.x().unwrap()[(2, 0)], 6.0);
         assert_eq!(data.members(0), [0, 2]);
+    }
+
+    #[test]
+    fn large_sparse_data_stay_sparse() {
+        let x = SparseMatrix::from_dense(mat![[1.0, 0.0], [0.0, 3.0f64]].as_ref()).unwrap();
+        let small = Dataset::from_sparse(x.clone(), &[0, 1]).unwrap();
+        assert!(small.sparse().is_none());
+        assert_eq!(small.x().unwrap(), x.to_dense());
+        let large = Dataset::from_sparse_beyond(31, x.clone(), &[0, 1]).unwrap();
+        assert_eq!((large.sparse(), large.variables()), (Some(&x), 2));
+        let message = large.x().unwrap_err().to_string();
+        assert!(message.contains("2 x 2") && message.contains("dense"), "{message}");
+        assert!(Dataset::from_sparse_beyond(0, x, &[0]).is_err());
     }
 
     #[test]
@@ -329,6 +402,6 @@ mod tests {
     #[test]
     fn single_precision_is_converted() {
         let x = mat![[0.5f32], [1.5f32]];
-        assert_eq!(Dataset::from_f32(x.as_ref(), &[0, 1]).unwrap().x()[(1, 0)], 1.5);
+        assert_eq!(Dataset::from_f32(x.as_ref(), &[0, 1]).unwrap().x().unwrap()[(1, 0)], 1.5);
     }
 }

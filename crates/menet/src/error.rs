@@ -1,6 +1,7 @@
 //! Everything that can go wrong, with the data a caller needs to say it in their own words.
 
 use crate::monitor::Stage;
+use crate::sparse::SparseMatrix;
 
 /// `Result` with this crate's [`enum@Error`].
 pub type Result<T> = std::result::Result<T, Error>;
@@ -105,6 +106,20 @@ pub enum Error {
         /// How many there may be.
         most: usize,
     },
+    /// What was asked for needs dense data, and these are sparse and too large to be made so.
+    #[error(
+        "this needs dense data, and the sparse samples, {rows} x {columns}, would take {gigabytes:.1} GB: at most \
+         {:.2} GB are made dense (`fit`, `transform` and `predict` work on sparse data of any size)",
+        crate::dataset::DENSE_BYTES as f64 / 1e9
+    )]
+    Sparse {
+        /// Number of samples.
+        rows: usize,
+        /// Number of variables.
+        columns: usize,
+        /// What they would take.
+        gigabytes: f64,
+    },
     /// No variable distinguishes the samples, or the class centres coincide.
     #[error("nothing to learn: {0}")]
     Degenerate(String),
@@ -154,6 +169,11 @@ pub enum Error {
 impl Error {
     pub(crate) fn parameter(name: &'static str, value: impl ToString, allowed: impl ToString) -> Self {
         Error::Parameter { name, value: value.to_string(), allowed: allowed.to_string() }
+    }
+
+    /// That samples would have to be dense.
+    pub fn sparse(x: &SparseMatrix) -> Self {
+        Error::Sparse { rows: x.rows(), columns: x.columns(), gigabytes: x.dense_bytes() / 1e9 }
     }
 }
 

@@ -198,10 +198,14 @@ pub fn scores(
 /// # Errors
 /// When there are none.
 pub fn subset(data: &Dataset<'_>, rows: &[usize]) -> Result<Dataset<'static>> {
-    let x = data.x();
-    let chosen = Mat::from_fn(rows.len(), x.ncols(), |i, j| x[(rows[i], j)]);
     let labels: Vec<&str> = rows.iter().map(|&i| data.classes()[data.class_of(i)].as_str()).collect();
-    let mut out = Dataset::from_owned(chosen, &labels)?;
+    let mut out = match data.sparse() {
+        Some(x) => Dataset::from_sparse(x.select(rows), &labels)?,
+        None => {
+            let x = data.x()?;
+            Dataset::from_owned(Mat::from_fn(rows.len(), x.ncols(), |i, j| x[(rows[i], j)]), &labels)?
+        }
+    };
     if let Some(names) = data.feature_names() {
         out = out.with_feature_names(names.to_vec())?;
     }
@@ -280,9 +284,9 @@ mod tests {
         let (gallery, samples) = (data(&[9, 9, 9]), data(&[5, 6, 7]));
         for &metric in Metric::ALL {
             let found = scores(
-                gallery.x(),
+                gallery.x().unwrap(),
                 gallery.class_indices(),
-                samples.x(),
+                samples.x().unwrap(),
                 samples.class_indices(),
                 &[1, 2, 3, 4],
                 metric,
@@ -290,7 +294,8 @@ mod tests {
             .unwrap();
             assert_eq!(found.iter().map(|(dim, _)| *dim).collect::<Vec<_>>(), [1, 2, 3]);
             for (dim, score) in found {
-                let (known, asked) = (gallery.x().subcols(0, dim), samples.x().subcols(0, dim));
+                let (known, asked) =
+                    (gallery.x().unwrap().subcols(0, dim), samples.x().unwrap().subcols(0, dim));
                 let predicted = nearest_neighbors(known, gallery.class_indices(), asked, 1, metric).unwrap();
                 let right = predicted
                     .iter()
@@ -307,16 +312,23 @@ mod tests {
     fn a_class_without_gallery_is_never_right() {
         let (gallery, samples) = (data(&[3]), data(&[3, 3]));
         let found = scores(
-            gallery.x(),
+            gallery.x().unwrap(),
             gallery.class_indices(),
-            samples.x(),
+            samples.x().unwrap(),
             samples.class_indices(),
             &[3],
             Metric::Euclidean,
         )
         .unwrap();
         assert_eq!((found[0].1.right, found[0].1.tested), (3, 6));
-        let wrong = scores(gallery.x(), &[0], samples.x(), samples.class_indices(), &[1], Metric::Cosine);
+        let wrong = scores(
+            gallery.x().unwrap(),
+            &[0],
+            samples.x().unwrap(),
+            samples.class_indices(),
+            &[1],
+            Metric::Cosine,
+        );
         assert!(wrong.is_err());
     }
 }

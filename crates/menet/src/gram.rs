@@ -8,7 +8,7 @@
 //! |---|---|---|
 //! | [`Mat`], [`MatRef`] | `G` itself, p×p | small p |
 //! | [`FactorGram`] | `F` with `G = FᵀF`, n×p | p ≫ n: no p×p matrix, ever |
-//! | [`ConjugateGram`](crate::conjugate::ConjugateGram) | `X` and sparse `L` | n and p both large |
+//! | [`SmoothedGram`](crate::smoothed::SmoothedGram) | `X`, dense or sparse, and sparse `L` | n and p both large |
 
 use faer::{Mat, MatMut, MatRef, RowMut};
 
@@ -33,6 +33,12 @@ pub trait Gram: Sync {
                 buffer[j]
             })
             .collect()
+    }
+
+    /// The squared length of every variable, by which violations of optimality are compared between variables: the diagonal,
+    /// or, where that is dear, an upper bound, within a bounded factor of it.
+    fn squared_lengths(&self) -> Vec<f64> {
+        self.diagonal()
     }
 
     /// Writes the entries of column `j` at `rows`.
@@ -122,7 +128,7 @@ fn combine_columns<'a, const T: usize>(
 }
 
 /// `out = columnsᵀ · images`, a few results at a time.
-fn inner_combinations<'a>(
+pub(crate) fn inner_combinations<'a>(
     columns: impl Iterator<Item = &'a [f64]>,
     images: &Mat<f64>,
     mut out: MatMut<'_, f64>,

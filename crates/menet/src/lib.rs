@@ -36,6 +36,8 @@
 //! | nearest neighbour | [`classify`] | section 3 |
 //! | splits, folds, rates at every dimension | [`evaluate`] | section 3 |
 //!
+//! Sparse data that are too large to be made dense go the same way through [`implicit`].
+//!
 //! The methods it is compared with are in [`baselines`]; [`reducer`] lists them all, MEN among them.
 //!
 //! [`fit`] is that table as a function. Every stage is public, so that one can stop anywhere and look.
@@ -57,6 +59,7 @@ pub mod dataset;
 pub mod error;
 pub mod evaluate;
 pub mod gram;
+pub mod implicit;
 pub mod lars;
 mod linalg;
 pub mod men;
@@ -68,6 +71,8 @@ pub mod preprocess;
 pub mod projection;
 pub mod reducer;
 pub mod reduction;
+pub mod regime;
+pub mod smoothed;
 pub mod sparse;
 pub mod spectrum;
 pub mod target;

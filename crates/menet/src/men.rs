@@ -9,13 +9,17 @@ use crate::alignment::{Alignment, related};
 use crate::classify::Metric;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result, at_least_one, check};
+use crate::implicit::{self, Implicit};
 use crate::lars::{Certificate, Ended, LarsOptions, Path, check_penalty_factors, lars_paths};
 use crate::monitor::{Monitor, Stage, proceed};
 use crate::patches::{self, PatchParams};
 use crate::preprocess::Preprocessed;
 use crate::projection::Projection;
-use crate::reduction::{Definiteness, DefinitenessReport, LassoProblem, ReductionParams, Route, reduce};
-use crate::sparse::SparseVector;
+use crate::reduction::{
+    Definiteness, DefinitenessReport, LassoProblem, ReductionParams, reduce, reduce_sparse,
+};
+use crate::regime::{GramForm, Regime, Route};
+use crate::sparse::{SparseMatrix, SparseVector};
 use crate::target::{TargetKind, target};
 
 /// The parameters of a fit. `MenParams::default()` is a good start; set what you want to differ.
@@ -62,6 +66,10 @@ pub struct MenParams {
     pub penalty_factors: Option<Vec<f64>>,
     /// The metric of the nearest-neighbour rule.
     pub metric: Metric,
+    /// How A is applied: a matter of time and memory.
+    pub route: Route,
+    /// What there is of the Gram matrix: a matter of time and memory.
+    pub gram: GramForm,
 }
 
 impl Default for MenParams {
@@ -87,6 +95,8 @@ impl Default for MenParams {
             pca_rank: None,
             penalty_factors: None,
             metric: Metric::Euclidean,
+            route: Route::Auto,
+            gram: GramForm::Auto,
         }
     }
 }
@@ -101,7 +111,7 @@ impl MenParams {
         at_least_one("nonzeros", self.nonzeros)?;
         at_least_one("pca_rank", self.pca_rank)?;
         self.patch_params().check()?;
-        self.reduction_params(Route::Auto).check()?;
+        self.reduction_params().check()?;
         check("ridge", self.ridge, "a number from 0 to 1e100", |x| x >= 0.0)?;
         check("target_shrinkage", self.target_shrinkage, "a number > 0, at most 1e100", |x| x > 0.0)?;
         patches::rule(&self.patch)?;
@@ -118,14 +128,15 @@ impl MenParams {
         }
     }
 
-    fn reduction_params(&self, route: Route) -> ReductionParams {
+    fn reduction_params(&self) -> ReductionParams {
         ReductionParams {
             alpha: self.alpha,
             beta: self.beta,
             kappa: self.kappa,
             definiteness: self.definiteness,
             floor: self.floor,
-            route,
+            route: self.route,
+            gram: self.gram,
         }
     }
 
@@ -149,22 +160,31 @@ impl MenParams {
 /// When a parameter is out of range, there are fewer than two classes, there is nothing to learn, the policy
 /// `error` refuses, a decomposition fails, or `monitor` asks to stop.
 pub fn fit(data: &Dataset<'_>, params: &MenParams, monitor: &dyn Monitor) -> Result<Men> {
-    fit_by(data, params, Route::Auto, monitor)
-}
-
-/// As [`fit`], by a route of your choice: the answer is the same.
-///
-/// # Errors
-/// As [`fit`].
-pub fn fit_by(data: &Dataset<'_>, params: &MenParams, route: Route, monitor: &dyn Monitor) -> Result<Men> {
     params.check(data.variables())?;
     if data.classes().len() < 2 {
         return Err(Error::Classes { found: data.classes().len(), samples: data.samples() });
     }
-    let rule = patches::rule(&params.patch)?;
-    let patch = params.patch_params();
     let mut clock = Clock { monitor, seconds: Vec::new() };
+    let reduced = match data.sparse() {
+        None => stages(data, params, &mut clock)?,
+        Some(x) => sparse_stages(data, x, params, &mut clock)?,
+    };
+    let options = params.lars_options(&reduced.norms);
+    let paths = clock.time(Stage::Lars, || {
+        lars_paths(&reduced.problem.gram, reduced.problem.b.as_ref(), &options, monitor)
+    })?;
+    Men::assemble(data, params, reduced, paths, clock.seconds)
+}
 
+/// What the stages before the paths leave.
+struct Stages {
+    mean: Vec<f64>,
+    norms: Vec<f64>,
+    problem: LassoProblem,
+}
+
+fn stages(data: &Dataset<'_>, params: &MenParams, clock: &mut Clock<'_>) -> Result<Stages> {
+    let (rule, patch, monitor) = (patches::rule(&params.patch)?, params.patch_params(), clock.monitor);
     let pre = clock.time(Stage::Preprocess, || Preprocessed::new(data, params.pca_rank))?;
     let (near, far) = clock.time(Stage::Neighbors, || related(data, &pre, rule, &patch, monitor))?;
     let alignment = clock
@@ -174,12 +194,38 @@ pub fn fit_by(data: &Dataset<'_>, params: &MenParams, route: Route, monitor: &dy
     })?;
     let problem = clock.time(Stage::Reduction, || {
         let x = if params.standardize { pre.unit_columns() } else { pre.x.clone() };
-        reduce(x, y.as_ref(), &alignment, &params.reduction_params(route), monitor)
+        reduce(x, y.as_ref(), &alignment, &params.reduction_params(), monitor)
     })?;
-    let options = params.lars_options(&pre.norms);
-    let paths =
-        clock.time(Stage::Lars, || lars_paths(&problem.gram, problem.b.as_ref(), &options, monitor))?;
-    Men::assemble(data, params, pre, problem, paths, clock.seconds)
+    Ok(Stages { mean: pre.mean, norms: pre.norms, problem })
+}
+
+/// The same for data that stay sparse.
+fn sparse_stages(
+    data: &Dataset<'_>,
+    x: &SparseMatrix,
+    params: &MenParams,
+    clock: &mut Clock<'_>,
+) -> Result<Stages> {
+    let (rule, patch, monitor) = (patches::rule(&params.patch)?, params.patch_params(), clock.monitor);
+    if let Some(rank) = params.pca_rank {
+        let (n, p) = (data.samples(), data.variables());
+        let value = format!("{rank} with sparse samples, {n} x {p}");
+        return Err(Error::parameter("pca_rank", value, "left out: a reconstruction needs dense data"));
+    }
+    let pre = clock.time(Stage::Preprocess, || Implicit::new(x))?;
+    let (near, far) = clock
+        .time(Stage::Neighbors, || implicit::related(&pre, data.class_indices(), rule, &patch, monitor))?;
+    let alignment = clock
+        .time(Stage::Alignment, || Alignment::from_neighbors(&pre, rule, &patch, &near, &far, monitor))?;
+    let y = clock.time(Stage::Target, || {
+        let (kind, shrinkage) = (params.target, params.target_shrinkage);
+        implicit::target(data, &pre, kind, shrinkage, params.components, monitor)
+    })?;
+    let problem = clock.time(Stage::Reduction, || {
+        let x = pre.solver_columns(params.standardize);
+        reduce_sparse(x, y.as_ref(), &alignment, &params.reduction_params(), monitor)
+    })?;
+    Ok(Stages { mean: pre.mean, norms: pre.norms, problem })
 }
 
 /// Times the stages, and stops between them if asked to.
@@ -242,6 +288,8 @@ pub struct MenParts {
     pub units: Vec<f64>,
     /// What the definiteness policy found and did.
     pub definiteness: DefinitenessReport,
+    /// Which way the fit went; none if that is not known.
+    pub regime: Option<Regime>,
     /// The worst relative residual of the conjugate gradients, if they built the Gram matrix.
     pub cg_residual: Option<f64>,
     /// Seconds every stage took.
@@ -258,24 +306,25 @@ impl Men {
     fn assemble(
         data: &Dataset<'_>,
         params: &MenParams,
-        pre: Preprocessed,
-        problem: LassoProblem,
+        reduced: Stages,
         paths: Vec<Path>,
         seconds: Vec<(Stage, f64)>,
     ) -> Result<Self> {
+        let Stages { mean, norms, problem } = reduced;
         // W = (1 + λ2) ŵ (Eq. updateW), on columns that were divided by their norm.
         let unit =
             |norm: f64| (1.0 + params.ridge) / if params.standardize && norm > 0.0 { norm } else { 1.0 };
-        let units: Vec<f64> = pre.norms.iter().map(|&norm| unit(norm)).collect();
+        let units: Vec<f64> = norms.iter().map(|&norm| unit(norm)).collect();
         Men::from_parts(MenParts {
             params: params.clone(),
-            mean: pre.mean,
+            mean,
             axes: paths.iter().map(|path| axis(&path.last().coefficients, &units)).collect(),
             components: paths.iter().map(Component::from).collect(),
             paths,
             units,
             cg_residual: problem.cg_residual(),
             definiteness: problem.definiteness,
+            regime: Some(problem.regime),
             seconds,
             classes: data.classes().to_vec(),
             feature_names: data.feature_names().map(<[String]>::to_vec),
@@ -416,6 +465,11 @@ impl Men {
     /// What the definiteness policy found and did.
     pub fn definiteness(&self) -> &DefinitenessReport {
         &self.parts.definiteness
+    }
+
+    /// Which way the fit went, and why; none for a model of a version that did not tell.
+    pub fn regime(&self) -> Option<&Regime> {
+        self.parts.regime.as_ref()
     }
 
     /// The worst relative residual of the conjugate gradients, if they built the Gram matrix.

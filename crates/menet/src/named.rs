@@ -30,6 +30,7 @@ mod tests {
     use super::*;
     use crate::classify::Metric;
     use crate::reduction::Definiteness;
+    use crate::regime::{GramForm, Route};
     use crate::target::TargetKind;
 
     fn round_trip<T: Named + PartialEq + std::fmt::Debug>() {
@@ -44,6 +45,8 @@ mod tests {
     fn every_value_is_found_by_its_name() {
         round_trip::<Metric>();
         round_trip::<Definiteness>();
+        round_trip::<Route>();
+        round_trip::<GramForm>();
         round_trip::<TargetKind>();
     }
 }

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::linalg::{column, column_mut, dot, from_columns, product, thin_svd};
+use crate::patches::Samples;
 
 /// A centred column whose norm is this small a part of its original norm is rounding: 0.1 repeated, minus its
 /// mean, leaves 8e-17, which scaled to length 1 would become a variable.
@@ -32,7 +33,7 @@ impl Preprocessed {
     /// When every column is constant, or the decomposition fails.
     pub fn new(data: &Dataset<'_>, pca_rank: Option<usize>) -> Result<Self> {
         let (n, p) = (data.samples(), data.variables());
-        let raw = data.x();
+        let raw = data.x()?;
         let columns: Vec<(Vec<f64>, f64)> =
             (0..p).into_par_iter().map(|j| centred(raw.col(j).iter().copied().collect())).collect();
         let (columns, mean): (Vec<Vec<f64>>, Vec<f64>) = columns.into_iter().unzip();
@@ -78,6 +79,21 @@ impl Preprocessed {
     }
 }
 
+impl Samples for Preprocessed {
+    fn samples(&self) -> usize {
+        self.samples.ncols()
+    }
+
+    fn variables(&self) -> usize {
+        self.samples.nrows()
+    }
+
+    fn differences(&self, members: &[usize], from: usize) -> Mat<f64> {
+        let origin = column(&self.samples, from);
+        Mat::from_fn(origin.len(), members.len(), |v, k| self.samples[(v, members[k])] - origin[v])
+    }
+}
+
 /// A column without its mean, and the mean. All zero if the column is constant.
 fn centred(mut column: Vec<f64>) -> (Vec<f64>, f64) {
     let n = column.len() as f64;
@@ -88,10 +104,15 @@ fn centred(mut column: Vec<f64>) -> (Vec<f64>, f64) {
     let mean = (rough + column.iter().map(|x| x - rough).sum::<f64>() / n).clamp(low, high);
     let original = dot(&column, &column).sqrt();
     column.iter_mut().for_each(|x| *x -= mean);
-    if low == high || dot(&column, &column).sqrt() <= CONSTANT * original {
+    if is_constant(low, high, dot(&column, &column).sqrt(), original) {
         column.fill(0.0);
     }
     (column, mean)
+}
+
+/// Whether a column from `low` to `high` is constant, by its norms when centred and before.
+pub(crate) fn is_constant(low: f64, high: f64, centred: f64, original: f64) -> bool {
+    low == high || centred <= CONSTANT * original
 }
 
 /// The best approximation of `x` of the given rank: projected on its principal axes and mapped back.

@@ -24,12 +24,15 @@ use faer::{Mat, MatMut, MatRef};
 use serde::{Deserialize, Serialize};
 
 use crate::alignment::{Alignment, SparseSymmetric};
-use crate::conjugate::{ConjugateGram, Smoother};
+use crate::conjugate::Smoother;
 use crate::error::{Error, Result, check};
 use crate::gram::{FactorGram, Gram};
+use crate::implicit::Columns;
 use crate::linalg::{cholesky, cholesky_solve, inner_products, product, symmetric_eigen, symmetric_product};
 use crate::monitor::Monitor;
 use crate::named::Named;
+use crate::regime::{DENSE_LIMIT, GRAM_LIMIT, Given, GramForm, Regime, Route};
+use crate::smoothed::{Operator, SmoothedGram, Variables};
 
 /// What to do where the bound on the spectrum of L does not hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,24 +76,6 @@ pub struct DefinitenessReport {
     pub lambda_min: f64,
 }
 
-/// How A is applied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Route {
-    /// Whichever is cheaper, but conjugate gradients beyond [`DENSE_LIMIT`] samples.
-    #[default]
-    Auto,
-    /// A as an n×n matrix.
-    Dense,
-    /// Sparse L and conjugate gradients.
-    ConjugateGradient,
-}
-
-/// Up to this many samples an n×n matrix is formed.
-pub const DENSE_LIMIT: usize = 5_000;
-
-/// Up to this many variables a p×p Gram matrix is formed.
-pub const GRAM_LIMIT: usize = 6_000;
-
 /// Relative residual at which conjugate gradients stop.
 const CG_TOLERANCE: f64 = 1e-12;
 
@@ -109,6 +94,8 @@ pub struct ReductionParams {
     pub floor: f64,
     /// How A is applied.
     pub route: Route,
+    /// What there is of the Gram matrix.
+    pub gram: GramForm,
 }
 
 impl ReductionParams {
@@ -131,17 +118,17 @@ pub enum GramSource {
     Full(Mat<f64>),
     /// `A^(1/2) X`, n×p.
     Factor(FactorGram<'static>),
-    /// `X` and sparse `L`.
-    Conjugate(ConjugateGram),
+    /// `X`, dense or sparse, and `A` as an operator.
+    Smoothed(Box<SmoothedGram>),
 }
 
 impl GramSource {
-    /// `FᵀF` for a factor `F` (n×p): in full up to [`GRAM_LIMIT`] variables, on demand beyond.
-    pub fn from_factor(factor: Mat<f64>) -> Self {
-        if factor.ncols() <= GRAM_LIMIT {
-            GramSource::Full(symmetric_product(factor.as_ref(), factor.as_ref()))
-        } else {
-            GramSource::Factor(FactorGram::new(factor))
+    /// `FᵀF` for a factor `F` (n×p), in full or on demand.
+    pub fn from_factor(factor: Mat<f64>, form: GramForm) -> Self {
+        match form {
+            GramForm::Columns => GramSource::Factor(FactorGram::new(factor)),
+            GramForm::Auto if factor.ncols() > GRAM_LIMIT => GramSource::Factor(FactorGram::new(factor)),
+            _ => GramSource::Full(symmetric_product(factor.as_ref(), factor.as_ref())),
         }
     }
 
@@ -149,7 +136,7 @@ impl GramSource {
         match self {
             GramSource::Full(gram) => gram,
             GramSource::Factor(gram) => gram,
-            GramSource::Conjugate(gram) => gram,
+            GramSource::Smoothed(gram) => &**gram,
         }
     }
 }
@@ -163,6 +150,9 @@ impl Gram for GramSource {
     }
     fn diagonal(&self) -> Vec<f64> {
         self.source().diagonal()
+    }
+    fn squared_lengths(&self) -> Vec<f64> {
+        self.source().squared_lengths()
     }
     fn entries(&self, rows: &[usize], j: usize, out: &mut [f64]) {
         self.source().entries(rows, j, out);
@@ -196,6 +186,8 @@ pub struct LassoProblem {
     pub b: Mat<f64>,
     /// What the definiteness policy did.
     pub definiteness: DefinitenessReport,
+    /// Which way it went.
+    pub regime: Regime,
     /// The worst relative residual of the conjugate gradients that built a full Gram matrix.
     built: Option<f64>,
 }
@@ -205,7 +197,10 @@ impl LassoProblem {
     /// Gram matrix as built; this says how well it was.
     pub fn cg_residual(&self) -> Option<f64> {
         match &self.gram {
-            GramSource::Conjugate(gram) => Some(gram.smoother().worst_residual()),
+            GramSource::Smoothed(gram) => match gram.operator() {
+                Operator::Conjugate(smoother) => Some(smoother.worst_residual()),
+                Operator::Factor(_) => None,
+            },
             _ => self.built,
         }
     }
@@ -224,6 +219,69 @@ pub fn reduce(
 ) -> Result<LassoProblem> {
     params.check()?;
     let n = x.nrows();
+    check_sizes(n, y, alignment)?;
+    let floor = params.definiteness == Definiteness::Floor;
+    let given = if floor { Given::Floor } else { Given::Dense };
+    let regime = Regime::choose(n, x.ncols(), params.route, params.gram, given)?;
+    let b = inner_products(&x, y);
+    if floor {
+        let (factor, definiteness) = floored_factor(alignment, params)?;
+        let gram = GramSource::from_factor(product(factor.as_ref(), x.as_ref()), regime.gram);
+        return Ok(LassoProblem { gram, b, definiteness, regime, built: None });
+    }
+    let (laplacian, definiteness) = admissible(alignment, params, monitor)?;
+    if regime.route == Route::Dense {
+        let factor = dense_factor(&laplacian, params)?;
+        let gram = GramSource::from_factor(product(factor.as_ref(), x.as_ref()), regime.gram);
+        return Ok(LassoProblem { gram, b, definiteness, regime, built: None });
+    }
+    let smoother = Smoother::new(&laplacian, params.alpha, params.beta, CG_TOLERANCE);
+    if regime.gram == GramForm::Full {
+        let gram = GramSource::Full(smoother.gram(x.as_ref(), monitor)?);
+        let built = Some(smoother.worst_residual());
+        return Ok(LassoProblem { gram, b, definiteness, regime, built });
+    }
+    let (x, operator) = (Variables::Dense(x), Operator::Conjugate(smoother));
+    let gram = GramSource::Smoothed(Box::new(SmoothedGram::new(x, operator, params.beta, b.as_ref())));
+    Ok(LassoProblem { gram, b, definiteness, regime, built: None })
+}
+
+/// The same for data that stay sparse. A is applied by conjugate gradients, except by the route [`Route::Dense`] and for the
+/// policy `floor`.
+///
+/// # Errors
+/// As [`reduce`].
+pub fn reduce_sparse(
+    x: Columns,
+    y: MatRef<'_, f64>,
+    alignment: &Alignment,
+    params: &ReductionParams,
+    monitor: &dyn Monitor,
+) -> Result<LassoProblem> {
+    params.check()?;
+    check_sizes(x.rows(), y, alignment)?;
+    let floor = params.definiteness == Definiteness::Floor;
+    let given = if floor { Given::SparseFloor } else { Given::Sparse };
+    let regime = Regime::choose(x.rows(), x.columns(), params.route, params.gram, given)?;
+    let b = x.correlate_all(y);
+    let (operator, definiteness) = if floor {
+        let (factor, definiteness) = floored_factor(alignment, params)?;
+        (Operator::Factor(factor), definiteness)
+    } else {
+        let (laplacian, definiteness) = admissible(alignment, params, monitor)?;
+        let operator = match regime.route {
+            Route::Dense => Operator::Factor(dense_factor(&laplacian, params)?),
+            _ => Operator::Conjugate(Smoother::new(&laplacian, params.alpha, params.beta, CG_TOLERANCE)),
+        };
+        (operator, definiteness)
+    };
+    let x = Variables::Sparse(x);
+    let gram = GramSource::Smoothed(Box::new(SmoothedGram::new(x, operator, params.beta, b.as_ref())));
+    Ok(LassoProblem { gram, b, definiteness, regime, built: None })
+}
+
+/// Refuses data or a target of another number of samples than the alignment is of.
+fn check_sizes(n: usize, y: MatRef<'_, f64>, alignment: &Alignment) -> Result<()> {
     let expected = alignment.attract.dim();
     let why = format!("the alignment is of {expected} samples");
     for (what, given) in [("a column of the data", n), ("a column of the target", y.nrows())] {
@@ -231,37 +289,7 @@ pub fn reduce(
             return Err(Error::Size { what, given, expected, why });
         }
     }
-    let b = inner_products(&x, y);
-    let dense = match params.route {
-        Route::Auto => n <= DENSE_LIMIT && !(x.ncols() <= GRAM_LIMIT && conjugate_is_cheaper(n, x.ncols())),
-        Route::Dense => true,
-        Route::ConjugateGradient => false,
-    };
-    if params.definiteness == Definiteness::Floor {
-        let (factor, definiteness) = floored_factor(alignment, params)?;
-        let factored = product(factor.as_ref(), x.as_ref());
-        return Ok(LassoProblem { gram: GramSource::from_factor(factored), b, definiteness, built: None });
-    }
-    let (laplacian, definiteness) = admissible(alignment, params, monitor)?;
-    if dense {
-        let factored = product(dense_factor(&laplacian, params)?.as_ref(), x.as_ref());
-        return Ok(LassoProblem { gram: GramSource::from_factor(factored), b, definiteness, built: None });
-    }
-    let smoother = Smoother::new(&laplacian, params.alpha, params.beta, CG_TOLERANCE);
-    if x.ncols() <= GRAM_LIMIT {
-        let gram = GramSource::Full(smoother.gram(x.as_ref(), monitor)?);
-        return Ok(LassoProblem { gram, b, definiteness, built: Some(smoother.worst_residual()) });
-    }
-    let gram = GramSource::Conjugate(ConjugateGram::new(x, smoother));
-    Ok(LassoProblem { gram, b, definiteness, built: None })
-}
-
-/// Whether the full Gram matrix is cheaper by conjugate gradients. By the dense route it takes some 6n³ + 2n²p operations
-/// of matrix products; by the other one some forty products of sparse L with each of p vectors, which take the time of
-/// about 30,000 n such operations (measured with p = 784 and 5,000 to 60,000 samples).
-fn conjugate_is_cheaper(n: usize, p: usize) -> bool {
-    let (n, p) = (n as f64, p as f64);
-    30_000.0 * n * p < 6.0 * n * n * n + 2.0 * n * n * p
+    Ok(())
 }
 
 /// `(1−f)β / (α(1−f+β))`: how far below zero an eigenvalue of L may lie.

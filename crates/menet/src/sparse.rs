@@ -1,4 +1,8 @@
-//! A sparse vector: the shape of every coefficient vector here.
+//! A sparse vector, the shape of every coefficient vector here, and a sparse matrix.
+
+mod matrix;
+
+pub use matrix::SparseMatrix;
 
 /// Indices in rising order, and the nonzero values at them.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -65,6 +65,17 @@ pub fn target(
             (class_centres(data, &scores), scores.norm_l2())
         }
     };
+    placed(data, &centres, size, components)
+}
+
+/// The target from class centres, one row a class, of samples of this size altogether.
+pub(crate) fn placed(
+    data: &Dataset<'_>,
+    centres: &Mat<f64>,
+    size: f64,
+    components: Option<usize>,
+) -> Result<Mat<f64>> {
+    let classes = data.classes().len();
     let proportion = |class: usize| data.members(class).len() as f64 / data.samples() as f64;
     let weighted = Mat::from_fn(classes, centres.ncols(), |i, v| proportion(i).sqrt() * centres[(i, v)]);
     let svd = left_svd(weighted.as_ref())?;
@@ -211,7 +222,7 @@ mod tests {
     fn the_space_does_not_matter() {
         // Of full rank; with a constant and a duplicate column; with as many variables as samples.
         for (n, p) in [(60, 7), (60, 12), (30, 30)] {
-            let mut x = data(n, p, 4).x().to_owned();
+            let mut x = data(n, p, 4).x().unwrap().to_owned();
             if p == 12 {
                 x.col_mut(3).fill(2.0);
                 let twin = x.col(5).to_owned();

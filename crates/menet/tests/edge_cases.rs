@@ -18,7 +18,7 @@ fn fitted(data: &Dataset<'_>, params: &MenParams) -> Men {
     assert!(men.certificates().iter().all(|c| kkt(c) <= 1e-9), "{:?}", men.certificates());
     let limit = params.nonzeros.unwrap_or(100);
     assert!(men.support_sizes().iter().all(|&k| k <= limit));
-    assert!(men.transform(data.x()).unwrap().norm_max().is_finite());
+    assert!(men.transform(data.x().unwrap()).unwrap().norm_max().is_finite());
     men
 }
 
@@ -28,7 +28,7 @@ fn message(data: &Dataset<'_>, params: &MenParams) -> String {
 
 /// The samples of `data` at `rows`.
 fn rows(data: &Dataset<'_>, rows: &[usize]) -> Mat<f64> {
-    Mat::from_fn(rows.len(), data.variables(), |i, j| data.x()[(rows[i], j)])
+    Mat::from_fn(rows.len(), data.variables(), |i, j| data.x().unwrap()[(rows[i], j)])
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn numbers_of_nonzeros() {
 #[test]
 fn a_fit_holds_every_smaller_fit_bit_for_bit() {
     // More variables than a Gram matrix is formed for, so columns on demand.
-    let wide = clusters(27, 4, 5, menet::reduction::GRAM_LIMIT + 100);
+    let wide = clusters(27, 4, 5, menet::regime::GRAM_LIMIT + 100);
     let large = fitted(&wide, &MenParams { nonzeros: Some(40), ..MenParams::default() });
     for k in (1..=40).step_by(3) {
         let direct = fitted(&wide, &MenParams { nonzeros: Some(k), ..MenParams::default() });
@@ -148,7 +148,7 @@ fn labels_of_any_kind() {
     let reference = fitted(&base, &MenParams::default());
     let names = ["zebra", "ärger", "apple"]; // bytewise: apple, zebra, ärger
     let strings: Vec<&str> = (0..15).map(|i| names[i % 3]).collect();
-    let data = Dataset::new(base.x(), &strings).unwrap();
+    let data = Dataset::new(base.x().unwrap(), &strings).unwrap();
     assert_eq!(data.classes(), ["apple", "zebra", "ärger"]);
     // The order of classes may turn the sign of an axis, nothing else.
     let men = fitted(&data, &MenParams::default());
@@ -157,7 +157,7 @@ fn labels_of_any_kind() {
         assert!(a.values().iter().zip(b.values()).all(|(a, b)| (a.abs() - b.abs()).abs() < 1e-9 * a.abs()));
     }
     let sparse: Vec<i64> = (0..15).map(|i| [-7, 1_000_000, 3][i % 3]).collect();
-    assert_eq!(Dataset::new(base.x(), &sparse).unwrap().classes(), ["-7", "3", "1000000"]);
+    assert_eq!(Dataset::new(base.x().unwrap(), &sparse).unwrap().classes(), ["-7", "3", "1000000"]);
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn every_feature_scaled() {
     let params = MenParams { nonzeros: Some(6), ..MenParams::default() };
     let reference = fitted(&base, &params);
     for size in [1e8, 1e-8, 1e20, 1e-20] {
-        let x = base.x() * faer::Scale(size);
+        let x = base.x().unwrap() * faer::Scale(size);
         let labels: Vec<usize> = base.class_indices().to_vec();
         let men = fitted(&Dataset::from_owned(x, &labels).unwrap(), &params);
         for (a, b) in reference.projection().axes().iter().zip(men.projection().axes()) {
@@ -182,7 +182,7 @@ fn one_feature_scaled() {
     let base = clusters(10, 4, 8, 20);
     for size in [1e8, 1e-8] {
         for standardize in [true, false] {
-            let x = Mat::from_fn(32, 20, |i, j| base.x()[(i, j)] * if j == 3 { size } else { 1.0 });
+            let x = Mat::from_fn(32, 20, |i, j| base.x().unwrap()[(i, j)] * if j == 3 { size } else { 1.0 });
             let data = Dataset::from_owned(x, base.class_indices()).unwrap();
             let men = fitted(&data, &MenParams { standardize, nonzeros: Some(8), ..MenParams::default() });
             assert!(men.projection().to_dense().norm_max().is_finite());
@@ -193,7 +193,7 @@ fn one_feature_scaled() {
 #[test]
 fn single_precision() {
     let base = clusters(11, 3, 6, 10);
-    let single = Mat::from_fn(18, 10, |i, j| base.x()[(i, j)] as f32);
+    let single = Mat::from_fn(18, 10, |i, j| base.x().unwrap()[(i, j)] as f32);
     let double = Mat::from_fn(18, 10, |i, j| f64::from(single[(i, j)]));
     let a = fitted(&Dataset::from_f32(single.as_ref(), base.class_indices()).unwrap(), &MenParams::default());
     let b = fitted(&Dataset::new(double.as_ref(), base.class_indices()).unwrap(), &MenParams::default());
@@ -203,7 +203,7 @@ fn single_precision() {
 #[test]
 fn memory_order_changes_nothing() {
     let base = clusters(12, 3, 6, 10);
-    let row_major = base.x().transpose().to_owned();
+    let row_major = base.x().unwrap().transpose().to_owned();
     let data = Dataset::new(row_major.transpose(), base.class_indices()).unwrap();
     assert_eq!(
         fitted(&data, &MenParams::default()).projection(),
@@ -217,7 +217,7 @@ fn constant_columns_are_never_selected() {
     let x = Mat::from_fn(18, 12, |i, j| match j {
         4 => 0.1,
         7 => 0.0,
-        _ => base.x()[(i, j - usize::from(j > 4) - usize::from(j > 7))],
+        _ => base.x().unwrap()[(i, j - usize::from(j > 4) - usize::from(j > 7))],
     });
     let men = fitted(
         &Dataset::from_owned(x, base.class_indices()).unwrap(),
@@ -254,7 +254,7 @@ fn wide_and_tall() {
 
 #[test]
 fn more_variables_than_a_gram_matrix_holds() {
-    let data = clusters(18, 3, 5, menet::reduction::GRAM_LIMIT + 50);
+    let data = clusters(18, 3, 5, menet::regime::GRAM_LIMIT + 50);
     let params = MenParams { nonzeros: Some(20), ..MenParams::default() };
     assert_eq!(fitted(&data, &params).support_sizes(), [20, 20]);
 }
@@ -278,7 +278,7 @@ fn training_scores_follow_the_target() {
     let men = fitted(&data, &MenParams { ridge: 0.0, alpha: 0.0, ..MenParams::default() });
     let pre = Preprocessed::new(&data, None).unwrap();
     let y = target(&data, &pre, TargetKind::Whitened, 1.0, None).unwrap();
-    let z = men.transform(data.x()).unwrap();
+    let z = men.transform(data.x().unwrap()).unwrap();
     for k in 0..2 {
         let cosine = (z.col(k).transpose() * y.col(k)) / (z.col(k).norm_l2() * y.col(k).norm_l2());
         let other = (z.col(k).transpose() * y.col(1 - k)) / (z.col(k).norm_l2() * y.col(1 - k).norm_l2());
@@ -305,7 +305,8 @@ fn ties_that_leave_an_axis_empty_are_an_error() {
 fn a_column_that_is_rounding_takes_no_part() {
     // 1e14 plus a little: centred, nothing but rounding is left of it.
     let base = clusters(23, 3, 6, 5);
-    let x = Mat::from_fn(18, 6, |i, j| if j == 5 { 1e14 + (i % 7) as f64 } else { base.x()[(i, j)] });
+    let x =
+        Mat::from_fn(18, 6, |i, j| if j == 5 { 1e14 + (i % 7) as f64 } else { base.x().unwrap()[(i, j)] });
     let men = fitted(&Dataset::from_owned(x, base.class_indices()).unwrap(), &MenParams::default());
     let without = fitted(&base, &MenParams::default());
     for (a, b) in men.projection().axes().iter().zip(without.projection().axes()) {

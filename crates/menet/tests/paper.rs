@@ -5,14 +5,15 @@ mod common;
 use common::{clusters, correlate, gaussian, normal, relative_difference, rng};
 use faer::{Mat, Side};
 use menet::alignment::Alignment;
-use menet::conjugate::{ConjugateGram, Smoother};
+use menet::conjugate::Smoother;
 use menet::gram::Gram;
 use menet::lars::{LarsOptions, Path, certify, lars_path};
-use menet::men::fit_by;
 use menet::neighbors::{Among, neighbors};
 use menet::patches::{PatchParams, rule};
 use menet::preprocess::Preprocessed;
-use menet::reduction::{Route, eigenvalue_bound};
+use menet::reduction::eigenvalue_bound;
+use menet::regime::{GramForm, Route};
+use menet::smoothed::{Operator, SmoothedGram, Variables};
 use menet::target::target;
 use menet::{Dataset, MenParams, fit};
 
@@ -85,8 +86,8 @@ fn small_problem(seed: u64, ridge: f64) -> (Dataset<'static>, MenParams, Mat<f64
 fn three_routes_one_w() {
     for (seed, ridge) in [(1, 0.1), (2, 0.0), (3, 2.0)] {
         let (data, params, x, y) = small_problem(seed, ridge);
-        let dense = fit_by(&data, &params, Route::Dense, &()).unwrap();
-        let sparse = fit_by(&data, &params, Route::ConjugateGradient, &()).unwrap();
+        let dense = fit(&data, &MenParams { route: Route::Dense, ..params.clone() }, &()).unwrap();
+        let sparse = fit(&data, &MenParams { route: Route::Conjugate, ..params.clone() }, &()).unwrap();
         assert_eq!(dense.definiteness().kappa_used, 0.01, "the problem must be definite as it is");
         assert!(sparse.cg_residual().unwrap() <= 1e-11, "{:?}", sparse.cg_residual());
 
@@ -110,12 +111,36 @@ fn three_routes_one_w() {
 }
 
 #[test]
+fn four_ways_one_answer() {
+    let (data, params, ..) = small_problem(9, 0.1);
+    let by = |route, gram| fit(&data, &MenParams { route, gram, ..params.clone() }, &()).unwrap();
+    let first = by(Route::Dense, GramForm::Full);
+    let chosen = fit(&data, &params, &()).unwrap().regime().unwrap().clone();
+    assert_eq!((chosen.route, chosen.gram), (Route::Dense, GramForm::Full), "{}", chosen.why);
+    for (route, gram) in [
+        (Route::Dense, GramForm::Columns),
+        (Route::Conjugate, GramForm::Full),
+        (Route::Conjugate, GramForm::Columns),
+    ] {
+        let other = by(route, gram);
+        let regime = other.regime().unwrap();
+        assert_eq!((regime.route, regime.gram), (route, gram));
+        assert_eq!(other.cg_residual().is_some(), route == Route::Conjugate);
+        let (a, b) = (first.projection().to_dense(), other.projection().to_dense());
+        assert!(relative_difference(&a, &b) < 1e-8, "{route:?} {gram:?}");
+        assert!(other.certificates().iter().all(|c| c.kkt < 1e-9 && c.scaled < 1e-9));
+    }
+}
+
+#[test]
 fn conjugate_gram_equals_the_dense_one() {
     let (data, params, x, _) = small_problem(5, 0.1);
     let a = literal_a(&laplacian(&data, &params, 0.01), 0.7, 1.3);
     let dense = x.transpose() * a * &x;
     let l = alignment(&data, &params).matrix(0.01).unwrap();
-    let gram = ConjugateGram::new(x.clone(), Smoother::new(&l, 0.7, 1.3, 1e-13));
+    let operator = Operator::Conjugate(Smoother::new(&l, 0.7, 1.3, 1e-13));
+    let b = Mat::from_fn(14, 1, |j, _| j as f64);
+    let gram = SmoothedGram::new(Variables::Dense(x.clone()), operator, 1.3, b.as_ref());
     let mut column = vec![0.0; 14];
     for j in 0..14 {
         gram.column(j, &mut column);
@@ -129,7 +154,9 @@ fn conjugate_gram_equals_the_dense_one() {
     gram.product(&[4, 0, 9], coefficients.as_ref(), out.as_mut());
     let chosen = Mat::from_fn(14, 3, |i, k| dense[(i, [4, 0, 9][k])]);
     assert!((out - chosen * coefficients).norm_max() < 1e-11);
-    assert!(gram.smoother().worst_residual() < 1e-12);
+    assert!((0..14).all(|j| gram.squared_lengths()[j] >= dense[(j, j)]), "an upper bound");
+    let Operator::Conjugate(smoother) = gram.operator() else { panic!("another operator") };
+    assert!(smoother.worst_residual() < 1e-12);
 }
 
 #[test]

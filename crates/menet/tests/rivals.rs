@@ -146,7 +146,7 @@ fn degenerate_eigenspaces_are_ordered_by_variance() {
     for method in [&Lpp::default() as &dyn Reducer, &Npe::default(), &Flda { pca_rank: Some(29), ridge: 0.0 }]
     {
         let projection = method.fit(&data, Some(4), &()).unwrap().projection;
-        let (w, z) = (projection.to_dense(), projection.transform(data.x()).unwrap());
+        let (w, z) = (projection.to_dense(), projection.transform(data.x().unwrap()).unwrap());
         assert!((w.transpose() * &w - Mat::<f64>::identity(4, 4)).norm_max() < 1e-9, "{}", method.name());
         let within = (0..30)
             .map(|i| (z.row(i) - z.row(data.members(data.class_of(i))[0])).norm_l2())
@@ -161,7 +161,7 @@ fn degenerate_eigenspaces_are_ordered_by_variance() {
 fn rates(method: &dyn Reducer, data: &Dataset<'_>, train: &[usize], test: &[usize]) -> Vec<f64> {
     let (learn, ask) = (subset(data, train).unwrap(), subset(data, test).unwrap());
     let w = method.fit(&learn, Some(4), &()).unwrap().projection;
-    let (gallery, seen) = (w.transform(learn.x()).unwrap(), w.transform(ask.x()).unwrap());
+    let (gallery, seen) = (w.transform(learn.x().unwrap()).unwrap(), w.transform(ask.x().unwrap()).unwrap());
     let (known, asked) = (classes_of(data, train), classes_of(data, test));
     scores(gallery.as_ref(), &known, seen.as_ref(), &asked, &[1, 2, 3, 4], Default::default())
         .unwrap()
@@ -245,7 +245,7 @@ fn awkward_data_give_numbers_or_errors() {
             if let Ok(reduced) = method.reducer().fit(&data, Some(4), &()) {
                 let w = reduced.projection.to_dense();
                 assert!(w.ncols() > 0 && w.norm_max().is_finite(), "{} on {what}", method.name());
-                let z = reduced.projection.transform(data.x()).unwrap();
+                let z = reduced.projection.transform(data.x().unwrap()).unwrap();
                 assert!(z.norm_max().is_finite(), "{} on {what}", method.name());
             }
         }

@@ -3,13 +3,13 @@
 mod common;
 
 use faer::Mat;
-use menet::men::fit_by;
-use menet::reduction::{Definiteness, Route};
-use menet::{Dataset, Men, MenParams};
+use menet::reduction::Definiteness;
+use menet::regime::{GramForm, Route};
+use menet::{Dataset, Men, MenParams, fit};
 
-fn on(threads: usize, data: &Dataset<'_>, params: &MenParams, route: Route) -> Men {
+fn on(threads: usize, data: &Dataset<'_>, params: &MenParams) -> Men {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-    pool.install(|| fit_by(data, params, route, &()).unwrap())
+    pool.install(|| fit(data, params, &()).unwrap())
 }
 
 #[test]
@@ -18,21 +18,24 @@ fn same_bits_on_any_number_of_threads() {
     let data = Dataset::from_owned(common::drawn::faces(1, 30, 5, 20), &labels).unwrap();
     let base = MenParams { nonzeros: Some(60), components: Some(12), ..MenParams::default() };
     let variants = [
-        (base.clone(), Route::Dense),
-        (base.clone(), Route::ConjugateGradient),
-        (MenParams { definiteness: Definiteness::Floor, ..base.clone() }, Route::Auto),
-        (MenParams { patch: "ltsa".to_owned(), pca_rank: Some(40), ..base.clone() }, Route::Auto),
-        (MenParams { patch: "lle".to_owned(), ..base }, Route::Auto),
+        MenParams { route: Route::Dense, gram: GramForm::Full, ..base.clone() },
+        MenParams { route: Route::Dense, gram: GramForm::Columns, ..base.clone() },
+        MenParams { route: Route::Conjugate, gram: GramForm::Full, ..base.clone() },
+        MenParams { route: Route::Conjugate, gram: GramForm::Columns, ..base.clone() },
+        MenParams { definiteness: Definiteness::Floor, ..base.clone() },
+        MenParams { patch: "ltsa".to_owned(), pca_rank: Some(40), ..base.clone() },
+        MenParams { patch: "lle".to_owned(), ..base },
     ];
-    for (params, route) in variants {
-        let one = on(1, &data, &params, route);
-        let projected = one.transform(data.x()).unwrap();
+    for params in variants {
+        let one = on(1, &data, &params);
+        let projected = one.transform(data.x().unwrap()).unwrap();
         for threads in [2, 4] {
-            let many = on(threads, &data, &params, route);
+            let many = on(threads, &data, &params);
             assert_eq!(one.projection(), many.projection(), "{threads} threads, {params:?}");
             assert_eq!(one.paths(), many.paths());
             assert_eq!(one.definiteness(), many.definiteness());
-            assert_eq!(bits(&projected), bits(&many.transform(data.x()).unwrap()));
+            assert_eq!((one.regime(), one.cg_residual()), (many.regime(), many.cg_residual()));
+            assert_eq!(bits(&projected), bits(&many.transform(data.x().unwrap()).unwrap()));
         }
     }
 }

@@ -1,9 +1,9 @@
 //! `menet data`
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashSet};
 
 use clap::Args;
-use menet_io::Table;
+use menet_io::{Table, Values};
 use serde_json::json;
 
 use crate::Context;
@@ -73,14 +73,33 @@ impl Data {
 
 /// Rows that equal an earlier one.
 fn duplicate_rows(data: &Table) -> usize {
-    let mut seen: HashMap<Vec<u64>, ()> = HashMap::new();
-    let rows =
-        data.values.chunks(data.columns).map(|row| row.iter().map(|x| x.to_bits()).collect::<Vec<_>>());
-    rows.filter(|row| seen.insert(row.clone(), ()).is_some()).count()
+    let mut seen: HashSet<Vec<(usize, u64)>> = HashSet::new();
+    let mut new = |row: &mut dyn Iterator<Item = (usize, f64)>| {
+        seen.insert(row.map(|(j, value)| (j, value.to_bits())).collect())
+    };
+    match &data.values {
+        Values::Dense(values) => {
+            values.chunks(data.columns).filter(|row| !new(&mut row.iter().copied().enumerate())).count()
+        }
+        Values::Sparse(x) => (0..x.rows()).filter(|&i| !new(&mut x.row(i))).count(),
+    }
 }
 
 /// Columns with one value only.
 fn constant_columns(data: &Table) -> usize {
-    let constant = |j: usize| (1..data.rows).all(|i| data.values[i * data.columns + j] == data.values[j]);
-    (0..data.columns).filter(|&j| constant(j)).count()
+    match &data.values {
+        Values::Dense(values) => {
+            let constant = |j: &usize| (1..data.rows).all(|i| values[i * data.columns + j] == values[*j]);
+            (0..data.columns).filter(constant).count()
+        }
+        Values::Sparse(x) => {
+            let columns = x.transpose();
+            let constant = |j: &usize| {
+                let values: Vec<f64> = columns.row(*j).map(|(_, value)| value).collect();
+                values.is_empty()
+                    || values.len() == data.rows && values.iter().all(|&value| value == values[0])
+            };
+            (0..data.columns).filter(constant).count()
+        }
+    }
 }

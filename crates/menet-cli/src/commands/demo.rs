@@ -27,11 +27,12 @@ impl Demo {
     pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
         let table = menet_io::read("orl", &menet_io::ReadOptions::default())?;
         let all = table.dataset()?;
+        let pixels = all.x()?;
         // The odd images of every person to learn from, the even ones to be recognised.
         let half = |odd: usize| {
             let rows: Vec<usize> = (0..all.samples()).filter(|i| i % 2 == odd).collect();
             let labels: Vec<&str> = rows.iter().map(|&i| all.classes()[all.class_of(i)].as_str()).collect();
-            let x = Mat::from_fn(rows.len(), all.variables(), |i, j| all.x()[(rows[i], j)]);
+            let x = Mat::from_fn(rows.len(), all.variables(), |i, j| pixels[(rows[i], j)]);
             Dataset::from_owned(x, &labels)
         };
         let (train, test) = (half(0)?.with_image_shape(40, 40)?, half(1)?);
@@ -90,7 +91,7 @@ pixels an axis may use (all read off this one fit):
 
 /// Percent of `test` recognised by the nearest sample of `train`.
 fn rate(projection: &Projection, train: &Dataset<'_>, test: &Dataset<'_>) -> Result<f64, Failure> {
-    let (gallery, seen) = (projection.transform(train.x())?, projection.transform(test.x())?);
+    let (gallery, seen) = (projection.project(train)?, projection.project(test)?);
     let found =
         nearest_neighbors(gallery.as_ref(), train.class_indices(), seen.as_ref(), 1, Metric::Euclidean)?;
     let right =

@@ -80,6 +80,8 @@ fn report(men: &Men, n: usize, p: usize) -> Value {
             "eigenvalues_changed": definiteness.eigenvalues_changed,
             "lambda_min": definiteness.lambda_min,
         },
+        "regime": men.regime(),
+        "cg_residual": men.cg_residual(),
         "seconds": seconds,
     })
 }
@@ -104,9 +106,13 @@ pub(super) fn summary(men: &Men, n: usize, p: usize) -> String {
     } else {
         format!("kappa {} -> {:.4} ({})\n", report.kappa_requested, report.kappa_used, report.policy.name())
     };
+    let regime = men.regime().map_or_else(String::new, |regime| format!("{}\n", regime.why));
+    let residual = men
+        .cg_residual()
+        .map_or_else(String::new, |residual| format!("residual of the solves {residual:.1e}\n"));
     let total: f64 = men.seconds().iter().map(|(_, seconds)| seconds).sum();
     format!(
-        "{n} samples of {p} variables in {} classes, fitted in {total:.2} s\n{kappa}\n{}\n",
+        "{n} samples of {p} variables in {} classes, fitted in {total:.2} s\n{regime}{residual}{kappa}\n{}\n",
         men.classes().len(),
         text::table(&["axis", "variables", "level", "certificate"], &rows)
     )

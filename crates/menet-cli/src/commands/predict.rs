@@ -43,7 +43,7 @@ impl Predict {
             file = file.at_components(d)?;
         }
         let table = self.data.how.read_for(&self.data.data, &file.men)?;
-        let z = file.men.transform(table.matrix())?;
+        let z = table.project(file.men.projection())?;
         let metric = self.metric.unwrap_or(file.men.params().metric);
         let (gallery, classes) = (file.gallery.as_ref(), &file.gallery_classes);
         let found = nearest_neighbors(gallery, classes, z.as_ref(), self.neighbors, metric)?;

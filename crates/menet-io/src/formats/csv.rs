@@ -162,7 +162,7 @@ impl<R: Read + Send> Blocks for Text<R> {
         }
         Ok((read > 0).then(|| Table {
             source: self.path.display().to_string(),
-            values,
+            values: values.into(),
             rows: read,
             columns: self.variables.len(),
             labels: self.label.map(|_| labels),
@@ -202,8 +202,9 @@ mod tests {
         assert_eq!(table.feature_names.as_deref().unwrap(), ["a,1", "b"]);
         assert_eq!(table.labels.as_deref().unwrap(), ["x \"y\", z", "<b>"]);
         assert_eq!((table.rows, table.columns), (2, 2));
-        assert_eq!((table.values[0], table.values[2]), (1.5, -2000.0));
-        assert!(table.values[1].is_nan() && table.values[3].is_nan());
+        let x = table.matrix().unwrap();
+        assert_eq!((x[(0, 0)], x[(1, 0)]), (1.5, -2000.0));
+        assert!(x[(0, 1)].is_nan() && x[(1, 1)].is_nan());
     }
 
     #[test]

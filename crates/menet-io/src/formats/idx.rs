@@ -18,7 +18,7 @@ pub const IDX: Format = Format {
             Some(_) => None,
             None => Some(read_labels(&labels_beside(path)?, rows)?),
         };
-        let values = bytes.into_iter().map(f64::from).collect();
+        let values = bytes.into_iter().map(f64::from).collect::<Vec<_>>().into();
         let (source, columns) = (path.display().to_string(), height * width);
         let image_shape = Some((height, width));
         Ok(Table { source, values, rows, columns, labels, feature_names: None, image_shape })

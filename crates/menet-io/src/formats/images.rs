@@ -52,7 +52,7 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Table> {
         source: folder.display().to_string(),
         rows: labels.len(),
         columns: height * width,
-        values,
+        values: values.into(),
         labels: Some(labels),
         feature_names: None,
         image_shape: Some((height, width)),

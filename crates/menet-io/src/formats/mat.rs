@@ -74,6 +74,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
         values.extend((0..columns).map(|column| x.values[column * rows + row]));
     }
     let source = path.display().to_string();
+    let values = values.into();
     Ok(Table { source, values, rows, columns, labels, feature_names: None, image_shape: None })
 }
 

@@ -34,6 +34,8 @@ pub struct ReadOptions {
     pub y_key: Option<String>,
     /// Whether svmlight's indices begin at 0.
     pub zero_based: bool,
+    /// How many variables there are at least, for formats that leave zeros out.
+    pub least_columns: usize,
     /// Height and width to which images are resized.
     pub size: Option<(usize, usize)>,
     /// Height and width of the images that the samples are, where the format does not say.
@@ -51,6 +53,7 @@ impl Default for ReadOptions {
             x_key: None,
             y_key: None,
             zero_based: false,
+            least_columns: 0,
             size: None,
             shape: None,
             impute_mean: false,

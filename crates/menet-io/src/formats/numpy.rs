@@ -143,7 +143,7 @@ impl Shape {
     fn table(self, rows: usize, values: Vec<f64>, path: &Path) -> Table {
         Table {
             source: path.display().to_string(),
-            values,
+            values: values.into(),
             rows,
             columns: self.columns,
             labels: None,

@@ -110,7 +110,7 @@ impl Columns {
         self.read += rows;
         Ok((rows > 0).then(|| Table {
             source: self.path.display().to_string(),
-            values,
+            values: values.into(),
             rows,
             columns: columns.len(),
             labels,

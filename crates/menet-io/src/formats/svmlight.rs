@@ -3,9 +3,15 @@
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use super::{Format, MOST_VALUES, ReadOptions, Reader, open};
+use menet::dataset::DENSE_BYTES;
+use menet::sparse::SparseMatrix;
+
+use super::{Format, ReadOptions, Reader, open};
 use crate::error::{Error, Result};
-use crate::table::Table;
+use crate::table::{Table, Values};
+
+/// No file has more variables than this: past it, an index is not believed.
+const MOST_VARIABLES: usize = 1 << 27;
 
 /// Sparse text.
 pub const SVMLIGHT: Format = Format {
@@ -17,8 +23,9 @@ pub const SVMLIGHT: Format = Format {
 
 fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
     let first = usize::from(!options.zero_based);
-    let (mut labels, mut entries) = (Vec::new(), Vec::new());
-    let mut columns = 0;
+    let (mut labels, mut starts) = (Vec::new(), vec![0]);
+    let (mut indices, mut values) = (Vec::new(), Vec::new());
+    let mut columns = options.least_columns;
     let mut reader = BufReader::new(open(path)?);
     let mut line = String::new();
     for number in 1.. {
@@ -40,25 +47,39 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
             let Some(column) = index.checked_sub(first) else {
                 return Err(invalid("index 0, but indices begin at 1; use --zero-based".to_owned()));
             };
-            columns = columns.max(column.saturating_add(1));
-            entries.push((labels.len(), column, value));
+            if column >= MOST_VARIABLES {
+                return Err(invalid(format!(
+                    "index {index}: too many variables, {MOST_VARIABLES} is the most"
+                )));
+            }
+            columns = columns.max(column + 1);
+            indices.push(column as u32);
+            values.push(value);
         }
+        let mut own = indices[starts[labels.len()]..].to_vec();
+        own.sort_unstable();
+        if let Some(twice) = own.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(invalid(format!("index {} is given twice", twice[0] as usize + first)));
+        }
+        starts.push(indices.len());
         labels.push(canonical(label));
     }
     let rows = labels.len();
     if rows == 0 || columns == 0 {
         return Err(Error::input(path, format!("{rows} samples of {columns} variables: there are no data")));
     }
-    if rows.checked_mul(columns).is_none_or(|size| size > MOST_VALUES) {
-        return Err(Error::input(
-            path,
-            format!("{rows} samples of {columns} variables are too many to hold dense"),
-        ));
-    }
-    let mut values = vec![0.0; rows * columns];
-    for (row, column, value) in entries {
-        values[row * columns + column] = value;
-    }
+    let values = if rows.saturating_mul(columns) > DENSE_BYTES / size_of::<f64>() {
+        let matrix = SparseMatrix::from_rows((rows, columns), &starts, &indices, &values);
+        Values::Sparse(matrix.map_err(|e| Error::input(path, e))?)
+    } else {
+        let mut dense = vec![0.0; rows * columns];
+        for (row, dense) in dense.chunks_mut(columns).enumerate() {
+            for at in starts[row]..starts[row + 1] {
+                dense[indices[at] as usize] = values[at];
+            }
+        }
+        dense.into()
+    };
     let source = path.display().to_string();
     Ok(Table { source, values, rows, columns, labels: Some(labels), feature_names: None, image_shape: None })
 }

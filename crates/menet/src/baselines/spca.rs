@@ -21,6 +21,7 @@ use crate::preprocess::Preprocessed;
 use crate::projection::Projection;
 use crate::reducer::{Reduced, Reducer};
 use crate::reduction::GramSource;
+use crate::regime::GramForm;
 use crate::sparse::SparseVector;
 
 /// Sparse PCA: axes of at most `nonzeros` variables that together rebuild the data.
@@ -138,7 +139,7 @@ impl Turns<'_> {
         let mut a = svd.v.subcols(0, d).to_owned();
         let gram = match self.sparsity {
             Sparsity::Soft(_) => None,
-            _ => Some(GramSource::from_factor(self.x.clone())),
+            _ => Some(GramSource::from_factor(self.x.clone(), GramForm::Auto)),
         };
         let mut b: Vec<SparseVector> = Vec::new();
         let (mut turns, mut change) = (0, f64::INFINITY);

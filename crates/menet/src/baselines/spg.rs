@@ -12,7 +12,8 @@ use crate::monitor::Monitor;
 use crate::patches::{self, PatchParams};
 use crate::preprocess::Preprocessed;
 use crate::reducer::{Reduced, Reducer, SparsePaths};
-use crate::reduction::{DENSE_LIMIT, GramSource};
+use crate::reduction::GramSource;
+use crate::regime::{DENSE_LIMIT, GramForm};
 
 /// First a graph embedding Y, `L y = μ y` with the smallest μ and without the constant; then for every column of Y the
 /// elastic net `min ‖y − Xw‖² + λ2‖w‖² + λ1‖w‖₁` with at most K variables.
@@ -101,7 +102,7 @@ impl Reducer for Spg {
             max_nonzeros: Some(self.nonzeros.unwrap_or(100).min(p)),
             ..LarsOptions::default()
         };
-        let paths = lars_paths(&GramSource::from_factor(x), b.as_ref(), &options, monitor)?;
+        let paths = lars_paths(&GramSource::from_factor(x, GramForm::Auto), b.as_ref(), &options, monitor)?;
         let units = pre.norms.iter().map(|&norm| if norm > 0.0 { 1.0 / norm } else { 1.0 }).collect();
         Reduced::from_paths(SparsePaths { mean: pre.mean, units, paths })
     }

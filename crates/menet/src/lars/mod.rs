@@ -66,7 +66,7 @@ use crate::error::{Error, Result};
 use crate::gram::{FactorGram, Gram};
 use crate::linalg::{dot, symmetric_product};
 use crate::monitor::{Monitor, Stage};
-use crate::reduction::GRAM_LIMIT;
+use crate::regime::GRAM_LIMIT;
 use problem::{Problem, Shared};
 
 /// The path for one response.

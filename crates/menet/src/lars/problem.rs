@@ -95,7 +95,7 @@ pub(crate) struct Shared<'a> {
     pub(crate) options: &'a LarsOptions,
     /// Penalty factors v.
     pub(crate) v: Vec<f64>,
-    /// `√(Gⱼⱼ)`, ridge included: the length of variable j.
+    /// `√(Gⱼⱼ)`, ridge included: the length of variable j. (Where the diagonal is dear, its source's word for it.)
     pub(crate) scale: Vec<f64>,
     /// Its inverse.
     pub(crate) inverse_scale: Vec<f64>,
@@ -109,7 +109,7 @@ impl<'a> Shared<'a> {
         }
         options.check(p)?;
         gram.check()?;
-        let diagonal = gram.diagonal();
+        let diagonal = gram.squared_lengths();
         if let Some(j) = diagonal.iter().position(|d| !d.is_finite() || *d < 0.0) {
             return Err(Error::parameter(
                 "gram",

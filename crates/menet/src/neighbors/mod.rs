@@ -25,6 +25,17 @@ pub enum Among {
     All,
 }
 
+impl Among {
+    /// Whether a sample of the same class, or of another, may be one.
+    pub(crate) fn admits(self, same: bool) -> bool {
+        match self {
+            Among::Within => same,
+            Among::Between => !same,
+            Among::All => true,
+        }
+    }
+}
+
 /// A neighbour and its Euclidean distance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Neighbor {
@@ -82,7 +93,7 @@ pub fn neighbor_groups<const G: usize>(
 }
 
 /// The `k` nearest by exact distance, ties to the lower index.
-fn exact(near: &[usize], k: usize, squared: impl Fn(usize) -> f64) -> Vec<Neighbor> {
+pub(crate) fn exact(near: &[usize], k: usize, squared: impl Fn(usize) -> f64) -> Vec<Neighbor> {
     let mut near: Vec<(f64, usize)> = near.iter().map(|&j| (squared(j), j)).collect();
     near.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     // A new list: to collect in place would keep room for all candidates.
@@ -102,7 +113,7 @@ mod tests {
     }
 
     fn brute(data: &Dataset<'_>, among: Among, k: usize, i: usize) -> Vec<usize> {
-        let x = data.x();
+        let x = data.x().unwrap();
         let mut all: Vec<(f64, usize)> = (0..data.samples())
             .filter(|&j| j != i)
             .filter(|&j| match among {

@@ -288,13 +288,8 @@ impl<const G: usize> Tile<'_, G> {
 
     /// The groups, and their k, to which a pair of the same class or of different classes belongs.
     fn eligible(&self, same: bool) -> impl Iterator<Item = (usize, usize)> {
-        let belongs = move |among: Among| match among {
-            Among::Within => same,
-            Among::Between => !same,
-            Among::All => true,
-        };
         let groups = self.groups.into_iter().enumerate();
-        groups.filter(move |&(_, (among, k))| k > 0 && belongs(among)).map(|(g, (_, k))| (g, k))
+        groups.filter(move |&(_, (among, k))| k > 0 && among.admits(same)).map(|(g, (_, k))| (g, k))
     }
 }
 

@@ -47,7 +47,7 @@ impl PatchRule for Lle {
 /// `C` of the differences.
 fn reconstruction(hood: &Neighborhood<'_>, near: &[usize]) -> Result<Vec<f64>> {
     let k = near.len();
-    let differences = hood.differences(near, hood.center);
+    let differences = hood.data.differences(near, hood.center);
     let mut gram = Mat::from_fn(k, k, |i, j| dot(column(&differences, i), column(&differences, j)));
     let trace: f64 = (0..k).map(|i| gram[(i, i)]).sum();
     // All neighbours are copies of the sample: any weights do, equal ones are the limit.

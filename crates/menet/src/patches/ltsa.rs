@@ -35,8 +35,8 @@ impl PatchRule for Ltsa {
     fn patch(&self, hood: &Neighborhood<'_>) -> Result<Patch> {
         let members = hood.near_members();
         let m = members.len();
-        let dimension = hood.params.ltsa_dimension.unwrap_or((m - 1) / 2).min(hood.data.samples.nrows());
-        let differences = hood.differences(&members, hood.center);
+        let dimension = hood.params.ltsa_dimension.unwrap_or((m - 1) / 2).min(hood.data.variables());
+        let differences = hood.data.differences(&members, hood.center);
         let gram = Mat::from_fn(m, m, |i, j| dot(column(&differences, i), column(&differences, j)));
         // The Gram matrix of the centred patch, J C J with J = I − 11ᵀ/m.
         let mean: Vec<f64> = (0..m).map(|i| (0..m).map(|j| gram[(i, j)]).sum::<f64>() / m as f64).collect();

@@ -15,9 +15,7 @@ mod ltsa;
 use faer::Mat;
 
 use crate::error::{Error, Result, at_least_one, check};
-use crate::linalg::column;
 use crate::neighbors::{Among, Neighbor};
-use crate::preprocess::Preprocessed;
 
 pub use dla::Dla;
 pub use laplacian::{Laplacian, Weights};
@@ -89,6 +87,18 @@ impl PatchParams {
     }
 }
 
+/// What a rule may ask of the samples, dense or sparse.
+pub trait Samples: Sync + std::fmt::Debug {
+    /// Number of samples.
+    fn samples(&self) -> usize;
+
+    /// Number of variables.
+    fn variables(&self) -> usize;
+
+    /// The samples `members` minus that of `from`, one a column. Variables in which all are 0 may be left out.
+    fn differences(&self, members: &[usize], from: usize) -> Mat<f64>;
+}
+
 /// What a rule sees of a sample.
 #[derive(Debug)]
 pub struct Neighborhood<'a> {
@@ -99,7 +109,7 @@ pub struct Neighborhood<'a> {
     /// Its neighbours of the group to be pushed away, if the rule asked for one.
     pub far: &'a [Neighbor],
     /// All samples.
-    pub data: &'a Preprocessed,
+    pub data: &'a dyn Samples,
     /// The parameters.
     pub params: &'a PatchParams,
     /// The median distance between a sample and its neighbours of the first group, over all samples.
@@ -174,13 +184,6 @@ impl Neighborhood<'_> {
     fn near_members(&self) -> Vec<usize> {
         std::iter::once(self.center).chain(self.near.iter().map(|n| n.index)).collect()
     }
-
-    /// The samples `members` minus that of `from`, one a column.
-    fn differences(&self, members: &[usize], from: usize) -> Mat<f64> {
-        let samples = &self.data.samples;
-        let origin = column(samples, from);
-        Mat::from_fn(samples.nrows(), members.len(), |v, k| samples[(v, members[k])] - origin[v])
-    }
 }
 
 #[cfg(test)]
@@ -189,6 +192,7 @@ mod tests {
     use crate::dataset::Dataset;
     use crate::linalg::symmetric_eigen;
     use crate::neighbors::neighbors;
+    use crate::preprocess::Preprocessed;
 
     fn params() -> PatchParams {
         PatchParams {
