@@ -116,10 +116,10 @@ class ManifoldElasticNet(Reducer):
     definiteness_ : dict
         What the definiteness policy found and did.
     regime_ : dict or None
-        Which way the fit went, and why: ``"route"``, ``"gram"`` and ``"why"``. None for a model file that does not tell.
+        Which way the fit went, and why: ``"route"``, ``"gram"`` and ``"why"``. None for a model file that does not say.
     cg_residual_ : float or None
-        The worst relative residual of the conjugate gradients, beside which the certificate is to be read; None if there
-        were none.
+        The worst relative residual of the conjugate gradients, to be read beside the certificate; None if there were
+        none.
     seconds_ : dict
         How long every stage of the fit took.
     n_components_ : int
