@@ -113,7 +113,7 @@ class Fit(Problem):
             "kkt": float(model.kkt_violation_.max()),
             "support": support(model.components_.T),
             # Not public, but what a warning is made of.
-            "residual": model._model.cg_residual(),
+            "residual": model.cg_residual_,
             "digest": digest(model.components_),
             "stages": model.seconds_,
         }

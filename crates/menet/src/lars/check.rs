@@ -35,6 +35,16 @@ pub(super) struct Check<'a> {
     doubtful: [Rows; 2],
     /// All correlations at the last knot.
     end: Vec<f64>,
+    ahead: Ahead,
+}
+
+/// Where correlations are heading.
+#[derive(Debug, Default)]
+pub(super) struct Ahead {
+    /// A level below the last knot, as far as the last anchor before it is above.
+    pub(super) level: f64,
+    /// All correlations there if they went on as from that anchor on.
+    pub(super) c: Vec<f64>,
 }
 
 /// Variables whose correlations are known at every knot.
@@ -112,7 +122,8 @@ impl<'a> Check<'a> {
         let none = || Rows::new(problem, Vec::new(), &support, &w);
         let levels = segments.iter().map(|segment| segment.level).collect();
         let doubtful = [none(), none()];
-        let mut check = Check { problem, levels, support: rows, w, doubtful, end: Vec::new() };
+        let mut check =
+            Check { problem, levels, support: rows, w, doubtful, end: Vec::new(), ahead: Ahead::default() };
         let doubtful = check.look_around(Anchor { level: from.level, w: &start_w, c: &start_c, all: from.c });
         let (inside, outside) = doubtful.into_iter().partition(|&j| known[j]);
         check.doubtful = [inside, outside].map(|variables| Rows::new(problem, variables, &support, &check.w));
@@ -137,7 +148,12 @@ impl<'a> Check<'a> {
             mark(self.problem, from, to, stray, &mut in_doubt);
             (from, next) = (to, at + 1);
         }
-        self.end = column(&all, ANCHORS - 1).to_vec();
+        let [before, last] = [column(&all, ANCHORS - 2), column(&all, ANCHORS - 1)];
+        self.end = last.to_vec();
+        self.ahead = Ahead {
+            level: 2.0 * self.levels[anchors[ANCHORS - 1]] - self.levels[anchors[ANCHORS - 2]],
+            c: last.iter().zip(before).map(|(last, before)| 2.0 * last - before).collect(),
+        };
         self.support.variables.iter().for_each(|&j| in_doubt[j] = false);
         (0..in_doubt.len()).filter(|&j| in_doubt[j]).collect()
     }
@@ -193,9 +209,9 @@ impl<'a> Check<'a> {
         outside.variables.iter().copied().zip(column(&outside.c, knot).iter().copied())
     }
 
-    /// All correlations at the last knot.
-    pub(super) fn end(self) -> Vec<f64> {
-        self.end
+    /// All correlations at the last knot, and where they are heading.
+    pub(super) fn end(self) -> (Vec<f64>, Ahead) {
+        (self.end, self.ahead)
     }
 }
 

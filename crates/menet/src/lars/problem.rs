@@ -42,7 +42,7 @@ impl Default for LarsOptions {
             method: Method::Lasso,
             max_nonzeros: None,
             lambda_min: 0.0,
-            working_set: 160,
+            working_set: 128,
         }
     }
 }

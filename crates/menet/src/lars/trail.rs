@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::certificate::{Certificate, certificate, correlations};
-use super::check::Check;
+use super::check::{Ahead, Check};
 use super::path::{Ended, Knot, Path};
 use super::problem::{Problem, TIE};
 use super::state::{Standpoint, State};
@@ -67,6 +67,8 @@ struct Trail<'a> {
     knots: Vec<Knot>,
     /// All correlations at the last knot.
     c: Vec<f64>,
+    /// Where they are heading, if the last walk held to its end.
+    ahead: Option<Ahead>,
     /// The active variables of the stretch that led to the last knot.
     active: Vec<usize>,
     /// Outsiders that a check found missing.
@@ -83,7 +85,7 @@ impl<'a> Trail<'a> {
         let certificate = certificate(problem, problem.b, &coefficients, level);
         let first = Knot { level, coefficients, entered: Vec::new(), left: Vec::new(), certificate };
         let (c, active) = (problem.b.to_vec(), Vec::new());
-        Trail { problem, knots: vec![first], c, active, admitted: BTreeSet::new(), repaired: 0 }
+        Trail { problem, knots: vec![first], c, ahead: None, active, admitted: BTreeSet::new(), repaired: 0 }
     }
 
     /// The last knot.
@@ -127,13 +129,15 @@ impl<'a> Trail<'a> {
                 return self.cut(kept, Verdict::Missing);
             }
         }
-        self.c = check.end();
+        let (c, ahead) = check.end();
+        (self.c, self.ahead) = (c, Some(ahead));
         Verdict::Holds
     }
 
     /// Ends a check before the end of the walk: all correlations at what is now the last knot, if there is a new one.
     fn cut(&mut self, kept: bool, verdict: Verdict) -> Verdict {
         if kept {
+            self.ahead = None;
             self.c = correlations(self.problem, &self.knots[self.knots.len() - 1].coefficients);
         }
         verdict
@@ -163,8 +167,8 @@ impl<'a> Trail<'a> {
         self.knots.push(Knot { level, coefficients, entered: Vec::new(), left: Vec::new(), certificate });
     }
 
-    /// The variables to watch beside the active ones: those found missing, those at the level, and the next nearest to it;
-    /// rising.
+    /// The variables to watch beside the active ones: those found missing, those at the level, and the next nearest to it, here or
+    /// where they are heading; rising.
     fn outsiders(&self, active: &[usize]) -> Vec<usize> {
         let problem = self.problem;
         let (v, level) = (&problem.shared.v, self.knots[self.knots.len() - 1].level);
@@ -177,7 +181,11 @@ impl<'a> Trail<'a> {
             if reach >= level * v[j] - problem.tie(j) || self.admitted.contains(&j) {
                 chosen.push(j);
             } else {
-                rest.push((reach / v[j], j));
+                let soon = self
+                    .ahead
+                    .as_ref()
+                    .map_or(f64::NEG_INFINITY, |ahead| problem.reach(ahead.c[j]) / v[j] - ahead.level);
+                rest.push((soon.max(reach / v[j] - level), j));
             }
         }
         let count = problem.options().working_set.min(rest.len());
