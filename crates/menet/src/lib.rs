@@ -30,7 +30,8 @@
 //! | `L = Σ SᵢᵀLᵢSᵢ`, and its spectrum | [`alignment`], [`spectrum`] | step 3, Eq. whole1 |
 //! | the class target `Y` | [`target`](mod@target) | step 4, Eq. classerror |
 //! | `(X, L, Y) → (G, b)`, definiteness | [`reduction`], [`conjugate`] | step 5, Eqs. newX, newY |
-//! | where Gram columns come from | [`gram`] | |
+//! | which way, and why | [`regime`] | |
+//! | where Gram columns come from | [`gram`], [`smoothed`] | |
 //! | the path of every column, certified | [`lars`] | step 6 |
 //! | sparse `W`, in the user's units | [`projection`] | step 7, Eq. updateW |
 //! | nearest neighbour | [`classify`] | section 3 |

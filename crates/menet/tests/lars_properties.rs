@@ -205,6 +205,21 @@ fn plain_lars_keeps_correlations_equal() {
     }
 }
 
+/// Where one variable comes back to zero just as another, that the walk did not know of, arrives.
+#[test]
+fn a_drop_meets_the_arrival_of_an_outsider() {
+    for (seed, design) in [
+        (5_298_702, Design::Binary),
+        (3_857_602, Design::Binary),
+        (4_795_801, Design::Ternary),
+        (2_284_203, Design::Duplicates),
+    ] {
+        let case = case(seed, design, 25);
+        let path = lars_path(&FactorGram::new(case.x.clone()), &case.b, &case.options, &()).unwrap();
+        assert_eq!(fault(&path, &case, &[]), None, "{}", case.label);
+    }
+}
+
 #[test]
 #[ignore = "a soak of 280,000 problems, some ten seconds: cargo test --release -- --ignored"]
 fn soak() {

@@ -22,9 +22,9 @@
 //! which of the tied variables move (`walk.rs`).
 //!
 //! LARS would read all p variables at every step. Instead the path runs some steps ahead on a working set,
-//! then all variables are checked at all those knots in one matrix product (`trail.rs`): where an outsider
-//! should have entered, the path goes back, admits it, and goes on. The same product is the certificate,
-//! recomputed from `G`, `b` and the reported coefficients.
+//! then all variables are checked at all those knots (`trail.rs`), most of them by a bound between two knots at which
+//! they are computed (`check.rs`): where an outsider should have entered, the path goes back, admits it, and goes on.
+//! The same check is the certificate, computed from `G`, `b` and the reported coefficients.
 //!
 //! ```
 //! use faer::mat;

@@ -85,11 +85,11 @@ pub(super) struct Standpoint<'a> {
 }
 
 impl<'a> State<'a> {
-    /// At a knot, watching `outsiders`.
+    /// At a knot, watching `outsiders`, and those that arrived there but move no longer.
     pub(super) fn new(
         problem: &'a Problem<'a>,
         at: Standpoint<'_>,
-        outsiders: Vec<usize>,
+        mut outsiders: Vec<usize>,
         careful: bool,
     ) -> Self {
         let mut state = State {
@@ -125,6 +125,7 @@ impl<'a> State<'a> {
                 state.w[places.len() - 1] = at.w.get(j);
             }
         }
+        outsiders.extend(at.arrived.iter().filter(|j| !state.active.contains(j)));
         state.see(outsiders, at.c);
         state
     }

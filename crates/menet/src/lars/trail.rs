@@ -15,7 +15,7 @@ use crate::sparse::SparseVector;
 /// Knots between two checks of all variables.
 pub(super) const STRETCH: usize = 24;
 
-/// A knot of a walk that is farther than this from optimal is walked to again, carefully.
+/// A walk with a knot that is farther than this from optimal goes on carefully.
 const PRECISE: f64 = 1e-12;
 
 /// The path of `problem`.
@@ -26,13 +26,17 @@ pub(super) fn solve(problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Path
         let (segments, ended) = walker.walk(STRETCH, monitor)?;
         let stalled = walker.standstill() > STRETCH || trail.knots.len() > trail.longest();
         let ended = match trail.accept(segments, &walker) {
-            Verdict::Holds => ended.or(stalled.then_some(Ended::Stalled)),
-            Verdict::Missing => {
-                walker = trail.walker(walker.careful);
+            Verdict::Holds if ended.is_none() && stalled && !walker.careful => {
+                walker = trail.walker(true);
                 continue;
             }
-            // Carefully, and once more from a fresh factorization; if that does not help, double precision is exhausted.
-            Verdict::Imprecise if !walker.careful || trail.repaired < trail.knots.len() => {
+            Verdict::Holds => ended.or(stalled.then_some(Ended::Stalled)),
+            Verdict::Missing => {
+                walker = trail.walker(walker.careful || trail.strayed);
+                continue;
+            }
+            // Once from a fresh factorization, and carefully; if that does not help, double precision is exhausted.
+            Verdict::Imprecise if trail.repaired < trail.knots.len() => {
                 trail.repaired = trail.knots.len();
                 walker = trail.walker(true);
                 continue;
@@ -44,6 +48,7 @@ pub(super) fn solve(problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Path
             return Ok(Path { knots: trail.knots, ended, max_nonzeros });
         }
         trail.admitted.clear();
+        walker.careful |= trail.strayed;
         walker.see(trail.outsiders(&walker.active), &trail.c);
     }
 }
@@ -54,7 +59,7 @@ enum Verdict {
     Holds,
     /// An outsider was missing; it is admitted now, and the walk must begin again from the last knot.
     Missing,
-    /// The walk saw everything, but its answer is not optimal to [`BAR`], or [`PRECISE`] unless it was careful.
+    /// The walk saw everything, but its answer is not optimal to [`BAR`].
     Imprecise,
 }
 
@@ -73,6 +78,8 @@ struct Trail<'a> {
     active: Vec<usize>,
     /// Outsiders that a check found missing.
     admitted: BTreeSet<usize>,
+    /// Whether a knot was farther than [`PRECISE`] from optimal.
+    strayed: bool,
     /// The number of knots when the walk last began again for lack of precision.
     repaired: usize,
 }
@@ -85,7 +92,16 @@ impl<'a> Trail<'a> {
         let certificate = certificate(problem, problem.b, &coefficients, level);
         let first = Knot { level, coefficients, entered: Vec::new(), left: Vec::new(), certificate };
         let (c, active) = (problem.b.to_vec(), Vec::new());
-        Trail { problem, knots: vec![first], c, ahead: None, active, admitted: BTreeSet::new(), repaired: 0 }
+        Trail {
+            problem,
+            knots: vec![first],
+            c,
+            ahead: None,
+            active,
+            admitted: BTreeSet::new(),
+            strayed: false,
+            repaired: 0,
+        }
     }
 
     /// The last knot.
@@ -118,11 +134,11 @@ impl<'a> Trail<'a> {
             // The plain measure counts only where the scaled one is not plainly fine: beside a variable of another
             // order of length it says nothing.
             let Certificate { kkt, scaled } = certificate;
-            let precise = walker.careful || scaled <= PRECISE;
-            if scaled > BAR / 2.0 || (kkt > BAR && scaled > BAR / 10.0) || !precise {
+            if scaled > BAR / 2.0 || (kkt > BAR && scaled > BAR / 10.0) {
                 return self.cut(kept, Verdict::Imprecise);
             }
             let tied = excess >= -TIE * problem.unit && admit();
+            self.strayed |= scaled > PRECISE;
             self.push(segment, certificate);
             kept = true;
             if tied {
