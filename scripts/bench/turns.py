@@ -12,9 +12,9 @@ from problems import CASES
 
 THREADS = 2
 
-# In a process a solver warms up (some start others first) and is then timed so often at most, within so many seconds,
-# but once at least; what takes longer than that is timed at once.
-MOST, WITHIN, LONG = 5, 3.0, 7.0
+# In a process a solver warms up (some start others first, all touch new memory) once at least and for WARM seconds, and
+# is then timed so often at most, within so many seconds, but once at least; what takes LONG is timed at once.
+WARM, MOST, WITHIN, LONG = 0.5, 5, 3.0, 7.0
 
 
 def threads(count):
@@ -73,7 +73,9 @@ def measured(work, once):
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        first = timed(keep)
+        first = warm = timed(keep)
+        while not once and warm < WARM:
+            warm += timed(keep)
         more = 0 if once or first > LONG else min(MOST, max(1, int(WITHIN / first)))
         run["seconds"] = [timed(keep) for _ in range(more)] or [first]
     return run | {"peak": peak_memory()}

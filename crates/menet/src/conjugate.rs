@@ -92,7 +92,7 @@ impl Smoother {
             let start = t * TILE;
             gram.submatrix_mut(start, start, p - start, tile.ncols()).copy_from(tile);
         }
-        mirror_lower(&mut gram);
+        mirror_lower(gram.as_mut());
         Ok(gram)
     }
 

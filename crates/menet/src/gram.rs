@@ -14,7 +14,7 @@ use faer::{Mat, MatMut, MatRef, RowMut};
 
 use crate::dataset::check_finite;
 use crate::error::{Error, Result};
-use crate::linalg::{Matrix, column, combine_each, dot, inner_each};
+use crate::linalg::{Matrix, column, combine_each, dot, inner_each, mirror_lower};
 
 /// A symmetric positive semidefinite matrix known by its columns. The ridge is not part of it.
 pub trait Gram: Sync {
@@ -67,6 +67,15 @@ pub trait Gram: Sync {
         }
     }
 
+    /// Writes `G[variables, variables]`, of which half is asked for.
+    fn square(&self, variables: &[usize], out: &mut [f64]) {
+        let m = variables.len();
+        for (k, &j) in variables.iter().enumerate() {
+            self.entries(&variables[k..], j, &mut out[k * m + k..(k + 1) * m]);
+        }
+        mirror_lower(MatMut::from_column_major_slice_mut(out, m, m));
+    }
+
     /// `out = G[:, support] · coefficients`. A column of the result must not depend on those beside it, nor on zeros at
     /// the end of the coefficients.
     fn product(&self, support: &[usize], coefficients: MatRef<'_, f64>, out: MatMut<'_, f64>) {
@@ -88,7 +97,11 @@ pub trait Gram: Sync {
     ) {
         let m = rows.len();
         let mut columns = vec![0.0; m * support.len()];
-        self.block(rows, support, &mut columns);
+        if rows == support {
+            self.square(support, &mut columns);
+        } else {
+            self.block(rows, support, &mut columns);
+        }
         combinations(|k| &columns[k * m..][..m], coefficients, out);
     }
 }

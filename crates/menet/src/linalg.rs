@@ -61,9 +61,15 @@ pub(crate) fn inner_products(a: &Mat<f64>, b: MatRef<'_, f64>) -> Mat<f64> {
 
 /// The symmetric `aᵀ · b`, of which only the lower half is computed, then mirrored.
 pub(crate) fn symmetric_product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+    let mut out = Mat::zeros(a.ncols(), a.ncols());
+    symmetric_product_into(out.as_mut(), a, b);
+    out
+}
+
+/// The same, written to where there is room for it.
+pub(crate) fn symmetric_product_into(mut out: MatMut<'_, f64>, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
     use triangular::BlockStructure::{Rectangular, TriangularLower};
     let p = a.ncols();
-    let mut out = Mat::zeros(p, p);
     out.as_mut().par_column_tiles().enumerate().for_each(|(t, tile)| {
         let (start, width) = (t * TILE, tile.ncols());
         let right = b.subcols(start, width);
@@ -82,21 +88,44 @@ pub(crate) fn symmetric_product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f
         let rest = a.subcols(start + width, p - start - width).transpose();
         matmul(below, Accum::Replace, rest, right, 1.0, Par::Seq);
     });
-    mirror_lower(&mut out);
-    out
+    mirror_lower(out);
 }
 
-/// Copies the strictly lower triangle onto the upper one, in cache-sized squares.
-pub(crate) fn mirror_lower(a: &mut Mat<f64>) {
+/// Copies the strictly lower triangle onto the upper one: the square right of the middle, then both halves.
+pub(crate) fn mirror_lower(a: MatMut<'_, f64>) {
+    let n = a.ncols();
+    if n <= TILE {
+        return mirror_small(a);
+    }
+    let half = (n / 2).next_multiple_of(TILE);
+    let (mut left, mut right) = a.split_at_col_mut(half);
+    let below = left.as_ref().subrows(half, n - half);
+    right.as_mut().subrows_mut(0, half).par_column_tiles().enumerate().for_each(|(t, tile)| {
+        transpose_into(tile, below.subrows(t * TILE, TILE.min(n - half - t * TILE)));
+    });
+    rayon::join(
+        || mirror_lower(left.as_mut().subrows_mut(0, half)),
+        || mirror_lower(right.as_mut().subrows_mut(half, n - half)),
+    );
+}
+
+fn mirror_small(mut a: MatMut<'_, f64>) {
+    for j in 0..a.ncols() {
+        for i in j + 1..a.nrows() {
+            a[(j, i)] = a[(i, j)];
+        }
+    }
+}
+
+/// `out = aᵀ`, in cache-sized squares.
+fn transpose_into(mut out: MatMut<'_, f64>, a: MatRef<'_, f64>) {
     const SQUARE: usize = 32;
-    let n = a.nrows();
-    for j0 in (0..n).step_by(SQUARE) {
-        for i0 in (j0..n).step_by(SQUARE) {
-            for j in j0..(j0 + SQUARE).min(n) {
-                for i in i0.max(j + 1)..(i0 + SQUARE).min(n) {
-                    a[(j, i)] = a[(i, j)];
-                }
-            }
+    for i in (0..a.nrows()).step_by(SQUARE) {
+        for j in (0..a.ncols()).step_by(SQUARE) {
+            let (rows, columns) = (SQUARE.min(a.nrows() - i), SQUARE.min(a.ncols() - j));
+            out.as_mut()
+                .submatrix_mut(j, i, columns, rows)
+                .copy_from(a.submatrix(i, j, rows, columns).transpose());
         }
     }
 }

@@ -52,7 +52,7 @@ mod walk;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use faer::{Mat, MatRef};
+use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
 pub use certificate::{Certificate, certify};
@@ -64,7 +64,7 @@ pub use quadratic::quadratic_path;
 use crate::dataset::check_finite;
 use crate::error::{Error, Result};
 use crate::gram::{FactorGram, Gram};
-use crate::linalg::{dot, symmetric_product};
+use crate::linalg::{inner_each, symmetric_product_into};
 use crate::monitor::{Monitor, Stage};
 use crate::regime::GRAM_LIMIT;
 use problem::{Problem, Shared};
@@ -137,12 +137,17 @@ pub fn regression_paths(
         .map_init(Vec::new, |buffer, j| {
             buffer.clear();
             buffer.extend(x.col(j).iter().copied());
-            responses.iter().map(|y| dot(buffer, y)).collect()
+            let (fours, rest) = responses.as_chunks::<4>();
+            let fours = fours.iter().flat_map(|y| inner_each(y.each_ref().map(Vec::as_slice), buffer));
+            fours.chain(rest.iter().flat_map(|y| inner_each([y.as_slice()], buffer))).collect()
         })
         .collect();
     let b = Mat::from_fn(p, y.ncols(), |j, k| rows[j][k]);
     if p <= GRAM_LIMIT {
-        lars_paths(&symmetric_product(x, x), b.as_ref(), options, monitor)
+        // Room that is not touched before the product fills it, tile by tile.
+        let mut gram = vec![0.0; p * p];
+        symmetric_product_into(MatMut::from_column_major_slice_mut(&mut gram, p, p), x, x);
+        lars_paths(&MatRef::from_column_major_slice(&gram, p, p), b.as_ref(), options, monitor)
     } else {
         lars_paths(&FactorGram::borrowed(x), b.as_ref(), options, monitor)
     }

@@ -112,7 +112,7 @@ impl<'a> State<'a> {
         let lasso = problem.options().method == Method::Lasso;
         let kept: Vec<usize> = at.arrived.iter().copied().filter(|&j| !lasso || at.w.get(j) != 0.0).collect();
         let mut block = vec![0.0; kept.len() * kept.len()];
-        problem.shared.gram.block(&kept, &kept, &mut block);
+        problem.shared.gram.square(&kept, &mut block);
         let mut places: Vec<usize> = Vec::with_capacity(kept.len());
         for (k, &j) in kept.iter().enumerate() {
             let column = &block[k * kept.len()..][..kept.len()];
