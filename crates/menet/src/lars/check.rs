@@ -170,7 +170,9 @@ impl<'a> Check<'a> {
             square -= e * off(c[s], from.c[s], to.c[s]);
             size += e.abs();
         }
-        (square.max(0.0) + 1e-14 * self.problem.largest * size).sqrt()
+        let size = self.problem.largest * size;
+        // Clearly negative: G is not positive semidefinite, and there is no bound.
+        if square < -1e-10 * size { f64::INFINITY } else { (square.max(0.0) + 1e-14 * size).sqrt() }
     }
 
     /// All correlations at some knots.
