@@ -52,7 +52,6 @@ fn nothing(path: &Path) -> Error {
 
 /// Data as tables of some rows each, one after the other: what [`crate::read`] gives in one. Where the format allows, no more
 /// than a block is in memory; other formats, built-in sets, and means that are to be filled in come as one block.
-#[allow(missing_debug_implementations, reason = "a file half read shows nothing")]
 pub struct BlockReader {
     path: PathBuf,
     blocks: Box<dyn Blocks>,
@@ -61,6 +60,13 @@ pub struct BlockReader {
     rows: usize,
     labels: Option<Labels>,
     shape: Option<(usize, usize)>,
+}
+
+impl std::fmt::Debug for BlockReader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (path, rows) = (&self.path, self.rows);
+        f.debug_struct("BlockReader").field("path", path).field("rows", &rows).finish_non_exhaustive()
+    }
 }
 
 impl BlockReader {

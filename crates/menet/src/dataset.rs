@@ -400,6 +400,21 @@ mod tests {
     }
 
     #[test]
+    fn a_value_that_is_not_usable_is_seen_wherever_it_stands() {
+        for len in [1, 7, 8, 9, 16, 37] {
+            let (mut double, mut single) = (vec![-1e100; len], vec![f32::MIN; len]);
+            assert!(f64::all_usable(&double) && f32::all_usable(&single), "{len}");
+            for at in 0..len {
+                for bad in [f64::NAN, -f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1e101] {
+                    (double[at], single[at]) = (bad, bad as f32);
+                    assert!(!f64::all_usable(&double) && !f32::all_usable(&single), "{bad} at {at} of {len}");
+                }
+                (double[at], single[at]) = (0.0, 0.0);
+            }
+        }
+    }
+
+    #[test]
     fn single_precision_is_converted() {
         let x = mat![[0.5f32], [1.5f32]];
         assert_eq!(Dataset::from_f32(x.as_ref(), &[0, 1]).unwrap().x().unwrap()[(1, 0)], 1.5);

@@ -236,6 +236,10 @@ mod tests {
         rows[(1, 70)] = f32::INFINITY;
         let error = projection.transform(rows.transpose()).unwrap_err();
         assert!(matches!(error, Error::NotFinite { row: 70, column: 1, .. }));
+        let axes = vec![SparseVector::from_pairs(vec![(0, 1.0)])];
+        let error =
+            Projection::new(vec![0.0; 3], axes).unwrap().transform_rows(rows.transpose()).unwrap_err();
+        assert!(matches!(error, Error::NotFinite { row: 70, column: 1, .. }), "an unused variable, too");
         let axis = SparseVector::from_pairs(vec![(7, 1.0)]);
         assert!(Projection::new(vec![0.0; 3], vec![axis]).is_err());
     }
