@@ -14,7 +14,7 @@ use faer::{Mat, MatMut, MatRef, RowMut};
 
 use crate::dataset::check_finite;
 use crate::error::{Error, Result};
-use crate::linalg::{Matrix, column, combine_each, dot, inner_each, mirror_lower};
+use crate::linalg::{Matrix, column, combine_block, combine_each, dot, inner_each, mirror_lower};
 
 /// A symmetric positive semidefinite matrix known by its columns. The ridge is not part of it.
 pub trait Gram: Sync {
@@ -84,7 +84,7 @@ pub trait Gram: Sync {
         for (&j, column) in support.iter().zip(columns.chunks_exact_mut(p)) {
             self.column(j, column);
         }
-        combinations(|k| &columns[k * p..][..p], coefficients, out);
+        combinations(Terms::Apart(&|k| &columns[k * p..][..p]), coefficients, out);
     }
 
     /// `out = G[rows, support] · coefficients`, under the same rule.
@@ -102,41 +102,54 @@ pub trait Gram: Sync {
         } else {
             self.block(rows, support, &mut columns);
         }
-        combinations(|k| &columns[k * m..][..m], coefficients, out);
+        combinations(Terms::Block(&columns), coefficients, out);
     }
 }
 
+/// The columns that are combined.
+#[derive(Clone, Copy)]
+pub(crate) enum Terms<'f, 'a> {
+    /// Wherever they lie.
+    Apart(&'f dyn Fn(usize) -> &'a [f64]),
+    /// One after the other, all of them in the cache.
+    Block(&'a [f64]),
+}
+
 /// `out = Σₖ column k · row k of the coefficients`, a few results at a time.
-pub(crate) fn combinations<'a>(
-    column: impl Fn(usize) -> &'a [f64],
-    coefficients: MatRef<'_, f64>,
-    mut out: MatMut<'_, f64>,
-) {
-    let width = out.ncols();
-    for start in (0..width).step_by(4) {
-        let out = out.as_mut().subcols_mut(start, (width - start).min(4));
+pub(crate) fn combinations(terms: Terms<'_, '_>, coefficients: MatRef<'_, f64>, mut out: MatMut<'_, f64>) {
+    if out.row_stride() != 1 {
+        let mut copy = Mat::zeros(out.nrows(), out.ncols());
+        combinations(terms, coefficients, copy.as_mut());
+        return out.copy_from(&copy);
+    }
+    let (width, most) = (out.ncols(), if matches!(terms, Terms::Block(_)) { 6 } else { 4 });
+    for start in (0..width).step_by(most) {
+        let out = out.as_mut().subcols_mut(start, (width - start).min(most));
         let coefficients = coefficients.subcols(start, out.ncols());
         match out.ncols() {
-            1 => combine_columns::<1>(&column, coefficients, out),
-            2 => combine_columns::<2>(&column, coefficients, out),
-            3 => combine_columns::<3>(&column, coefficients, out),
-            _ => combine_columns::<4>(&column, coefficients, out),
+            1 => combine_columns::<1>(terms, coefficients, out),
+            2 => combine_columns::<2>(terms, coefficients, out),
+            3 => combine_columns::<3>(terms, coefficients, out),
+            4 => combine_columns::<4>(terms, coefficients, out),
+            5 => combine_columns::<5>(terms, coefficients, out),
+            _ => combine_columns::<6>(terms, coefficients, out),
         }
     }
 }
 
-fn combine_columns<'a, const T: usize>(
-    column: impl Fn(usize) -> &'a [f64],
+/// The same for T results, whose columns are contiguous.
+fn combine_columns<const T: usize>(
+    terms: Terms<'_, '_>,
     coefficients: MatRef<'_, f64>,
-    mut out: MatMut<'_, f64>,
+    out: MatMut<'_, f64>,
 ) {
-    let m = out.nrows();
-    let mut results = [(); T].map(|()| vec![0.0; m]);
     let weights: Vec<[f64; T]> =
         (0..coefficients.nrows()).map(|k| std::array::from_fn(|t| coefficients[(k, t)])).collect();
-    combine_each(column, &weights, results.each_mut().map(Vec::as_mut_slice));
-    for (out, results) in out.as_mut().col_iter_mut().zip(&results) {
-        out.iter_mut().zip(results).for_each(|(out, value)| *out = *value);
+    let mut results = out.col_iter_mut().filter_map(|column| column.try_as_col_major_mut());
+    let results = [(); T].map(|()| results.next().map_or(&mut [][..], |column| column.as_slice_mut()));
+    match terms {
+        Terms::Apart(column) => combine_each(column, &weights, results),
+        Terms::Block(block) => combine_block(block, &weights, results),
     }
 }
 
@@ -203,7 +216,9 @@ impl Gram for MatRef<'_, f64> {
         // By symmetry a row is as good as a column.
         let lines = if self.row_stride() == 1 { *self } else { self.transpose() };
         match lines.try_as_col_major() {
-            Some(lines) => combinations(|k| lines.col(support[k]).as_slice(), coefficients, out),
+            Some(lines) => {
+                combinations(Terms::Apart(&|k| lines.col(support[k]).as_slice()), coefficients, out);
+            }
             None => Gram::product(&self.to_owned(), support, coefficients, out),
         }
     }
@@ -267,7 +282,7 @@ impl<'a> FactorGram<'a> {
     /// `F[:, support] · coefficients`.
     fn images(&self, support: &[usize], coefficients: MatRef<'_, f64>) -> Mat<f64> {
         let mut images = Mat::zeros(self.factor().nrows(), coefficients.ncols());
-        combinations(|k| self.slice(support[k]), coefficients, images.as_mut());
+        combinations(Terms::Apart(&|k| self.slice(support[k])), coefficients, images.as_mut());
         images
     }
 

@@ -17,7 +17,8 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 pub(crate) use kernels::{
-    axpy, combine, combine_each, dot, dots_inline, inner_each, squared_distance, vectorized,
+    axpy, combine, combine_block, combine_each, dot, dot_inline, four_dots, inner_each, squared_distance,
+    vectorized,
 };
 
 /// A matrix that is owned, or borrowed with any strides.

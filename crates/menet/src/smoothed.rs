@@ -9,7 +9,7 @@ use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
 use crate::conjugate::Smoother;
-use crate::gram::{Gram, combinations, inner_combinations};
+use crate::gram::{Gram, Terms, combinations, inner_combinations};
 use crate::implicit::Columns;
 use crate::linalg::{column, dot, from_columns, product};
 
@@ -217,7 +217,7 @@ impl SmoothedGram {
         for (t, support) in support.chunks(TILE).enumerate() {
             let images: Vec<Image> = support.iter().map(|&j| self.image(j)).collect();
             let coefficients = coefficients.subrows(t * TILE, support.len());
-            combinations(|k| images[k].values(), coefficients, part.as_mut());
+            combinations(Terms::Apart(&|k| images[k].values()), coefficients, part.as_mut());
             sum += &part;
         }
         sum

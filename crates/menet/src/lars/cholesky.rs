@@ -7,7 +7,7 @@
 //! A right-hand side `r` is carried along as `z = R⁻¹ r`, which costs O(k) at either, so that `G_𝒜⁻¹ r` is one triangular
 //! solve away.
 
-use crate::linalg::{dot, dots_inline, vectorized};
+use crate::linalg::{dot, dot_inline, four_dots, vectorized};
 
 /// A new variable whose squared distance from the span of the active ones is below this fraction of its own
 /// squared length counts as dependent: the factor could not resolve it from rounding.
@@ -99,27 +99,29 @@ impl Cholesky {
 
     /// `x ← R⁻ᵀ x`.
     fn backward(&self, x: &mut [f64]) {
-        const ROWS: usize = 8;
+        let whole = self.size() - self.size() % BLOCK;
         vectorized(
             #[inline(always)]
             || {
-                let mut end = self.size();
-                while end > 0 {
-                    let start = end.saturating_sub(ROWS);
+                for i in (whole..self.size()).rev() {
+                    x[i] *= self.inverse[i];
+                    let (rest, last) = x.split_at_mut(i);
+                    subtract([self.row(i, i)], &[last[0]], rest);
+                }
+                for start in (0..whole).step_by(BLOCK).rev() {
                     let (rest, last) = x.split_at_mut(start);
-                    for i in (start..end).rev() {
-                        let x = last[i - start] * self.inverse[i];
-                        last[i - start] = x;
-                        let row = &self.packed[start_of_row(i) + start..];
-                        for (last, row) in last[..i - start].iter_mut().zip(row) {
-                            *last -= row * x;
+                    if let (Some(x), Some(inverse)) =
+                        (last.first_chunk_mut::<BLOCK>(), self.inverse[start..].first_chunk::<BLOCK>())
+                    {
+                        let triangle = triangle(&self.packed, start);
+                        for i in (0..BLOCK).rev() {
+                            x[i] *= inverse[i];
+                            for above in 0..i {
+                                x[above] -= triangle[i][above] * x[i];
+                            }
                         }
-                    }
-                    // Fewer than that many are the first, above which there is nothing left.
-                    if let Some(x) = last.first_chunk::<ROWS>() {
                         subtract(std::array::from_fn(|r| self.row(start + r, start)), x, rest);
                     }
-                    end = start;
                 }
             },
         );
@@ -140,30 +142,45 @@ impl Cholesky {
 
 /// `x ← R⁻¹ x` for the packed rows of R and one over its diagonal.
 fn forward(packed: &[f64], inverse: &[f64], x: &mut [f64]) {
-    const ROWS: usize = 4;
     let size = inverse.len();
+    let whole = size - size % BLOCK;
+    let row = |i: usize, len: usize| &packed[start_of_row(i)..][..len];
     vectorized(
         #[inline(always)]
         || {
-            for start in (0..size).step_by(ROWS) {
-                let end = (start + ROWS).min(size);
+            for start in (0..whole).step_by(BLOCK) {
                 let (known, unknown) = x.split_at_mut(start);
-                // Where fewer rows are left, the last stands in for those that are not there.
-                let row = |r: usize| &packed[start_of_row((start + r).min(end - 1))..][..start];
-                let sums: [f64; ROWS] = dots_inline(std::array::from_fn(row), known);
-                for (x, sum) in unknown.iter_mut().zip(sums) {
-                    *x -= sum;
-                }
-                for i in start..end {
-                    let x = unknown[i - start] * inverse[i];
-                    unknown[i - start] = x;
-                    for below in i + 1..end {
-                        unknown[below - start] -= packed[start_of_row(below) + i] * x;
+                let above = four_dots(std::array::from_fn(|r| row(start + r, start)), known);
+                let below = four_dots(std::array::from_fn(|r| row(start + 4 + r, start)), known);
+                if let (Some(x), Some(inverse)) =
+                    (unknown.first_chunk_mut::<BLOCK>(), inverse[start..].first_chunk::<BLOCK>())
+                {
+                    x.iter_mut().zip(above.into_iter().chain(below)).for_each(|(x, sum)| *x -= sum);
+                    let triangle = triangle(packed, start);
+                    for i in 0..BLOCK {
+                        x[i] *= inverse[i];
+                        for below in i + 1..BLOCK {
+                            x[below] -= triangle[below][i] * x[i];
+                        }
                     }
                 }
             }
+            for i in whole..size {
+                let (known, unknown) = x.split_at_mut(i);
+                unknown[0] = (unknown[0] - dot_inline(row(i, i), known)) * inverse[i];
+            }
         },
     );
+}
+
+/// Rows of R that are solved for together.
+const BLOCK: usize = 8;
+
+/// The square of R on its diagonal from row `start` on; what is right of the diagonal has no meaning.
+#[inline(always)]
+fn triangle(packed: &[f64], start: usize) -> [[f64; BLOCK]; BLOCK] {
+    let row = |r: usize| packed[start_of_row(start + r) + start..].first_chunk::<BLOCK>();
+    std::array::from_fn(|r| row(r).copied().unwrap_or_default())
 }
 
 /// `out ← out − Σᵣ x[r] · row r`. To be called inside [`vectorized`].

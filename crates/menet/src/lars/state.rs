@@ -49,8 +49,8 @@ pub(super) struct Room {
     pub(super) resting: Vec<bool>,
     pub(super) q: Vec<f64>,
     pub(super) a: Vec<f64>,
-    rows: Vec<usize>,
     column: Vec<f64>,
+    cross: Vec<f64>,
 }
 
 /// The variables that may become active. Everything counts by position.
@@ -141,7 +141,6 @@ impl<'a> State<'a> {
             self.seat = (first..variables.len()).map(Some).collect();
         }
         let mut columns = std::mem::take(&mut self.watched.columns);
-        columns.clear();
         columns.reserve(variables.len() * (self.active.len() + STRETCH));
         columns.resize(variables.len() * self.active.len(), 0.0);
         problem.shared.gram.block(&variables, &self.active, &mut columns);
@@ -240,15 +239,19 @@ impl<'a> State<'a> {
     /// Puts position `i` of the watched variables at the end of the active set, with coefficient 0.
     pub(super) fn admit(&mut self, i: usize, sign: f64) -> Result<(), Dependent> {
         let j = self.watched.variables[i];
-        let mut both = self.gram_column(j);
-        let (column, cross) = both.split_at_mut(self.watched.variables.len());
+        let mut column = std::mem::take(&mut self.room.column);
+        column.resize(self.watched.variables.len(), 0.0);
+        self.problem.shared.gram.entries(&self.watched.variables, j, &mut column);
         column[i] += self.problem.options().ridge;
-        let appended = self.append(j, Some(i), sign, cross, column[i]);
+        let mut cross = std::mem::take(&mut self.room.cross);
+        cross.clear();
+        cross.extend(self.gram_row(i));
+        let appended = self.append(j, Some(i), sign, &cross, column[i]);
         if appended.is_ok() {
-            self.watched.columns.extend_from_slice(column);
+            self.watched.columns.extend_from_slice(&column);
             self.watched.is_active[i] = true;
         }
-        self.room.column = both;
+        (self.room.column, self.room.cross) = (column, cross);
         appended
     }
 
@@ -318,15 +321,8 @@ impl<'a> State<'a> {
         combine(&self.watched.columns, x, out);
     }
 
-    /// Column `j` of `G`, without the ridge, at the watched variables and then at the active ones.
-    pub(super) fn gram_column(&mut self, j: usize) -> Vec<f64> {
-        let rows = &mut self.room.rows;
-        rows.clear();
-        rows.extend_from_slice(&self.watched.variables);
-        rows.extend_from_slice(&self.active);
-        let mut column = std::mem::take(&mut self.room.column);
-        column.resize(rows.len(), 0.0);
-        self.problem.shared.gram.entries(rows, j, &mut column);
-        column
+    /// `G` at the watched variable in position `i`, which is not active, and the active ones.
+    pub(super) fn gram_row(&self, i: usize) -> impl Iterator<Item = f64> + '_ {
+        self.watched.columns.chunks_exact(self.watched.variables.len()).map(move |column| column[i])
     }
 }

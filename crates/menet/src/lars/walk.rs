@@ -166,15 +166,35 @@ impl State<'_> {
         Ok(Turn { q, resting })
     }
 
-    /// The watched variables at the level, by position.
+    /// The watched variables at the level, by position. Nearly all are not, and are passed over eight at a time.
     fn tied(&self) -> Vec<usize> {
+        const LANES: usize = 8;
         let Watched { c, v, tie, is_active, .. } = &self.watched;
         let (level, positive) = (self.level, self.problem.options().positive);
         let near = |i: usize| {
             let reach = if positive { c[i] } else { c[i].abs() };
             (reach >= level * v[i] - tie[i]) & !is_active[i]
         };
-        (0..c.len()).filter(|&i| near(i)).collect()
+        let mut tied = Vec::new();
+        vectorized(
+            #[inline(always)]
+            || {
+                let chunks = c.as_chunks::<LANES>().0.iter().zip(v.as_chunks::<LANES>().0);
+                for (k, ((c, v), tie)) in chunks.zip(tie.as_chunks::<LANES>().0).enumerate() {
+                    // Active ones are at the level, too; they are told apart afterwards.
+                    let mut any = false;
+                    for l in 0..LANES {
+                        let reach = if positive { c[l] } else { c[l].abs() };
+                        any |= reach >= level * v[l] - tie[l];
+                    }
+                    if any {
+                        tied.extend((LANES * k..LANES * (k + 1)).filter(|&i| near(i)));
+                    }
+                }
+                tied.extend((c.len() - c.len() % LANES..c.len()).filter(|&i| near(i)));
+            },
+        );
+        tied
     }
 
     /// The tied variables whose correlation would stay above the falling level if they did not move, with the margin
@@ -231,11 +251,11 @@ impl State<'_> {
     }
 
     /// Whether a variable that cannot be appended may be left out.
-    fn tolerate(&mut self, i: usize, pull: f64, dependent: Dependent, q: &[f64]) -> Result<(), Ended> {
+    fn tolerate(&self, i: usize, pull: f64, dependent: Dependent, q: &[f64]) -> Result<(), Ended> {
         let (variable, unit) = (self.watched.variables[i], self.problem.unit);
         let scale = &self.problem.shared.scale;
         // The pull inherits the rounding of q through the combination of active variables that it depends on.
-        let mut combination = self.gram_column(variable).split_off(self.watched.variables.len());
+        let mut combination: Vec<f64> = self.gram_row(i).collect();
         self.factor.solve(&mut combination);
         let size = |x: &[f64]| -> f64 { self.active.iter().zip(x).map(|(&j, x)| scale[j] * x.abs()).sum() };
         let rounding = 4.0 * f64::EPSILON * self.level * size(q) * (scale[variable] + size(&combination));

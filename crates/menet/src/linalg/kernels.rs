@@ -22,29 +22,33 @@ pub(crate) fn dot_inline(x: &[f64], y: &[f64]) -> f64 {
     sums.iter().sum::<f64>() + tail
 }
 
-/// The inner products of several vectors with `x`, each in the same fixed order. To be called inside [`vectorized`].
-#[inline(always)]
-pub(crate) fn dots_inline<const R: usize>(rows: [&[f64]; R], x: &[f64]) -> [f64; R] {
-    const LANES: usize = 8;
-    let mut sums = [[0.0; LANES]; R];
-    let (chunks, tail) = x.as_chunks::<LANES>();
-    let rows = rows.map(|row| {
-        let (row, tail) = row[..x.len()].as_chunks::<LANES>();
-        (&row[..chunks.len()], tail)
-    });
-    for (k, x) in chunks.iter().enumerate() {
-        for (sums, (row, _)) in sums.iter_mut().zip(&rows) {
-            for l in 0..LANES {
-                sums[l] += row[k][l] * x[l];
+/// Defines the inner products of some vectors with `x`, each in the same fixed order, to be called inside [`vectorized`].
+/// Their sums have names: an array of them compilers may leave in memory.
+macro_rules! define_dots {
+    ($name:ident, $count:literal, $($row:ident $sum:ident),+) => {
+        #[inline(always)]
+        pub(crate) fn $name(rows: [&[f64]; $count], x: &[f64]) -> [f64; $count] {
+            const LANES: usize = 8;
+            let (x, x_tail) = x.as_chunks::<LANES>();
+            let [$($row),+] = rows.map(|row| &row[..LANES * x.len() + x_tail.len()]);
+            $(let ($row, mut $sum) = ($row.as_chunks::<LANES>(), [0.0; LANES]);)+
+            for k in 0..x.len() {
+                $(for l in 0..LANES {
+                    $sum[l] += $row.0[k][l] * x[k][l];
+                })+
             }
+            let total = |s: [f64; LANES], tail: &[f64]| {
+                let sum = ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+                tail.iter().zip(x_tail).fold(sum, |sum, (row, x)| sum + row * x)
+            };
+            [$(total($sum, $row.1)),+]
         }
-    }
-    std::array::from_fn(|r| {
-        let s = &sums[r];
-        let sum = ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
-        rows[r].1.iter().zip(tail).fold(sum, |sum, (row, x)| sum + row * x)
-    })
+    };
 }
+
+define_dots!(one_dot, 1, r0 s0);
+define_dots!(two_dots, 2, r0 s0, r1 s1);
+define_dots!(four_dots, 4, r0 s0, r1 s1, r2 s2, r3 s3);
 
 /// `y ← y + a x`. To be called inside [`vectorized`].
 #[inline(always)]
@@ -145,12 +149,62 @@ fn add_columns<const C: usize, const T: usize>(
     }
 }
 
-/// The inner products of `x` with several vectors.
-pub(crate) fn inner_each<const T: usize>(vectors: [&[f64]; T], x: &[f64]) -> [f64; T] {
+/// `out[t] = Σₖ weights[k][t] · column k` for columns stored one after the other, to the last bit as [`combine_each`]: for
+/// columns that stay in the cache, of which a few entries at a time are added up where nothing has to be written.
+pub(crate) fn combine_block<const T: usize>(columns: &[f64], weights: &[[f64; T]], mut out: [&mut [f64]; T]) {
+    const LANES: usize = 8;
+    let m = out[0].len();
+    if m == 0 {
+        return;
+    }
+    let whole = m - m % LANES;
     vectorized(
         #[inline(always)]
-        || dots_inline(vectors, x),
-    )
+        || {
+            for start in (0..whole).step_by(LANES) {
+                let mut sums = [[0.0; LANES]; T];
+                for (column, weights) in columns.chunks_exact(m).zip(weights) {
+                    let column: &[f64] = &column[start..start + LANES];
+                    for t in 0..T {
+                        for l in 0..LANES {
+                            sums[t][l] += weights[t] * column[l];
+                        }
+                    }
+                }
+                for (out, sums) in out.iter_mut().zip(&sums) {
+                    out[start..start + LANES].copy_from_slice(sums);
+                }
+            }
+            for i in whole..m {
+                let mut sums = [0.0; T];
+                for (column, weights) in columns.chunks_exact(m).zip(weights) {
+                    for t in 0..T {
+                        sums[t] += weights[t] * column[i];
+                    }
+                }
+                for (out, sum) in out.iter_mut().zip(sums) {
+                    out[i] = sum;
+                }
+            }
+        },
+    );
+}
+
+/// The inner products of `x` with up to four vectors.
+pub(crate) fn inner_each<const T: usize>(vectors: [&[f64]; T], x: &[f64]) -> [f64; T] {
+    const { assert!(1 <= T && T <= 4) };
+    // The last stands in for those that are not there.
+    let vector = |t: usize| vectors[t.min(T - 1)];
+    let mut products = [0.0; T];
+    vectorized(
+        #[inline(always)]
+        || match T {
+            1 => products.copy_from_slice(&one_dot([vector(0)], x)),
+            2 => products.copy_from_slice(&two_dots([vector(0), vector(1)], x)),
+            _ => products.copy_from_slice(&four_dots(std::array::from_fn(vector), x)[..T]),
+        },
+    );
+    products
 }
 
 /// `Σ (xᵢ − yᵢ)²`, in one fixed order whatever the vector width.
@@ -198,7 +252,14 @@ mod tests {
             for (out, factor) in out.iter().zip([1.0, 2.0, 0.0, -1.0]) {
                 assert!(out.iter().zip(&expected).all(|(a, b)| *a == factor * b));
             }
-            assert_eq!(inner_each([&x, &y], &y), [dot(&x, &y), dot(&y, &y)]);
+            let mut block = [(); 4].map(|()| vec![7.0; n]);
+            combine_block(&columns, &scaled, block.each_mut().map(Vec::as_mut_slice));
+            assert_eq!(block, out, "to the last bit");
+            let (xy, yy) = (dot(&x, &y), dot(&y, &y));
+            assert_eq!(inner_each([&x[..]], &y), [xy]);
+            assert_eq!(inner_each([&x, &y], &y), [xy, yy]);
+            assert_eq!(inner_each([&x, &y, &x], &y), [xy, yy, xy]);
+            assert_eq!(inner_each([&x, &y, &y, &x], &y), [xy, yy, yy, xy]);
             assert_eq!(squared_distance(&x, &y), x.iter().zip(&y).map(|(a, b)| (a - b).powi(2)).sum::<f64>());
         }
     }
