@@ -51,10 +51,11 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin
     feature_names_in_: NDArray[Any]
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that sparse samples are welcome, and whether ``y`` is needed."""
+        """Tell scikit-learn that sparse samples are welcome, float32 stays so, and whether ``y`` is needed."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.required = self._supervised
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
     def fit(self, X: Samples, y: ArrayLike | None = None) -> Self:
@@ -116,9 +117,10 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin
         Returns
         -------
         ndarray of shape (n_samples, n_components)
-            The projected samples, or a frame if ``set_output`` asked for one.
+            The projected samples, or a frame if ``set_output`` asked for one. They are computed in double precision, and
+            those of float32 samples are given as float32.
         """
-        return self._project(X)
+        return self._project(X, single=True)
 
     def predict(self, X: Samples) -> NDArray[Any]:
         """Give every sample the class of its nearest neighbour among the projected training samples.
@@ -139,11 +141,13 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin
         predicted: NDArray[Any] = self.classes_[found]
         return predicted
 
-    def _project(self, X: Samples) -> Floats:
+    def _project(self, X: Samples, *, single: bool = False) -> Any:
+        """Return projected samples, in single precision if that is asked for and theirs."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse=SPARSE, dtype=DTYPES, ensure_all_finite=False, reset=False)
         axes = np.ascontiguousarray(self.components_, dtype=np.float64)
-        return project(X, np.ascontiguousarray(self.mean_, dtype=np.float64), axes, self._threads())
+        mean = np.ascontiguousarray(self.mean_, dtype=np.float64)
+        return project(X, mean, axes, self._threads(), single=single and X.dtype == np.float32)
 
     def _gallery(self) -> tuple[Floats, NDArray[np.int64]]:
         raise NotImplementedError

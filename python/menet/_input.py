@@ -80,9 +80,9 @@ def check_sparse(x: Any) -> None:
     )
 
 
-def project(x: Any, mean: Floats, axes: Floats, threads: int) -> Floats:
-    """Return the projection of samples, dense or sparse."""
-    return _core.project(contiguous(x), mean, axes, threads)
+def project(x: Any, mean: Floats, axes: Floats, threads: int, *, single: bool = False) -> Any:
+    """Return the projection of samples, dense or sparse, in double or single precision."""
+    return _core.project(contiguous(x), mean, axes, threads, single)
 
 
 def available_memory() -> int | None:

@@ -69,6 +69,9 @@ def test_every_format_gives_the_same_model(men, large):
     single = ManifoldElasticNet(n_nonzeros=20).fit(X.astype(np.float32), y)
     as_double = ManifoldElasticNet(n_nonzeros=20).fit(X.astype(np.float32).astype(np.float64), y)
     np.testing.assert_array_equal(single.components_, as_double.components_)
+    projected, exact = (single.transform(X.astype(dtype)) for dtype in (np.float32, np.float64))
+    assert (projected.dtype, exact.dtype) == (np.float32, np.float64)
+    np.testing.assert_allclose(projected, exact, rtol=1e-5, atol=1e-5 * np.abs(exact).max())
 
 
 def test_it_is_kept_and_made_sparser(men, large, tmp_path):

@@ -2,7 +2,7 @@
 
 use faer::{Mat, MatRef};
 use menet::sparse::{SparseMatrix, SparseVector};
-use menet::{Dataset, Error, Projection, Result};
+use menet::{Dataset, Error, Projection, Real, Result};
 use numpy::ndarray::{Array2, ShapeBuilder};
 use numpy::{
     Element, IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
@@ -139,13 +139,13 @@ impl<'a> View<'a> {
     }
 
     /// The samples as `projection` projects them, one after the other.
-    pub(crate) fn project(self, projection: &Projection) -> Result<Vec<f64>> {
+    pub(crate) fn project<Z: Real>(self, projection: &Projection) -> Result<Vec<Z>> {
         match self {
             View::Double(x) => projection.transform_rows(x),
             View::Single(x) => projection.transform_rows(x),
             View::Sparse(x) => {
                 let z = projection.transform_sparse(&x.matrix()?)?;
-                Ok(z.row_iter().flat_map(|row| row.iter().copied()).collect())
+                Ok(z.row_iter().flat_map(|row| row.iter().map(|&z| Z::nearest(z))).collect())
             }
         }
     }
@@ -197,11 +197,11 @@ pub(crate) fn array<'py>(py: Python<'py>, x: MatRef<'_, f64>) -> Bound<'py, PyAr
 }
 
 /// The rows of a matrix, one after the other, as a NumPy array, without a copy.
-pub(crate) fn rows(
+pub(crate) fn rows<T: Element>(
     py: Python<'_>,
-    values: Vec<f64>,
+    values: Vec<T>,
     shape: [usize; 2],
-) -> PyResult<Bound<'_, PyArray2<f64>>> {
+) -> PyResult<Bound<'_, PyArray2<T>>> {
     values.into_pyarray(py).reshape(shape)
 }
 

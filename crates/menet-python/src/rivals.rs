@@ -38,7 +38,7 @@ pub(crate) fn fit_rival<'py>(
     Ok((PyArray1::from_slice(py, projection.mean()), array(py, axes.transpose()), reduced.unsettled))
 }
 
-/// `(x − mean) axesᵀ` for axes in rows.
+/// `(x − mean) axesᵀ` for axes in rows, in single precision if asked for.
 #[pyfunction]
 pub(crate) fn project<'py>(
     py: Python<'py>,
@@ -46,15 +46,19 @@ pub(crate) fn project<'py>(
     mean: PyReadonlyArray1<'_, f64>,
     axes: PyReadonlyArray2<'_, f64>,
     threads: usize,
-) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    single: bool,
+) -> PyResult<Bound<'py, PyAny>> {
     let (x, mean, axes) = (x.view()?, vector(&mean)?, matrix(&axes)?);
-    let (z, shape) = run(py, threads, |_| {
-        let axes =
-            axes.row_iter().map(|row| SparseVector::from_pairs(row.iter().copied().enumerate().collect()));
-        let projection = Projection::new(mean.to_vec(), axes.collect())?;
-        Ok((x.project(&projection)?, [x.samples(), projection.components()]))
-    })?;
-    rows(py, z, shape)
+    let axes = axes.row_iter().map(|row| SparseVector::from_pairs(row.iter().copied().enumerate().collect()));
+    let projection = Projection::new(mean.to_vec(), axes.collect()).map_err(Failure::from)?;
+    let shape = [x.samples(), projection.components()];
+    if single {
+        let z: Vec<f32> = run(py, threads, |_| Ok(x.project(&projection)?))?;
+        Ok(rows(py, z, shape)?.into_any())
+    } else {
+        let z: Vec<f64> = run(py, threads, |_| Ok(x.project(&projection)?))?;
+        Ok(rows(py, z, shape)?.into_any())
+    }
 }
 
 /// The class of the row of `gallery` that is nearest to each row of `samples`.

@@ -270,12 +270,19 @@ pub(crate) fn usable<T: Into<f64>>(value: T) -> bool {
 }
 
 /// What samples are made of: double or single precision.
-pub trait Real: Copy + Into<f64> + Send + Sync {
+pub trait Real: Copy + Default + Into<f64> + Send + Sync {
+    /// The nearest value of this precision.
+    fn nearest(value: f64) -> Self;
+
     /// Whether all values are finite and can be squared in double precision.
     fn all_usable(values: &[Self]) -> bool;
 }
 
 impl Real for f64 {
+    fn nearest(value: f64) -> f64 {
+        value
+    }
+
     fn all_usable(values: &[f64]) -> bool {
         const LANES: usize = 8;
         vectorized(
@@ -295,6 +302,10 @@ impl Real for f64 {
 }
 
 impl Real for f32 {
+    fn nearest(value: f64) -> f32 {
+        value as f32
+    }
+
     /// As whole numbers, bits without a sign rise with the size of a value, to infinity and beyond to NaN.
     fn all_usable(values: &[f32]) -> bool {
         let size = |value: f32| value.abs().to_bits();

@@ -12,6 +12,10 @@ use crate::sparse::SparseVector;
 const ROWS: usize = 128;
 const LANES: usize = 8;
 
+/// Bytes of samples that are looked through before they are projected: from one end to the other, as memory is read fastest,
+/// and no more than the cache of a core keeps.
+const LOOKED_THROUGH: usize = 1 << 18;
+
 /// `z = (x − mean) W` with sparse columns of W, in the units of the data.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Projection {
@@ -72,22 +76,22 @@ impl Projection {
     /// # Errors
     /// When the number of columns is not p, or a value is not finite.
     pub fn transform<T: Real>(&self, x: MatRef<'_, T>) -> Result<Mat<f64>> {
-        match self.by_rows(x)? {
+        match self.by_rows::<T, f64>(x)? {
             Some(z) => Ok(MatRef::from_row_major_slice(&z, x.nrows(), self.components()).to_owned()),
             None => self.by_columns(x),
         }
     }
 
-    /// The same, sample after sample.
+    /// The same, sample after sample, computed in double precision and given in either.
     ///
     /// # Errors
     /// As [`Self::transform`].
-    pub fn transform_rows<T: Real>(&self, x: MatRef<'_, T>) -> Result<Vec<f64>> {
+    pub fn transform_rows<T: Real, Z: Real>(&self, x: MatRef<'_, T>) -> Result<Vec<Z>> {
         match self.by_rows(x)? {
             Some(z) => Ok(z),
             None => {
                 let z = self.by_columns(x)?;
-                Ok((0..x.nrows()).flat_map(|i| z.row(i).iter().copied()).collect())
+                Ok((0..x.nrows()).flat_map(|i| z.row(i).iter().map(|&z| Z::nearest(z))).collect())
             }
         }
     }
@@ -110,23 +114,27 @@ impl Projection {
 
     /// Sample by sample, where those lie in memory one after the other (none if they do not): the same sums in the same
     /// order, and memory is read once.
-    fn by_rows<T: Real>(&self, x: MatRef<'_, T>) -> Result<Option<Vec<f64>>> {
+    fn by_rows<T: Real, Z: Real>(&self, x: MatRef<'_, T>) -> Result<Option<Vec<Z>>> {
         if x.ncols() != self.variables() {
             let why = format!("the projection was learned from {} variables", self.variables());
             return Err(Error::Size { what: "a sample", given: x.ncols(), expected: self.variables(), why });
         }
         let Some(rows) = x.try_as_row_major() else { return Ok(None) };
         let (n, d) = (x.nrows(), self.components());
-        let mut z = vec![0.0; n * d];
+        let mut z = vec![Z::default(); n * d];
         let used = Used::new(self);
-        let project = |(block, z): (usize, &mut [f64])| {
+        let together = LOOKED_THROUGH / (LANES * x.ncols() * size_of::<T>()).max(1);
+        let together = LANES * together.clamp(1, ROWS / LANES);
+        let project = |(block, z): (usize, &mut [Z])| {
             let samples: Vec<&[T]> =
                 (block * ROWS..n.min((block + 1) * ROWS)).map(|i| rows.row(i).as_slice()).collect();
             let mut centred = vec![[0.0; LANES]; used.variables.len()];
-            samples.chunks(LANES).zip(z.chunks_mut((LANES * d).max(1))).all(|(samples, z)| {
+            samples.chunks(together).zip(z.chunks_mut((together * d).max(1))).all(|(samples, z)| {
                 let usable = samples.iter().all(|sample| T::all_usable(sample));
                 if usable {
-                    used.project(samples, &mut centred, z);
+                    for (samples, z) in samples.chunks(LANES).zip(z.chunks_mut((LANES * d).max(1))) {
+                        used.project(samples, &mut centred, z);
+                    }
                 }
                 usable
             })
@@ -163,15 +171,17 @@ impl Used {
     }
 
     /// Projects up to [`LANES`] samples side by side. `centred` is room for the variables.
-    fn project<T: Real>(&self, samples: &[&[T]], centred: &mut [[f64; LANES]], z: &mut [f64]) {
+    fn project<T: Real, Z: Real>(&self, samples: &[&[T]], centred: &mut [[f64; LANES]], z: &mut [Z]) {
         let (d, last) = (self.axes.len(), samples.len() - 1);
         // The last sample stands in for those that are not there.
         let samples: [&[T]; LANES] = std::array::from_fn(|r| samples[r.min(last)]);
         vectorized(
             #[inline(always)]
             || {
+                // All of one length, so that one look at it does for the eight.
+                let p = samples[0].len();
+                let [s0, s1, s2, s3, s4, s5, s6, s7] = samples.map(|sample| &sample[..p]);
                 for (centred, &(j, mean)) in centred.iter_mut().zip(&self.variables) {
-                    let [s0, s1, s2, s3, s4, s5, s6, s7] = samples;
                     let values = [s0[j], s1[j], s2[j], s3[j], s4[j], s5[j], s6[j], s7[j]];
                     for r in 0..LANES {
                         centred[r] = values[r].into() - mean;
@@ -186,7 +196,7 @@ impl Used {
                         }
                     }
                     for r in 0..=last {
-                        z[r * d + k] = sums[r];
+                        z[r * d + k] = Z::nearest(sums[r]);
                     }
                 }
             },
@@ -221,6 +231,19 @@ mod tests {
             projection.transform(x.subrows(0, 199)).unwrap(),
             "whole numbers lose nothing in single precision"
         );
+        let (given, exact) =
+            (single.transpose(), projection.transform_rows::<_, f64>(single.transpose()).unwrap());
+        let rounded: Vec<f32> = exact.iter().map(|&z| z as f32).collect();
+        assert_eq!(
+            projection.transform_rows::<_, f32>(given).unwrap(),
+            rounded,
+            "only the result is rounded"
+        );
+        assert_eq!(
+            projection.transform_rows::<_, f32>(given.to_owned().as_ref()).unwrap(),
+            rounded,
+            "by columns"
+        );
         let empty: Mat<f64> = Mat::zeros(0, 4);
         assert_eq!(projection.transform(empty.as_ref()).unwrap().shape(), (0, 3));
     }
@@ -237,8 +260,10 @@ mod tests {
         let error = projection.transform(rows.transpose()).unwrap_err();
         assert!(matches!(error, Error::NotFinite { row: 70, column: 1, .. }));
         let axes = vec![SparseVector::from_pairs(vec![(0, 1.0)])];
-        let error =
-            Projection::new(vec![0.0; 3], axes).unwrap().transform_rows(rows.transpose()).unwrap_err();
+        let error = Projection::new(vec![0.0; 3], axes)
+            .unwrap()
+            .transform_rows::<_, f32>(rows.transpose())
+            .unwrap_err();
         assert!(matches!(error, Error::NotFinite { row: 70, column: 1, .. }), "an unused variable, too");
         let axis = SparseVector::from_pairs(vec![(7, 1.0)]);
         assert!(Projection::new(vec![0.0; 3], vec![axis]).is_err());
