@@ -200,7 +200,7 @@ impl Index {
             .par_chunks(PROBES_AT_A_TIME)
             .map(|places| {
                 proceed(monitor, Stage::Neighbors)?;
-                let centres = self.from_centres(places);
+                let centres = self.centre_products(places);
                 let found = self.search(places, everywhere);
                 Ok(std::array::from_fn(|g| {
                     let each = places.iter().zip(&found[g]).enumerate();
@@ -283,7 +283,7 @@ impl Index {
     /// The nearest of the samples at some places, and a few more.
     fn search<const G: usize>(&self, places: &[usize], groups: [Group; G]) -> [Vec<Near>; G] {
         let p = self.samples.variables;
-        let centres = self.from_centres(places);
+        let centres = self.centre_products(places);
         groups.map(|group| {
             let kept = group.k.saturating_add(SPARE);
             let mut found = vec![Near::new(); places.len()];
@@ -298,7 +298,8 @@ impl Index {
                 }
             }
             // First where most look, which is near to most: what comes later seldom displaces anything.
-            let mut cells: Vec<usize> = (0..self.cells.len()).collect();
+            let mut cells: Vec<usize> =
+                (0..self.cells.len()).filter(|&cell| !searching[cell].is_empty()).collect();
             cells.sort_by_key(|&cell| std::cmp::Reverse(searching[cell].len()));
             for cell in cells {
                 let (queries, cell) = (&searching[cell], self.cells[cell].clone());
@@ -316,7 +317,7 @@ impl Index {
     }
 
     /// `2 c·x` for all centres and the samples at some places.
-    fn from_centres(&self, places: &[usize]) -> Mat<f32> {
+    fn centre_products(&self, places: &[usize]) -> Mat<f32> {
         products(self.samples.variables, &self.centres, &self.gathered(places.iter().copied()))
     }
 
