@@ -61,6 +61,10 @@ class ManifoldElasticNet(Reducer):
         Neighbours of the same class in a patch, at least 1; a smaller class uses what it has.
     k_between : int, default=5
         Neighbours of other classes in a patch, at least 0.
+    neighbors : {"exact", "approximate"}, default="exact"
+        How neighbours are searched for: "approximate" looks only where they are likely to be and misses about one in
+        twenty (see ``neighbor_recall_``). It takes a third of the time with 60,000 images or 300,000 samples; below
+        10,000 samples, and where it would not pay, it is exact. Not for data that stay sparse.
     patch : {"dla", "laplacian", "laplacian-binary", "laplacian-unsupervised", "laplacian-binary-unsupervised", \
             "lle", "lle-unsupervised", "ltsa", "ltsa-unsupervised"}, default="dla"
         The patch rule.
@@ -113,6 +117,8 @@ class ManifoldElasticNet(Reducer):
     selected_features_ : list of ndarray
         The variables of every axis, in the order in which they entered its path: names if the samples had any,
         positions otherwise.
+    neighbor_recall_ : float or None
+        The share of true neighbours that the approximate search found, counted on 100 samples; None for "exact".
     definiteness_ : dict
         What the definiteness policy found and did.
     regime_ : dict or None
@@ -158,6 +164,7 @@ class ManifoldElasticNet(Reducer):
     kkt_violation_: Floats
     levels_: Floats
     selected_features_: list[NDArray[Any]]
+    neighbor_recall_: float | None
     definiteness_: dict[str, Any]
     regime_: dict[str, Any] | None
     cg_residual_: float | None
@@ -176,6 +183,7 @@ class ManifoldElasticNet(Reducer):
         kappa: float = 0.1,
         k_within: int = 5,
         k_between: int = 5,
+        neighbors: str = "exact",
         patch: str = "dla",
         bandwidth: float | None = None,
         lle_regularizer: float = 1e-3,
@@ -200,6 +208,7 @@ class ManifoldElasticNet(Reducer):
         self.kappa = kappa
         self.k_within = k_within
         self.k_between = k_between
+        self.neighbors = neighbors
         self.patch = patch
         self.bandwidth = bandwidth
         self.lle_regularizer = lle_regularizer
@@ -343,6 +352,7 @@ class ManifoldElasticNet(Reducer):
         self._set_axes(model.mean(), model.components())
         self.kkt_violation_ = model.kkt()
         self.levels_ = model.levels()
+        self.neighbor_recall_ = model.neighbor_recall()
         self.definiteness_ = json.loads(model.definiteness())
         self.regime_ = json.loads(model.regime())
         self.cg_residual_ = model.cg_residual()

@@ -67,7 +67,7 @@ def test_documentation_names_every_parameter_with_its_default(estimator):
             assert json.loads(written.replace("True", "true").replace("False", "false")) == parameter.default
 
 
-@pytest.mark.parametrize("parameter", ["patch", "target", "definiteness", "metric", "route", "gram"])
+@pytest.mark.parametrize("parameter", ["patch", "target", "definiteness", "neighbors", "metric", "route", "gram"])
 def test_documentation_lists_every_choice(parameter):
     entry = next(e for e in ClassDoc(menet.ManifoldElasticNet)["Parameters"] if e.name == parameter)
     listed = entry.type[entry.type.index("{") : entry.type.index("}") + 1]

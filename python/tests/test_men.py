@@ -398,3 +398,22 @@ def test_sparse_pca_says_once_that_it_has_not_settled(digits, fit):
     assert [w.category for w in caught] == [ConvergenceWarning]
     assert "SparsePCA: not settled after 2 turns" in str(caught[0].message)
     assert caught[0].filename == __file__
+
+
+def test_approximate_neighbours_tell_their_recall(digits, tmp_path):
+    X, y = digits
+    exact = ManifoldElasticNet(n_nonzeros=5).fit(X, y)
+    assert exact.neighbor_recall_ is None
+    # So few samples that all are compared.
+    few = ManifoldElasticNet(n_nonzeros=5, neighbors="approximate").fit(X, y)
+    assert few.neighbor_recall_ == 1.0
+    np.testing.assert_array_equal(few.components_, exact.components_)
+
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((12_000, 3)), np.repeat([0, 1], 6000)
+    many = ManifoldElasticNet(n_nonzeros=3, neighbors="approximate").fit(X + y[:, None], y)
+    assert 0.9 < many.neighbor_recall_ < 1.0
+    assert many.at(n_nonzeros=2).neighbor_recall_ == many.neighbor_recall_
+    many.save(tmp_path / "m.safetensors")
+    loaded = ManifoldElasticNet.load(tmp_path / "m.safetensors")
+    assert (loaded.neighbors, loaded.neighbor_recall_) == ("approximate", many.neighbor_recall_)

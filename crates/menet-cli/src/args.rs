@@ -178,6 +178,8 @@ params! {
     k_within: usize => |x| x,
     /// Neighbours of other classes, >= 0 [default: 5]
     k_between: usize => |x| x,
+    /// How neighbours are searched for: exact, or approximate, which pays from some 50,000 samples on [default: exact]
+    neighbors: String => |x| Named::from_name(&x)?,
     /// The patch rule: dla, laplacian, laplacian-binary, lle, ltsa, each but dla also with -unsupervised [default: dla]
     patch: String => |x| x,
     /// Width of the heat kernel, > 0 [default: median distance]

@@ -189,6 +189,24 @@ fn odd_names_and_labels_survive() {
 }
 
 #[test]
+fn the_recall_of_approximate_neighbours_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let fit = ["fit", "--data", "leukemia", "--nonzeros", "5", "--model", "m"];
+    assert!(json(dir.path(), &[&fit[..], &["--json"]].concat())["neighbor_recall"].is_null());
+    assert!(!ok(dir.path(), &["inspect", "--model", "m"]).contains("approximate"));
+    let approximate = [&fit[..], &["--neighbors", "approximate"]].concat();
+    // So few samples that all are compared.
+    assert!(ok(dir.path(), &approximate).contains("approximate neighbours, 100.0% of the true ones"));
+    assert_eq!(json(dir.path(), &[&approximate[..], &["--json"]].concat())["neighbor_recall"], 1.0);
+    assert!(ok(dir.path(), &["inspect", "--model", "m"]).contains("100.0% of the true ones"));
+    let shown = json(dir.path(), &["inspect", "--model", "m", "--json"]);
+    assert_eq!(
+        (&shown["neighbor_recall"], &shown["params"]["neighbors"]),
+        (&1.0.into(), &"approximate".into())
+    );
+}
+
+#[test]
 fn what_people_see() {
     let dir = tempfile::tempdir().unwrap();
     let demo = ok(dir.path(), &["demo"]);

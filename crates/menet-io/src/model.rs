@@ -81,6 +81,8 @@ struct Header {
     format: u32,
     params: MenParams,
     classes: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    neighbor_recall: Option<f64>,
     definiteness: DefinitenessReport,
     #[serde(default)]
     regime: Option<Regime>,
@@ -187,6 +189,7 @@ impl ModelFile {
             // JSON knows no infinity: the factors are a tensor.
             params: MenParams { penalty_factors: None, ..parts.params.clone() },
             classes: parts.classes.clone(),
+            neighbor_recall: parts.neighbor_recall,
             definiteness: parts.definiteness.clone(),
             regime: parts.regime.clone(),
             cg_residual: parts.cg_residual,
@@ -234,6 +237,7 @@ impl ModelFile {
             components,
             paths: if unpack.has("path.level") { unpack_paths(&unpack)? } else { Vec::new() },
             units: unpack.floats("units")?,
+            neighbor_recall: header.neighbor_recall,
             definiteness: header.definiteness,
             regime: header.regime,
             cg_residual: header.cg_residual,

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use menet::{Dataset, MenParams, fit};
+use menet::men::MenParts;
+use menet::{Dataset, Men, MenParams, fit};
 use menet_io::model::{LabelKind, paths_from_bytes, paths_to_bytes};
 use menet_io::{ModelFile, ReadOptions, Table, Values, read};
 use rand::{RngExt, SeedableRng};
@@ -131,6 +132,9 @@ fn a_model_survives_the_file_bit_for_bit() {
     assert!(paths_from_bytes(&[0; 20]).is_err());
     let numbers = ModelFile { label_kind: Some(LabelKind::Integer), ..model.clone() };
     assert_eq!(ModelFile::from_bytes(&numbers.to_bytes().unwrap()).unwrap(), numbers);
+    let parts = MenParts { neighbor_recall: Some(0.1 + 0.2), ..model.men.parts().clone() };
+    let approximate = ModelFile { men: Men::from_parts(parts).unwrap(), ..model.clone() };
+    assert_eq!(ModelFile::from_bytes(&approximate.to_bytes().unwrap()).unwrap(), approximate);
 
     let light = ModelFile { men: model.men.clone().without_paths(), ..model.clone() };
     light.save(&two).unwrap();

@@ -160,6 +160,11 @@ impl Model {
             .collect()
     }
 
+    /// The share of true neighbours found, if the search was approximate.
+    fn neighbor_recall(&self) -> Option<f64> {
+        self.men().neighbor_recall()
+    }
+
     /// What the definiteness policy found and did, as JSON.
     fn definiteness(&self) -> PyResult<String> {
         json(self.men().definiteness())

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use menet::classify::Metric;
+use menet::neighbors::NeighborSearch;
 use menet::patches::REGISTRY;
 use menet::reduction::Definiteness;
 use menet::regime::{GramForm, Route};
@@ -59,6 +60,7 @@ pub(crate) fn choices() -> BTreeMap<&'static str, Vec<&'static str>> {
     BTreeMap::from([
         names::<TargetKind>(),
         names::<Definiteness>(),
+        names::<NeighborSearch>(),
         names::<Metric>(),
         names::<Route>(),
         names::<GramForm>(),

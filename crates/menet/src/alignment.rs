@@ -8,7 +8,7 @@ use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::linalg::{dot, from_columns};
 use crate::monitor::{Monitor, Stage, proceed};
-use crate::neighbors::{Among, Neighbor, neighbor_groups};
+use crate::neighbors::{Among, Neighbor, NeighborSearch, neighbor_groups_by};
 use crate::patches::{Local, Neighborhood, PatchParams, PatchRule, Samples};
 use crate::preprocess::Preprocessed;
 use crate::spectrum::{Extreme, smallest_eigenvalue_from};
@@ -127,7 +127,7 @@ impl Alignment {
         params: &PatchParams,
         monitor: &dyn Monitor,
     ) -> Result<Self> {
-        let (near, far) = related(data, preprocessed, rule, params, monitor)?;
+        let ((near, far), _) = related(data, preprocessed, rule, params, NeighborSearch::Exact, monitor)?;
         Self::from_neighbors(preprocessed, rule, params, &near, &far, monitor)
     }
 
@@ -244,7 +244,8 @@ impl Alignment {
     }
 }
 
-/// The two groups of neighbours that `rule` asks for; the second is empty for rules without a κ.
+/// The two groups of neighbours that `rule` asks for, the second empty for rules without a κ; and the recall of a search
+/// that is not exact.
 ///
 /// # Errors
 /// When `monitor` asks to stop.
@@ -253,10 +254,12 @@ pub fn related(
     preprocessed: &Preprocessed,
     rule: &dyn PatchRule,
     params: &PatchParams,
+    search: NeighborSearch,
     monitor: &dyn Monitor,
-) -> Result<Groups> {
-    let [near, far] = neighbor_groups(data, preprocessed, groups(rule, params), monitor)?;
-    Ok((near, far))
+) -> Result<(Groups, Option<f64>)> {
+    let ([near, far], recall) =
+        neighbor_groups_by(data, preprocessed, groups(rule, params), search, monitor)?;
+    Ok(((near, far), recall))
 }
 
 /// The groups of neighbours that `rule` asks for.

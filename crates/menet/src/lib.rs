@@ -25,7 +25,7 @@
 //! |---|---|---|
 //! | labelled data, validated | [`dataset`] | |
 //! | centre, PCA reconstruction, unit columns | [`preprocess`] | step 1 |
-//! | exact neighbours within and between classes | [`neighbors`] | |
+//! | neighbours within and between classes, exact or nearly all | [`neighbors`] | |
 //! | a patch a sample | [`patches`] | step 2, Eqs. part1, part2 |
 //! | `L = Σ SᵢᵀLᵢSᵢ`, and its spectrum | [`alignment`], [`spectrum`] | step 3, Eq. whole1 |
 //! | the class target `Y` | [`target`](mod@target) | step 4, Eq. classerror |

@@ -12,6 +12,7 @@ use crate::error::{Error, Result, at_least_one, check};
 use crate::implicit::{self, Implicit};
 use crate::lars::{Certificate, Ended, LarsOptions, Path, check_penalty_factors, lars_paths};
 use crate::monitor::{Monitor, Stage, proceed};
+use crate::neighbors::NeighborSearch;
 use crate::patches::{self, PatchParams};
 use crate::preprocess::Preprocessed;
 use crate::projection::Projection;
@@ -42,6 +43,8 @@ pub struct MenParams {
     pub k_within: usize,
     /// Neighbours of other classes in a patch, ≥ 0.
     pub k_between: usize,
+    /// How neighbours are searched for; of data that stay sparse only exactly.
+    pub neighbors: NeighborSearch,
     /// The patch rule, a name in [`patches::REGISTRY`].
     pub patch: String,
     /// Width of the heat kernel of the Laplacian patches, > 0; none = the median distance to the neighbours.
@@ -83,6 +86,7 @@ impl Default for MenParams {
             kappa: 0.1,
             k_within: 5,
             k_between: 5,
+            neighbors: NeighborSearch::Exact,
             patch: "dla".to_owned(),
             bandwidth: None,
             lle_regularizer: 1e-3,
@@ -180,13 +184,16 @@ pub fn fit(data: &Dataset<'_>, params: &MenParams, monitor: &dyn Monitor) -> Res
 struct Stages {
     mean: Vec<f64>,
     norms: Vec<f64>,
+    /// Of neighbours.
+    recall: Option<f64>,
     problem: LassoProblem,
 }
 
 fn stages(data: &Dataset<'_>, params: &MenParams, clock: &mut Clock<'_>) -> Result<Stages> {
     let (rule, patch, monitor) = (patches::rule(&params.patch)?, params.patch_params(), clock.monitor);
     let pre = clock.time(Stage::Preprocess, || Preprocessed::new(data, params.pca_rank))?;
-    let (near, far) = clock.time(Stage::Neighbors, || related(data, &pre, rule, &patch, monitor))?;
+    let ((near, far), recall) =
+        clock.time(Stage::Neighbors, || related(data, &pre, rule, &patch, params.neighbors, monitor))?;
     let alignment = clock
         .time(Stage::Alignment, || Alignment::from_neighbors(&pre, rule, &patch, &near, &far, monitor))?;
     let y = clock.time(Stage::Target, || {
@@ -196,7 +203,7 @@ fn stages(data: &Dataset<'_>, params: &MenParams, clock: &mut Clock<'_>) -> Resu
         let x = if params.standardize { pre.unit_columns() } else { pre.x.clone() };
         reduce(x, y.as_ref(), &alignment, &params.reduction_params(), monitor)
     })?;
-    Ok(Stages { mean: pre.mean, norms: pre.norms, problem })
+    Ok(Stages { mean: pre.mean, norms: pre.norms, recall, problem })
 }
 
 /// The same for data that stay sparse.
@@ -212,6 +219,10 @@ fn sparse_stages(
         let value = format!("{rank} with sparse samples, {n} x {p}");
         return Err(Error::parameter("pca_rank", value, "left out: a reconstruction needs dense data"));
     }
+    if params.neighbors == NeighborSearch::Approximate {
+        let allowed = "\"exact\" for data that stay sparse";
+        return Err(Error::parameter("neighbors", "\"approximate\" with sparse samples", allowed));
+    }
     let pre = clock.time(Stage::Preprocess, || Implicit::new(x))?;
     let (near, far) = clock
         .time(Stage::Neighbors, || implicit::related(&pre, data.class_indices(), rule, &patch, monitor))?;
@@ -225,7 +236,7 @@ fn sparse_stages(
         let x = pre.solver_columns(params.standardize);
         reduce_sparse(x, y.as_ref(), &alignment, &params.reduction_params(), monitor)
     })?;
-    Ok(Stages { mean: pre.mean, norms: pre.norms, problem })
+    Ok(Stages { mean: pre.mean, norms: pre.norms, recall: None, problem })
 }
 
 /// Times the stages, and stops between them if asked to.
@@ -286,6 +297,8 @@ pub struct MenParts {
     pub paths: Vec<Path>,
     /// What turns a path's coefficient of a variable into its weight in W.
     pub units: Vec<f64>,
+    /// The share of true neighbours that the approximate search found; none if it was exact.
+    pub neighbor_recall: Option<f64>,
     /// What the definiteness policy found and did.
     pub definiteness: DefinitenessReport,
     /// Which way the fit went; none if that is not known.
@@ -310,7 +323,7 @@ impl Men {
         paths: Vec<Path>,
         seconds: Vec<(Stage, f64)>,
     ) -> Result<Self> {
-        let Stages { mean, norms, problem } = reduced;
+        let Stages { mean, norms, recall, problem } = reduced;
         // W = (1 + λ2) ŵ (Eq. updateW), on columns that were divided by their norm.
         let unit =
             |norm: f64| (1.0 + params.ridge) / if params.standardize && norm > 0.0 { norm } else { 1.0 };
@@ -322,6 +335,7 @@ impl Men {
             components: paths.iter().map(Component::from).collect(),
             paths,
             units,
+            neighbor_recall: recall,
             cg_residual: problem.cg_residual(),
             definiteness: problem.definiteness,
             regime: Some(problem.regime),
@@ -460,6 +474,11 @@ impl Men {
     /// The level λ at which every component's path was read.
     pub fn levels(&self) -> Vec<f64> {
         self.parts.components.iter().map(|component| component.level).collect()
+    }
+
+    /// The share of true neighbours that the approximate search found; none if it was exact.
+    pub fn neighbor_recall(&self) -> Option<f64> {
+        self.parts.neighbor_recall
     }
 
     /// What the definiteness policy found and did.

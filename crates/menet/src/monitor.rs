@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 pub enum Stage {
     /// Centring, scaling, PCA reconstruction.
     Preprocess,
-    /// Exact neighbours within and between classes.
+    /// Neighbours within and between classes.
     Neighbors,
     /// The patches and their alignment.
     Alignment,

@@ -29,6 +29,7 @@ pub trait Named: Copy + 'static {
 mod tests {
     use super::*;
     use crate::classify::Metric;
+    use crate::neighbors::NeighborSearch;
     use crate::reduction::Definiteness;
     use crate::regime::{GramForm, Route};
     use crate::target::TargetKind;
@@ -45,6 +46,7 @@ mod tests {
     fn every_value_is_found_by_its_name() {
         round_trip::<Metric>();
         round_trip::<Definiteness>();
+        round_trip::<NeighborSearch>();
         round_trip::<Route>();
         round_trip::<GramForm>();
         round_trip::<TargetKind>();

@@ -3,6 +3,7 @@
 mod common;
 
 use faer::Mat;
+use menet::neighbors::NeighborSearch;
 use menet::patches;
 use menet::reduction::Definiteness;
 use menet::regime::Route;
@@ -142,6 +143,10 @@ fn what_needs_dense_data_says_so() {
     let rank = MenParams { pca_rank: Some(3), ..MenParams::default() };
     let refused = message(fit(&data, &rank, &()).unwrap_err());
     assert!(refused.contains("`pca_rank` is 3 with sparse samples, 40 x 20"), "{refused}");
+    let approximate = MenParams { neighbors: NeighborSearch::Approximate, ..MenParams::default() };
+    let refused = message(fit(&data, &approximate, &()).unwrap_err());
+    assert!(refused.contains("`neighbors` is \"approximate\" with sparse samples"), "{refused}");
+    assert!(refused.contains("\"exact\" for data that stay sparse"), "{refused}");
     for method in menet::Method::all() {
         match method.reducer().fit(&data, Some(1), &()) {
             Ok(_) => assert!(method.name().starts_with("men"), "{}", method.name()),

@@ -3,6 +3,7 @@
 mod common;
 
 use faer::Mat;
+use menet::neighbors::NeighborSearch;
 use menet::reduction::Definiteness;
 use menet::regime::{GramForm, Route};
 use menet::{Dataset, Men, MenParams, fit};
@@ -38,6 +39,20 @@ fn same_bits_on_any_number_of_threads() {
             assert_eq!(bits(&projected), bits(&many.transform(data.x().unwrap()).unwrap()));
         }
     }
+}
+
+#[test]
+fn same_bits_of_approximate_neighbours() {
+    let x = Mat::from_fn(12_000, 3, |i, j| ((i * 7919 + j * 104_729 + i * j * 31 + i * i) % 1009) as f64);
+    let labels: Vec<usize> = (0..12_000).map(|i| i % 2).collect();
+    let data = Dataset::from_owned(x, &labels).unwrap();
+    let params = MenParams { neighbors: NeighborSearch::Approximate, ..MenParams::default() };
+    let (one, two) = (on(1, &data, &params), on(2, &data, &params));
+    assert_eq!((one.projection(), one.neighbor_recall()), (two.projection(), two.neighbor_recall()));
+    let recall = one.neighbor_recall().unwrap();
+    assert!((0.9..1.0).contains(&recall), "{recall}");
+    assert_eq!(one.at(Some(2), None).unwrap().neighbor_recall(), Some(recall));
+    assert_eq!(on(2, &data, &MenParams::default()).neighbor_recall(), None);
 }
 
 fn bits(a: &Mat<f64>) -> Vec<u64> {

@@ -72,6 +72,7 @@ fn report(men: &Men, n: usize, p: usize) -> Value {
         "nonzeros": men.support_sizes(),
         "kkt": men.certificates().iter().map(|c| c.kkt).collect::<Vec<_>>(),
         "levels": men.levels(),
+        "neighbor_recall": men.neighbor_recall(),
         "definiteness": {
             "policy": definiteness.policy.name(),
             "floor": definiteness.floor,
@@ -110,9 +111,12 @@ pub(super) fn summary(men: &Men, n: usize, p: usize) -> String {
     let residual = men
         .cg_residual()
         .map_or_else(String::new, |residual| format!("residual of the solves {residual:.1e}\n"));
+    let recall = men.neighbor_recall().map_or_else(String::new, |recall| {
+        format!("approximate neighbours, {:.1}% of the true ones\n", 100.0 * recall)
+    });
     let total: f64 = men.seconds().iter().map(|(_, seconds)| seconds).sum();
     format!(
-        "{n} samples of {p} variables in {} classes, fitted in {total:.2} s\n{regime}{residual}{kappa}\n{}\n",
+        "{n} samples of {p} variables in {} classes, fitted in {total:.2} s\n{recall}{regime}{residual}{kappa}\n{}\n",
         men.classes().len(),
         text::table(&["axis", "variables", "level", "certificate"], &rows)
     )

@@ -57,11 +57,14 @@ impl Inspect {
         }
         if context.json {
             let axes: Vec<_> = axes.map(|k| self.axis_json(&men, k)).collect();
-            let params = json!(men.params());
-            text::print(format_args!(
-                "{}",
-                json!({ "axes": axes, "classes": men.classes(), "params": params, "data": file.provenance.data })
-            ))?;
+            let inspected = json!({
+                "axes": axes,
+                "classes": men.classes(),
+                "params": men.params(),
+                "neighbor_recall": men.neighbor_recall(),
+                "data": file.provenance.data,
+            });
+            text::print(format_args!("{inspected}"))?;
             return Ok(());
         }
         if self.component.is_none() {

@@ -1,18 +1,46 @@
-//! Exact nearest neighbours within a class, between classes, and among all samples.
+//! Nearest neighbours within a class, between classes, and among all samples: exact, or nearly all of them (`approximate`).
 //!
 //! Blocked products in single precision give approximate squared distances, from which candidates are taken with enough
 //! slack that no true neighbour is lost (`screen`). Their distances are then recomputed from the samples in one fixed
 //! order of summation, and ties go to the lower index: rounding of the products never decides.
 
+mod approximate;
+mod recall;
 mod screen;
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::linalg::{column, squared_distance};
 use crate::monitor::Monitor;
+use crate::named::Named;
 use crate::preprocess::Preprocessed;
+
+/// How neighbours are searched for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NeighborSearch {
+    /// All pairs are compared; no neighbour is missed.
+    Exact,
+    /// About one neighbour in twenty is missed, and the recall is reported. Pays from some 20,000 samples on; where it
+    /// would not, with few samples or small classes, or where near samples cannot be told from the others, all pairs are
+    /// compared.
+    Approximate,
+}
+
+impl Named for NeighborSearch {
+    const PARAMETER: &'static str = "neighbors";
+    const ALL: &'static [Self] = &[NeighborSearch::Exact, NeighborSearch::Approximate];
+
+    fn name(self) -> &'static str {
+        match self {
+            NeighborSearch::Exact => "exact",
+            NeighborSearch::Approximate => "approximate",
+        }
+    }
+}
 
 /// Which samples may be neighbours of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +73,9 @@ pub struct Neighbor {
     pub distance: f64,
 }
 
+/// By group, for every sample its neighbours.
+pub type Found<const G: usize> = [Vec<Vec<Neighbor>>; G];
+
 /// For every sample its `k` nearest neighbours among `among`, nearest first; fewer where there are fewer.
 ///
 /// # Errors
@@ -69,12 +100,41 @@ pub fn neighbor_groups<const G: usize>(
     preprocessed: &Preprocessed,
     groups: [(Among, usize); G],
     monitor: &dyn Monitor,
-) -> Result<[Vec<Vec<Neighbor>>; G]> {
-    let n = data.samples();
+) -> Result<Found<G>> {
     preprocessed.check(data)?;
     let screened = screen::candidates(&preprocessed.x, data.class_indices(), groups, monitor)?;
+    Ok(decide(preprocessed, groups, screened))
+}
+
+/// As [`neighbor_groups`], by a search of your choice; with the recall of one that is not exact.
+///
+/// # Errors
+/// As [`neighbors`].
+pub fn neighbor_groups_by<const G: usize>(
+    data: &Dataset<'_>,
+    preprocessed: &Preprocessed,
+    groups: [(Among, usize); G],
+    search: NeighborSearch,
+    monitor: &dyn Monitor,
+) -> Result<(Found<G>, Option<f64>)> {
+    match search {
+        NeighborSearch::Exact => Ok((neighbor_groups(data, preprocessed, groups, monitor)?, None)),
+        NeighborSearch::Approximate => {
+            let (found, recall) = approximate::neighbor_groups(data, preprocessed, groups, monitor)?;
+            Ok((found, Some(recall)))
+        }
+    }
+}
+
+/// The nearest of every sample's candidates, by group.
+fn decide<const G: usize>(
+    preprocessed: &Preprocessed,
+    groups: [(Among, usize); G],
+    candidates: Vec<[Vec<usize>; G]>,
+) -> Found<G> {
+    let mut out = [(); G].map(|()| Vec::with_capacity(candidates.len()));
     let sample = |i: usize| column(&preprocessed.samples, i);
-    let found: Vec<[Vec<Neighbor>; G]> = screened
+    let found: Vec<[Vec<Neighbor>; G]> = candidates
         .into_par_iter()
         .enumerate()
         .map(|(i, candidates)| {
@@ -83,13 +143,12 @@ pub fn neighbor_groups<const G: usize>(
                 .map(|near| exact(&near, k.next().unwrap_or(0), |j| squared_distance(sample(i), sample(j))))
         })
         .collect();
-    let mut out = [(); G].map(|()| Vec::with_capacity(n));
     for found in found {
         for (out, found) in out.iter_mut().zip(found) {
             out.push(found);
         }
     }
-    Ok(out)
+    out
 }
 
 /// The `k` nearest by exact distance, ties to the lower index.

@@ -84,19 +84,19 @@ pub(super) fn candidates<const G: usize>(
 }
 
 /// The samples in single precision, ordered by class.
-struct Samples {
+pub(super) struct Samples {
     /// One after the other, scaled so that none is longer than 1.
-    x: Vec<f32>,
-    variables: usize,
-    order: Vec<usize>,
-    class: Vec<usize>,
+    pub(super) x: Vec<f32>,
+    pub(super) variables: usize,
+    pub(super) order: Vec<usize>,
+    pub(super) class: Vec<usize>,
     /// `s − e`, and `e`.
-    low: Vec<f32>,
-    error: Vec<f32>,
+    pub(super) low: Vec<f32>,
+    pub(super) error: Vec<f32>,
 }
 
 impl Samples {
-    fn new(x: &Mat<f64>, class: &[usize]) -> Self {
+    pub(super) fn new(x: &Mat<f64>, class: &[usize]) -> Self {
         let (n, p) = x.shape();
         let mut order: Vec<usize> = (0..n).collect();
         order.sort_by_key(|&i| (class[i], i));
@@ -132,7 +132,7 @@ impl Samples {
     }
 
     /// Runs of one class in `start..start + width`.
-    fn runs(&self, start: usize, width: usize) -> Vec<(usize, std::ops::Range<usize>)> {
+    pub(super) fn runs(&self, start: usize, width: usize) -> Vec<(usize, std::ops::Range<usize>)> {
         let mut runs: Vec<(usize, std::ops::Range<usize>)> = Vec::new();
         for k in 0..width {
             match runs.last_mut() {

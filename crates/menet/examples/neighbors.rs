@@ -1,0 +1,89 @@
+//! How long exact and approximate neighbours take, 5 within and 5 between classes, in processor seconds; and the recall.
+//!
+//! ```sh
+//! cargo run --release -p menet --example neighbors -- normal 300000
+//! cargo run --release -p menet --example neighbors -- images 200000 approximate
+//! cargo run --release -p menet --example neighbors -- idx 60000 train-images-idx3-ubyte train-labels-idx1-ubyte
+//! ```
+//!
+//! `normal` are normal clusters of 20 variables that overlap, `images` 24 factors in 256 variables and some noise, both in
+//! 10 classes; `normal-2` is in 2. `idx` are unpacked files.
+
+use std::time::Instant;
+
+use faer::Mat;
+use menet::neighbors::{Among, NeighborSearch, neighbor_groups_by};
+use menet::preprocess::Preprocessed;
+use menet::{Dataset, Named};
+use rand::{RngExt, SeedableRng};
+use rand_distr::StandardNormal;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let [kind, n, rest @ ..] = args.as_slice() else {
+        return Err("say what, and how many samples: see the head of this example".into());
+    };
+    let n: usize = n.parse()?;
+    let (data, rest) = match (kind.as_str(), rest) {
+        ("normal", _) => (clusters(n, 20, 10, None), rest),
+        ("normal-2", _) => (clusters(n, 20, 2, None), rest),
+        ("images", _) => (clusters(n, 24, 10, Some(256)), rest),
+        ("idx", [images, labels, rest @ ..]) => (idx(n, images, labels)?, rest),
+        _ => return Err(format!("no such data: {kind}").into()),
+    };
+    let preprocessed = Preprocessed::new(&data, None)?;
+    let groups = [(Among::Within, 5), (Among::Between, 5)];
+    for &search in NeighborSearch::ALL {
+        if rest.is_empty() || rest.iter().any(|name| name == search.name()) {
+            let (start, wall) = (processor_seconds(), Instant::now());
+            let (_, recall) = neighbor_groups_by(&data, &preprocessed, groups, search, &())?;
+            let seconds = match (start, processor_seconds()) {
+                (Some(start), Some(end)) => format!("{:.1} CPU s", end - start),
+                _ => format!("{:.1} s", wall.elapsed().as_secs_f64()),
+            };
+            println!("{kind} {n} {}: {seconds}, recall {:.3}", search.name(), recall.unwrap_or(1.0));
+        }
+    }
+    Ok(())
+}
+
+/// What all threads have used, where the system tells.
+fn processor_seconds() -> Option<f64> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
+    let ticks: f64 = fields.get(11)?.parse::<f64>().ok()? + fields.get(12)?.parse::<f64>().ok()?;
+    Some(ticks / 100.0)
+}
+
+/// Normal clusters, a class each, of `q` variables; or of as many factors that are seen in `p` variables, each weaker than
+/// the one before.
+fn clusters(n: usize, q: usize, classes: usize, p: Option<usize>) -> Dataset<'static> {
+    let mut rng = rand_pcg::Pcg64::seed_from_u64(7);
+    let mut normal = |scale: f64| scale * rng.sample::<f64, _>(StandardNormal);
+    let centres = Mat::from_fn(classes, q, |_, _| normal(0.5));
+    let z = Mat::from_fn(n, q, |i, k| centres[(i % classes, k)] + normal(1.0));
+    let x = match p {
+        None => z,
+        Some(p) => {
+            let factors = Mat::from_fn(q, p, |k, _| normal(1.0 / (1.0 + k as f64).sqrt()));
+            let mut x = z * factors;
+            for j in 0..p {
+                x.col_as_slice_mut(j).iter_mut().for_each(|x| *x += normal(0.3));
+            }
+            x
+        }
+    };
+    let labels: Vec<usize> = (0..n).map(|i| i % classes).collect();
+    Dataset::from_owned(x, &labels).expect("data that are finite")
+}
+
+/// The first images of an IDX file.
+fn idx(n: usize, images: &str, labels: &str) -> Result<Dataset<'static>, Box<dyn std::error::Error>> {
+    let (images, labels) = (std::fs::read(images)?, std::fs::read(labels)?);
+    let p = 28 * 28;
+    if images.len() < 16 + n * p || labels.len() < 8 + n {
+        return Err(format!("fewer than {n} images of 28 x 28 pixels").into());
+    }
+    let x = Mat::from_fn(n, p, |i, j| f64::from(images[16 + i * p + j]));
+    Ok(Dataset::from_owned(x, &labels[8..8 + n])?)
+}

@@ -1,0 +1,31 @@
+//! faer may run in parallel by itself, where some crate asks for its feature `rayon`; its sums then depend on the number of
+//! threads. Everything here tells it not to: nothing looks at its global setting, which would panic now.
+
+use faer::Mat;
+use menet::neighbors::NeighborSearch;
+use menet::reduction::Definiteness;
+use menet::regime::Route;
+use menet::{Dataset, MenParams, Method, fit};
+
+#[test]
+fn nothing_asks_for_the_global_parallelism_of_faer() {
+    faer::disable_global_parallelism();
+    let data = |n: usize, p: usize| {
+        let x = Mat::from_fn(n, p, |i, j| ((i * 7919 + j * 104_729 + i * j * 31 + i * i) % 1009) as f64);
+        Dataset::from_owned(x, &(0..n).map(|i| i % 3).collect::<Vec<_>>()).unwrap()
+    };
+    let small = data(60, 40);
+    for patch in menet::patches::REGISTRY {
+        let params = MenParams { patch: patch.name().to_owned(), nonzeros: Some(5), ..MenParams::default() };
+        fit(&small, &params, &()).unwrap();
+    }
+    for definiteness in [Definiteness::Shrink, Definiteness::Floor] {
+        fit(&small, &MenParams { definiteness, pca_rank: Some(10), ..MenParams::default() }, &()).unwrap();
+    }
+    fit(&small, &MenParams { route: Route::Conjugate, ..MenParams::default() }, &()).unwrap();
+    for method in Method::all() {
+        method.reducer().fit(&small, Some(2), &()).unwrap();
+    }
+    let neighbors = NeighborSearch::Approximate;
+    fit(&data(12_000, 3), &MenParams { neighbors, ..MenParams::default() }, &()).unwrap();
+}
