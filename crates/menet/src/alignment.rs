@@ -13,11 +13,16 @@ use crate::patches::{Local, Neighborhood, PatchParams, PatchRule, Samples};
 use crate::preprocess::Preprocessed;
 use crate::spectrum::{Extreme, smallest_eigenvalue_from};
 
-/// How well an eigenvector is known, relative to the largest possible eigenvalue, while κ is still too large.
+/// How well an eigenvalue is known, relative to the largest possible one: while κ is still too large, while it is only just
+/// so, once it is nearly right, and to the last digit.
 const ROUGH: f64 = 1e-4;
+const BETTER: f64 = 1e-7;
+const FINE: f64 = 1e-9;
+const FINEST: f64 = 1e-12;
 
-/// The relative change of κ below which rough eigenvectors no longer help.
+/// The relative changes of κ below which it is only just too large, and nearly right.
 const SLOW: f64 = 0.02;
+const SLOWER: f64 = 1e-5;
 
 /// Rows of a sparse matrix that a thread takes at a time.
 const ROWS: usize = 4096;
@@ -97,7 +102,7 @@ impl SparseSymmetric {
     /// # Errors
     /// When the iteration does not converge.
     pub fn smallest_eigenvalue(&self) -> Result<Extreme> {
-        self.smallest_eigenvalue_from(&vec![0.0; self.dim()], 1e-12)
+        self.smallest_eigenvalue_from(&vec![0.0; self.dim()], FINEST)
     }
 
     /// The same to about `tolerance`, relative to the largest possible eigenvalue, from a vector near the one sought.
@@ -202,7 +207,8 @@ impl Alignment {
     /// `λ_min(L(κ))` is concave in κ, so where the bound fails, the κ at which the eigenvector found just meets it,
     /// `xᵀ(attract + bound I)x / xᵀ repel x`, lies beyond the answer still, and nearer: Dinkelbach's iteration, which
     /// converges quadratically from above. Any vector gives a κ that is not below the answer, so that a rough one will do
-    /// until κ hardly moves any more; from there on eigenvalues are exact.
+    /// until κ hardly moves any more. The last step is one down: `λ_min(0) ≥ 0`, so that for a part t of κ concavity gives
+    /// `λ_min(L(tκ)) ≥ t λ_min(L(κ))`, and where that misses the bound by a rounding, t makes up for it.
     ///
     /// # Errors
     /// When an eigenvalue cannot be found, or `monitor` asks to stop.
@@ -212,21 +218,32 @@ impl Alignment {
         bound: f64,
         monitor: &dyn Monitor,
     ) -> Result<Option<(f64, f64)>> {
-        let slack = 1e-12 * (self.attract.spectrum_bound() + bound);
+        let size = self.attract.spectrum_bound() + bound;
         let mut kappa = requested;
         let mut start = vec![0.0; self.attract.dim()];
-        let mut rough = true;
+        let mut tolerance = ROUGH;
         for _ in 0..100 {
             proceed(monitor, Stage::Reduction)?;
             let matrix = self.matrix(kappa)?;
-            let mut smallest = matrix.smallest_eigenvalue_from(&start, if rough { ROUGH } else { 1e-12 })?;
-            if rough && matrix.quadratic(&smallest.vector) >= -bound - slack {
+            let mut smallest = matrix.smallest_eigenvalue_from(&start, tolerance)?;
+            // Closer looks, until a vector shows that the bound does not hold, or the eigenvalue that it does.
+            let slack = |tolerance: f64| size * if tolerance == FINE { 3.0 * FINE } else { FINEST };
+            while matrix.quadratic(&smallest.vector) >= -bound - slack(tolerance) {
+                if tolerance <= FINE && smallest.value >= -bound {
+                    return Ok(Some((kappa, smallest.value)));
+                }
+                if tolerance == FINE && kappa < requested {
+                    return Ok(Some((kappa * (bound / -smallest.value), -bound)));
+                }
+                if tolerance == FINEST && smallest.value >= -bound - slack(tolerance) {
+                    return Ok(Some((kappa, smallest.value)));
+                }
+                if tolerance == FINEST {
+                    break;
+                }
                 proceed(monitor, Stage::Reduction)?;
-                smallest = matrix.smallest_eigenvalue_from(&smallest.vector, 1e-12)?;
-                rough = false;
-            }
-            if !rough && smallest.value >= -bound - slack {
-                return Ok(Some((kappa, smallest.value)));
+                tolerance = if tolerance > FINE { FINE } else { FINEST };
+                smallest = matrix.smallest_eigenvalue_from(&smallest.vector, tolerance)?;
             }
             start.copy_from_slice(&smallest.vector);
             let Some(repel) = self.repel.as_ref().filter(|_| kappa > 0.0) else { return Ok(None) };
@@ -234,7 +251,12 @@ impl Alignment {
             let next = (self.attract.quadratic(x) + bound * dot(x, x)) / repel.quadratic(x);
             // Rounded down a little, so that the last step ends below the bound and not upon it.
             let next = next * (1.0 - 1e-12);
-            rough &= next < (1.0 - SLOW) * kappa;
+            let moved = 1.0 - next / kappa;
+            tolerance = match moved {
+                _ if moved > SLOW => ROUGH,
+                _ if moved > SLOWER => BETTER,
+                _ => FINE,
+            };
             kappa = if next < kappa { next.max(0.0) } else { kappa * (1.0 - 1e-9) };
         }
         Err(Error::Numerical {

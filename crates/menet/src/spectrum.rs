@@ -26,8 +26,9 @@ fn side(entries: usize) -> usize {
 /// An end of a spectrum.
 #[derive(Debug, Clone)]
 pub struct Extreme {
-    /// The Rayleigh quotient of `vector`, which lies above the smallest eigenvalue, minus the residual: a lower bound on
-    /// the eigenvalue that `vector` belongs to, which is the smallest unless the iteration missed it altogether.
+    /// The Rayleigh quotient of `vector`, which lies above the smallest eigenvalue, minus a bound on by how much (Kato and
+    /// Temple's): a lower bound on the eigenvalue that `vector` belongs to, which is the smallest unless the iteration missed
+    /// it altogether.
     pub value: f64,
     /// The unit vector that (nearly) attains it.
     pub vector: Vec<f64>,
@@ -57,19 +58,23 @@ pub fn smallest_eigenvalue_from(
 ) -> Result<Extreme> {
     let n = start.len();
     let tolerance = tolerance * size;
-    let mut basis = Basis { apply, v: Vec::new(), av: Vec::new(), fresh: 0 };
+    let mut basis = Basis { apply, v: Vec::new(), av: Vec::new(), h: Vec::new(), fresh: 0 };
     // A tenth of it points anywhere: the vector sought may have moved to where the old one is zero.
     let tenth = 0.1 * dot(start, start).sqrt() * (3.0 / n.max(1) as f64).sqrt();
     let mut next: Vec<f64> = start.iter().enumerate().map(|(i, x)| x + tenth * scatter(i as u64)).collect();
     for _ in 0..RESTARTS {
         while basis.v.len() < LARGEST.min(n) {
             basis.extend(next, size);
-            next = basis.av[basis.av.len() - 1].clone();
+            next = basis.remainder();
         }
-        let (theta, residual) = basis.rotate(KEPT.min(n))?;
-        let norm = dot(&residual, &residual).sqrt();
-        if norm <= tolerance || n <= LARGEST {
-            return Ok(Extreme { value: theta - norm, vector: basis.v.swap_remove(0) });
+        let values = basis.rotate(KEPT.min(n))?;
+        let (residual, norm) = basis.residual(0, values[0]);
+        // The next eigenvalue is not below this.
+        let second = values.get(1).map_or(f64::INFINITY, |&value| value - basis.residual(1, value).1);
+        let gap = second - values[0];
+        let error = if gap > norm { norm * norm / gap } else { norm };
+        if error <= tolerance || n <= LARGEST {
+            return Ok(Extreme { value: values[0] - error, vector: basis.v.swap_remove(0) });
         }
         next = residual;
     }
@@ -90,6 +95,8 @@ struct Basis<'a> {
     apply: &'a Operator<'a>,
     v: Vec<Vec<f64>>,
     av: Vec<Vec<f64>>,
+    /// `h[k][i] = vᵢ·Avₖ` for i ≤ k.
+    h: Vec<Vec<f64>>,
     fresh: u64,
 }
 
@@ -106,43 +113,65 @@ impl Basis<'_> {
         let mut image = vec![0.0; x.len()];
         (self.apply)(&x, &mut image);
         self.v.push(x);
+        self.h.push(self.along(&image));
         self.av.push(image);
+    }
+
+    /// The products of `x` with the basis.
+    fn along(&self, x: &[f64]) -> Vec<f64> {
+        self.v.par_iter().with_min_len(side(x.len())).map(|v| dot(v, x)).collect()
+    }
+
+    /// Takes so much of the basis off `x`.
+    fn subtract(&self, along: &[f64], x: &mut [f64]) {
+        x.par_chunks_mut(CHUNK).enumerate().for_each(|(c, x)| {
+            for (v, along) in self.v.iter().zip(along) {
+                axpy(-along, &v[c * CHUNK..c * CHUNK + x.len()], x);
+            }
+        });
+    }
+
+    /// What is new in the last image.
+    fn remainder(&self) -> Vec<f64> {
+        let last = self.v.len() - 1;
+        let mut x = self.av[last].clone();
+        self.subtract(&self.h[last], &mut x);
+        x
+    }
+
+    /// What is left of `Avₖ − value vₖ`, and its length.
+    fn residual(&self, k: usize, value: f64) -> (Vec<f64>, f64) {
+        let mut residual = self.av[k].clone();
+        axpy(-value, &self.v[k], &mut residual);
+        let norm = dot(&residual, &residual).sqrt();
+        (residual, norm)
     }
 
     /// Makes `x` orthogonal to the basis and of length 1; `false` if what is new in it is below `least` or rounding.
     fn orthonormalize(&self, x: &mut [f64], least: f64) -> bool {
-        let mut least = least.max(1e-13 * dot(x, x).sqrt());
+        let mut before = dot(x, x).sqrt();
+        let mut least = least.max(1e-13 * before);
         // Until nothing is lost any more: what was rounding beside the whole may not be so beside what is left.
-        for pass in 0..6 {
-            let along: Vec<f64> = self.v.par_iter().with_min_len(side(x.len())).map(|v| -dot(v, x)).collect();
-            x.par_chunks_mut(CHUNK).enumerate().for_each(|(c, x)| {
-                for (v, along) in self.v.iter().zip(&along) {
-                    axpy(*along, &v[c * CHUNK..c * CHUNK + x.len()], x);
-                }
-            });
+        for _ in 0..7 {
+            self.subtract(&self.along(x), x);
             let after = dot(x, x).sqrt();
             if after <= least {
                 return false;
             }
             x.iter_mut().for_each(|x| *x /= after);
-            if pass > 0 && after > 0.9 {
+            if after > 0.9 * before {
                 return true;
             }
-            least = 1e-13;
+            (before, least) = (1.0, 1e-13);
         }
         true
     }
 
-    /// Turns the basis to its Ritz vectors, keeping the lowest. The lowest value, and the residual of its vector.
-    fn rotate(&mut self, keep: usize) -> Result<(f64, Vec<f64>)> {
+    /// Turns the basis to its Ritz vectors, keeping the lowest. Their values.
+    fn rotate(&mut self, keep: usize) -> Result<Vec<f64>> {
         let m = self.v.len();
-        let rows: Vec<Vec<f64>> = (0..m)
-            .into_par_iter()
-            .with_min_len(side(self.v[0].len()))
-            .map(|i| (0..=i).map(|j| dot(&self.v[i], &self.av[j])).collect())
-            .collect();
-        let h = Mat::from_fn(m, m, |i, j| rows[i.max(j)][i.min(j)]);
-        let (values, vectors) = symmetric_eigen(h.as_ref())?;
+        let h = Mat::from_fn(m, m, |i, j| self.h[i.max(j)][i.min(j)]);
+        let (mut values, vectors) = symmetric_eigen(h.as_ref())?;
         let combine = |from: &[Vec<f64>]| -> Vec<Vec<f64>> {
             (0..keep.min(m))
                 .into_par_iter()
@@ -157,9 +186,14 @@ impl Basis<'_> {
                 .collect()
         };
         (self.v, self.av) = (combine(&self.v), combine(&self.av));
-        let mut residual = self.av[0].clone();
-        axpy(-values[0], &self.v[0], &mut residual);
-        Ok((values[0], residual))
+        // Anew, so that rounding does not add up from one restart to the next.
+        self.h = (0..self.v.len())
+            .into_par_iter()
+            .with_min_len(side(self.v[0].len()))
+            .map(|k| self.v[..=k].iter().map(|v| dot(v, &self.av[k])).collect())
+            .collect();
+        values.truncate(keep);
+        Ok(values)
     }
 }
 

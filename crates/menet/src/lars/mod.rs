@@ -66,7 +66,7 @@ use crate::error::{Error, Result};
 use crate::gram::{FactorGram, Gram};
 use crate::linalg::{inner_each, symmetric_product_into};
 use crate::monitor::{Monitor, Stage};
-use crate::regime::GRAM_LIMIT;
+use crate::regime::{GRAM_LIMIT, columns_are_cheaper};
 use problem::{Problem, Shared};
 
 /// The path for one response.
@@ -110,8 +110,8 @@ pub fn lars_paths(
 
 /// The paths of the regressions of every column of `y` (n×d) on the columns of `x` (n×p): `G = XᵀX` and `b = XᵀY`.
 ///
-/// Nothing is centred or scaled. Up to [`GRAM_LIMIT`] variables the Gram matrix is formed; beyond, its entries are
-/// computed from `x`, which is copied only if its columns are not contiguous.
+/// Nothing is centred or scaled. Up to [`GRAM_LIMIT`] variables the Gram matrix is formed if that is cheaper; otherwise its
+/// entries are computed from `x`, which is copied only if its columns are not contiguous.
 ///
 /// # Errors
 /// As [`lars_path`].
@@ -143,7 +143,7 @@ pub fn regression_paths(
         })
         .collect();
     let b = Mat::from_fn(p, y.ncols(), |j, k| rows[j][k]);
-    if p <= GRAM_LIMIT {
+    if p <= GRAM_LIMIT && !columns_are_cheaper(n, p) {
         // Room that is not touched before the product fills it, tile by tile.
         let mut gram = vec![0.0; p * p];
         symmetric_product_into(MatMut::from_column_major_slice_mut(&mut gram, p, p), x, x);
