@@ -76,7 +76,7 @@ bench: wheel
 	target/peers/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall target/wheels/*.whl
 	target/peers/bin/python scripts/bench --growth $(BENCH)
 
-# The stages of a fit in Rust.
+# A fit in Rust and its stages, and the kernels below them, with the rates they reach.
 bench-kernels:
 	cargo bench --workspace --bench '*'
 

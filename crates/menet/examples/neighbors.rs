@@ -9,14 +9,15 @@
 //! `normal` are normal clusters of 20 variables that overlap, `images` 24 factors in 256 variables and some noise, both in
 //! 10 classes; `normal-2` is in 2. `idx` are unpacked files.
 
+#[path = "support/clusters.rs"]
+mod drawn;
+
 use std::time::Instant;
 
 use faer::Mat;
 use menet::neighbors::{Among, NeighborSearch, neighbor_groups_by};
 use menet::preprocess::Preprocessed;
 use menet::{Dataset, Named};
-use rand::{RngExt, SeedableRng};
-use rand_distr::StandardNormal;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -25,9 +26,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let n: usize = n.parse()?;
     let (data, rest) = match (kind.as_str(), rest) {
-        ("normal", _) => (clusters(n, 20, 10, None), rest),
-        ("normal-2", _) => (clusters(n, 20, 2, None), rest),
-        ("images", _) => (clusters(n, 24, 10, Some(256)), rest),
+        ("normal", _) => (drawn::clusters(n, 20, 10, None), rest),
+        ("normal-2", _) => (drawn::clusters(n, 20, 2, None), rest),
+        ("images", _) => (drawn::clusters(n, 24, 10, Some(256)), rest),
         ("idx", [images, labels, rest @ ..]) => (idx(n, images, labels)?, rest),
         _ => return Err(format!("no such data: {kind}").into()),
     };
@@ -53,28 +54,6 @@ fn processor_seconds() -> Option<f64> {
     let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
     let ticks: f64 = fields.get(11)?.parse::<f64>().ok()? + fields.get(12)?.parse::<f64>().ok()?;
     Some(ticks / 100.0)
-}
-
-/// Normal clusters, a class each, of `q` variables; or of as many factors that are seen in `p` variables, each weaker than
-/// the one before.
-fn clusters(n: usize, q: usize, classes: usize, p: Option<usize>) -> Dataset<'static> {
-    let mut rng = rand_pcg::Pcg64::seed_from_u64(7);
-    let mut normal = |scale: f64| scale * rng.sample::<f64, _>(StandardNormal);
-    let centres = Mat::from_fn(classes, q, |_, _| normal(0.5));
-    let z = Mat::from_fn(n, q, |i, k| centres[(i % classes, k)] + normal(1.0));
-    let x = match p {
-        None => z,
-        Some(p) => {
-            let factors = Mat::from_fn(q, p, |k, _| normal(1.0 / (1.0 + k as f64).sqrt()));
-            let mut x = z * factors;
-            for j in 0..p {
-                x.col_as_slice_mut(j).iter_mut().for_each(|x| *x += normal(0.3));
-            }
-            x
-        }
-    };
-    let labels: Vec<usize> = (0..n).map(|i| i % classes).collect();
-    Dataset::from_owned(x, &labels).expect("data that are finite")
 }
 
 /// The first images of an IDX file.
