@@ -1,7 +1,7 @@
 """The solvers: each takes a problem and a number of threads, and returns the work to be timed.
 
 What is done before that, and what the problem makes of the result, is not timed. Who takes one response at a time does
-so in as many processes as there should be threads, with one each.
+so in as many processes as there should be threads, with one each; scikit-learn also in one, as it is called.
 """
 
 import numpy as np
@@ -22,17 +22,28 @@ def spams_lars(problem, threads):
 
 
 def scikit_learn_lars(problem, threads):
+    """As it is called: one response after the other, with as many threads as NumPy's products have."""
+    from sklearn.linear_model import lars_path_gram
+
+    return scikit_learn(problem, lambda arguments, options: [lars_path_gram(*args, **options) for args in arguments])
+
+
+def scikit_learn_processes(problem, threads):
     from numpy_fit import in_processes
     from sklearn.linear_model import lars_path_gram
 
+    return scikit_learn(problem, lambda args, options: in_processes(threads, lars_path_gram, args, **options))
+
+
+def scikit_learn(problem, solve):
     # It counts steps, not variables: near enough for a time.
     options = {"n_samples": 1, "max_iter": problem.K, "method": "lasso", "return_path": False}
 
     def work():
         G = problem.X.T @ problem.X
         G[np.diag_indices_from(G)] += problem.ridge
-        arguments = ((b, G) for b in (problem.X.T @ problem.Y).T)
-        return np.column_stack([path[2] for path in in_processes(threads, lars_path_gram, arguments, **options)])
+        paths = solve(((b, G) for b in (problem.X.T @ problem.Y).T), options)
+        return np.column_stack([path[2] for path in paths])
 
     return work
 
@@ -65,6 +76,13 @@ def menet_fit(problem, threads):
     from menet import ManifoldElasticNet
 
     model = ManifoldElasticNet(n_nonzeros=problem.K, n_jobs=threads)
+    return lambda: model.fit(problem.X, problem.y)
+
+
+def menet_approximate(problem, threads):
+    from menet import ManifoldElasticNet
+
+    model = ManifoldElasticNet(n_nonzeros=problem.K, neighbors="approximate", n_jobs=threads)
     return lambda: model.fit(problem.X, problem.y)
 
 

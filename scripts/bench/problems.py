@@ -67,6 +67,7 @@ class Lars(Problem):
         ("menet", peers.menet_lars),
         ("SPAMS", peers.spams_lars),
         ("scikit-learn", peers.scikit_learn_lars),
+        ("scikit-learn, two processes", peers.scikit_learn_processes),
         ("mlpack", peers.mlpack_lars),
     )
 
@@ -196,7 +197,12 @@ class Fashion(Fit):
 
     n, p, d, K = 60_000, 784, 9, 60
     title = "fit, Fashion-MNIST, n = 60,000, p = 784, d = 9, K = 60"
-    solvers = (("menet", peers.menet_fit), ("menet's PCA", peers.menet_pca), ("menet's FLDA", peers.menet_flda))
+    solvers = (
+        ("menet", peers.menet_fit),
+        ("menet, approximate neighbours", peers.menet_approximate),
+        ("menet's PCA", peers.menet_pca),
+        ("menet's FLDA", peers.menet_flda),
+    )
     parts = (Neighbours,)
 
     def __init__(self):
@@ -212,7 +218,9 @@ class Fashion(Fit):
         if isinstance(out, np.ndarray):
             return {}
         found = super().check(out) if hasattr(out, "kkt_violation_") else {"support": support(out.components_.T)}
-        return found | {"support": f"{found['support']} ({out.score(*self.read('t10k')):.1%} of test)"}
+        recall = getattr(out, "neighbor_recall_", None)
+        recalled = "" if recall is None else f", recall {recall:.3f}"
+        return found | {"support": f"{found['support']} ({out.score(*self.read('t10k')):.1%} of test{recalled})"}
 
     @staticmethod
     def missing():

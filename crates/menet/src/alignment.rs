@@ -14,11 +14,14 @@ use crate::preprocess::Preprocessed;
 use crate::spectrum::{Extreme, smallest_eigenvalue_from};
 
 /// How well an eigenvalue is known, relative to the largest possible one: while κ is still too large, while it is only just
-/// so, once it is nearly right, and to the last digit.
+/// so, once it is nearly right (with many samples), and to the last digit.
 const ROUGH: f64 = 1e-4;
 const BETTER: f64 = 1e-7;
 const FINE: f64 = 1e-9;
 const FINEST: f64 = 1e-12;
+
+/// From so many samples on the last digits of κ are not worth their time.
+const MANY: usize = 5_000;
 
 /// The relative changes of κ below which it is only just too large, and nearly right.
 const SLOW: f64 = 0.02;
@@ -221,18 +224,19 @@ impl Alignment {
         let size = self.attract.spectrum_bound() + bound;
         let mut kappa = requested;
         let mut start = vec![0.0; self.attract.dim()];
+        let fine = if start.len() < MANY { FINEST } else { FINE };
         let mut tolerance = ROUGH;
         for _ in 0..100 {
             proceed(monitor, Stage::Reduction)?;
             let matrix = self.matrix(kappa)?;
             let mut smallest = matrix.smallest_eigenvalue_from(&start, tolerance)?;
             // Closer looks, until a vector shows that the bound does not hold, or the eigenvalue that it does.
-            let slack = |tolerance: f64| size * if tolerance == FINE { 3.0 * FINE } else { FINEST };
+            let slack = |tolerance: f64| size * if tolerance == fine { 3.0 * fine } else { FINEST };
             while matrix.quadratic(&smallest.vector) >= -bound - slack(tolerance) {
-                if tolerance <= FINE && smallest.value >= -bound {
+                if tolerance <= fine && smallest.value >= -bound {
                     return Ok(Some((kappa, smallest.value)));
                 }
-                if tolerance == FINE && kappa < requested {
+                if tolerance == fine && kappa < requested {
                     return Ok(Some((kappa * (bound / -smallest.value), -bound)));
                 }
                 if tolerance == FINEST && smallest.value >= -bound - slack(tolerance) {
@@ -242,7 +246,7 @@ impl Alignment {
                     break;
                 }
                 proceed(monitor, Stage::Reduction)?;
-                tolerance = if tolerance > FINE { FINE } else { FINEST };
+                tolerance = if tolerance > fine { fine } else { FINEST };
                 smallest = matrix.smallest_eigenvalue_from(&smallest.vector, tolerance)?;
             }
             start.copy_from_slice(&smallest.vector);
@@ -255,7 +259,7 @@ impl Alignment {
             tolerance = match moved {
                 _ if moved > SLOW => ROUGH,
                 _ if moved > SLOWER => BETTER,
-                _ => FINE,
+                _ => fine,
             };
             kappa = if next < kappa { next.max(0.0) } else { kappa * (1.0 - 1e-9) };
         }
