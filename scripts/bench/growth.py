@@ -35,7 +35,6 @@ class Curve(NamedTuple):
 
 CURVES = (
     Curve("n", "samples", 2000, {"p": 200, "d": 9, "K": 50}, 2.3, without=("neighbors",)),
-    # From where the data outgrow most caches; the step into memory is not growth.
     Curve("p", "variables", 20_000, {"n": 200, "d": 4, "K": 50}, 2.3),
     Curve("d", "axes", 4, {"n": 1040, "p": 2000, "K": 200}, 2.2, lars=True),
     Curve("K", "nonzeros", 12, {"n": 600, "p": 3000, "d": 39}, 4.5, lars=True),
