@@ -117,7 +117,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin
         Returns
         -------
         ndarray of shape (n_samples, n_components)
-            The projected samples, or a frame if ``set_output`` asked for one. They are computed in double precision, and
+            The projected samples, or a frame if ``set_output`` asked for one. They are computed in double precision;
             those of float32 samples are given as float32.
         """
         return self._project(X, single=True)
