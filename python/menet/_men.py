@@ -431,7 +431,8 @@ class _Training:
     def _projected(self, mean: Floats, axes: Floats, threads: int) -> Floats:
         if self.alone:
             mean, axes = mean[self.variables], np.ascontiguousarray(axes[:, self.variables])
-        return project(self.X, mean, axes, threads)
+        projected: Floats = project(self.X, mean, axes, threads)
+        return projected
 
 
 def _classes(names: list[str], kind: str | None) -> NDArray[Any]:
