@@ -27,6 +27,9 @@ const MANY: usize = 5_000;
 const SLOW: f64 = 0.02;
 const SLOWER: f64 = 1e-5;
 
+/// The last step down leaves more than this of κ.
+const LONGEST_STEP_DOWN: f64 = 0.999;
+
 /// Rows of a sparse matrix that a thread takes at a time.
 const ROWS: usize = 4096;
 
@@ -233,14 +236,13 @@ impl Alignment {
             // Closer looks, until a vector shows that the bound does not hold, or the eigenvalue that it does.
             let slack = |tolerance: f64| size * if tolerance == fine { 3.0 * fine } else { FINEST };
             while matrix.quadratic(&smallest.vector) >= -bound - slack(tolerance) {
-                if tolerance <= fine && smallest.value >= -bound {
+                if tolerance <= fine && smallest.value >= -bound - FINEST * size {
                     return Ok(Some((kappa, smallest.value)));
                 }
-                if tolerance == fine && kappa < requested {
-                    return Ok(Some((kappa * (bound / -smallest.value), -bound)));
-                }
-                if tolerance == FINEST && smallest.value >= -bound - slack(tolerance) {
-                    return Ok(Some((kappa, smallest.value)));
+                // Not where it would be a long one: the bound is 0 for a floor of 1.
+                let part = bound / -smallest.value;
+                if tolerance <= fine && kappa < requested && part > LONGEST_STEP_DOWN {
+                    return Ok(Some((kappa * part, -bound)));
                 }
                 if tolerance == FINEST {
                     break;
