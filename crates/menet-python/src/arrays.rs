@@ -4,9 +4,7 @@ use faer::{Mat, MatRef};
 use menet::sparse::{SparseMatrix, SparseVector};
 use menet::{Dataset, Error, Projection, Real, Result};
 use numpy::ndarray::{Array2, ShapeBuilder};
-use numpy::{
-    Element, IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
-};
+use numpy::{Element, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
@@ -138,14 +136,16 @@ impl<'a> View<'a> {
         data.with_class_names(classes)
     }
 
-    /// The samples as `projection` projects them, one after the other.
-    pub(crate) fn project<Z: Real>(self, projection: &Projection) -> Result<Vec<Z>> {
+    /// The samples as `projection` projects them, one after the other into `z`.
+    pub(crate) fn project<Z: Real>(self, projection: &Projection, z: &mut [Z]) -> Result<()> {
         match self {
-            View::Double(x) => projection.transform_rows(x),
-            View::Single(x) => projection.transform_rows(x),
+            View::Double(x) => projection.transform_into(x, z),
+            View::Single(x) => projection.transform_into(x, z),
             View::Sparse(x) => {
-                let z = projection.transform_sparse(&x.matrix()?)?;
-                Ok(z.row_iter().flat_map(|row| row.iter().map(|&z| Z::nearest(z))).collect())
+                let dense = projection.transform_sparse(&x.matrix()?)?;
+                let values = dense.row_iter().flat_map(|row| row.iter());
+                z.iter_mut().zip(values).for_each(|(z, &value)| *z = Z::nearest(value));
+                Ok(())
             }
         }
     }
@@ -194,15 +194,6 @@ pub(crate) fn vector<'a, T: Element>(array: &'a PyReadonlyArray1<'_, T>) -> PyRe
 /// A matrix as a NumPy array, by rows.
 pub(crate) fn array<'py>(py: Python<'py>, x: MatRef<'_, f64>) -> Bound<'py, PyArray2<f64>> {
     PyArray2::from_owned_array(py, Array2::from_shape_fn(x.shape(), |(i, j)| x[(i, j)]))
-}
-
-/// The rows of a matrix, one after the other, as a NumPy array, without a copy.
-pub(crate) fn rows<T: Element>(
-    py: Python<'_>,
-    values: Vec<T>,
-    shape: [usize; 2],
-) -> PyResult<Bound<'_, PyArray2<T>>> {
-    values.into_pyarray(py).reshape(shape)
 }
 
 /// Sparse columns of `rows` entries as a NumPy array, by columns.

@@ -30,7 +30,7 @@ use rand::{RngExt, SeedableRng};
 use rand_distr::StandardNormal;
 
 /// Times `kernel`, which does `work`.
-fn time<T>(criterion: &mut Criterion, name: &str, work: Throughput, kernel: impl Fn() -> Result<T>) {
+fn time<T>(criterion: &mut Criterion, name: &str, work: Throughput, mut kernel: impl FnMut() -> Result<T>) {
     let (group, name) = name.split_once('/').expect("a name has a group");
     let mut group = criterion.benchmark_group(group);
     group.throughput(work);
@@ -141,7 +141,8 @@ fn projection(criterion: &mut Criterion) -> Result<()> {
 fn dense<T: Real>(criterion: &mut Criterion, name: &str, projection: &Projection, rows: &[T]) {
     let p = projection.variables();
     let x = MatRef::from_row_major_slice(rows, rows.len() / p, p);
-    time(criterion, name, BytesDecimal(size_of_val(rows) as u64), || projection.transform_rows::<T, T>(x));
+    let mut z = vec![T::default(); x.nrows() * projection.components()];
+    time(criterion, name, BytesDecimal(size_of_val(rows) as u64), || projection.transform_into(x, &mut z));
 }
 
 /// The nearest of 10,000 samples of 9 coordinates to each of 5,000.

@@ -1,6 +1,6 @@
 //! A fitted projection, and its application.
 
-use faer::{Mat, MatRef};
+use faer::{ContiguousFwd, Mat, MatRef};
 use rayon::prelude::*;
 
 use crate::dataset::{Real, check_finite};
@@ -12,9 +12,15 @@ use crate::sparse::SparseVector;
 const ROWS: usize = 128;
 const LANES: usize = 8;
 
+/// Axes whose sums are formed side by side.
+const TOGETHER: usize = 3;
+
 /// Bytes of samples that are looked through before they are projected: from one end to the other, as memory is read fastest,
 /// and no more than the cache of a core keeps.
 const LOOKED_THROUGH: usize = 1 << 18;
+
+/// Samples whose values lie side by side.
+type ByRows<'a, T> = MatRef<'a, T, usize, usize, isize, ContiguousFwd>;
 
 /// `z = (x − mean) W` with sparse columns of W, in the units of the data.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,28 +82,52 @@ impl Projection {
     /// # Errors
     /// When the number of columns is not p, or a value is not finite.
     pub fn transform<T: Real>(&self, x: MatRef<'_, T>) -> Result<Mat<f64>> {
-        match self.by_rows::<T, f64>(x)? {
-            Some(z) => Ok(MatRef::from_row_major_slice(&z, x.nrows(), self.components()).to_owned()),
-            None => self.by_columns(x),
-        }
+        let Some(rows) = x.try_as_row_major() else { return self.by_columns(x) };
+        let mut z = vec![0.0; x.nrows() * self.components()];
+        self.by_rows(rows, &mut z)?;
+        Ok(MatRef::from_row_major_slice(&z, x.nrows(), self.components()).to_owned())
     }
 
-    /// The same, sample after sample, computed in double precision and given in either.
+    /// The same, sample after sample into `z` (n d numbers), computed in double precision and given in either.
     ///
     /// # Errors
-    /// As [`Self::transform`].
-    pub fn transform_rows<T: Real, Z: Real>(&self, x: MatRef<'_, T>) -> Result<Vec<Z>> {
-        match self.by_rows(x)? {
-            Some(z) => Ok(z),
-            None => {
-                let z = self.by_columns(x)?;
-                Ok((0..x.nrows()).flat_map(|i| z.row(i).iter().map(|&z| Z::nearest(z))).collect())
+    /// As [`Self::transform`], or when `z` is of another length. What `z` holds then has no meaning.
+    pub fn transform_into<T: Real, Z: Real>(&self, x: MatRef<'_, T>, z: &mut [Z]) -> Result<()> {
+        let (n, d) = (x.nrows(), self.components());
+        if z.len() != n * d {
+            let why = format!("there are {n} samples and {d} axes");
+            return Err(Error::Size {
+                what: "the room for projections",
+                given: z.len(),
+                expected: n * d,
+                why,
+            });
+        }
+        if let Some(rows) = x.try_as_row_major() {
+            return self.by_rows(rows, z);
+        }
+        let columns = self.by_columns(x)?;
+        for (z, row) in z.chunks_mut(d.max(1)).zip(columns.row_iter()) {
+            for (z, &value) in z.iter_mut().zip(row.iter()) {
+                *z = Z::nearest(value);
             }
         }
+        Ok(())
+    }
+
+    /// Refuses samples of another number of variables.
+    fn check_variables(&self, given: usize) -> Result<()> {
+        let expected = self.variables();
+        if given == expected {
+            return Ok(());
+        }
+        let why = format!("the projection was learned from {expected} variables");
+        Err(Error::Size { what: "a sample", given, expected, why })
     }
 
     /// Down the columns that are used, axis by axis.
     fn by_columns<T: Real>(&self, x: MatRef<'_, T>) -> Result<Mat<f64>> {
+        self.check_variables(x.ncols())?;
         check_finite("the data", x)?;
         let project = |axis: &SparseVector| {
             let mut z = vec![0.0; x.nrows()];
@@ -112,23 +142,17 @@ impl Projection {
         Ok(from_columns(x.nrows(), &columns))
     }
 
-    /// Sample by sample, where those lie in memory one after the other (none if they do not): the same sums in the same
-    /// order, and memory is read once.
-    fn by_rows<T: Real, Z: Real>(&self, x: MatRef<'_, T>) -> Result<Option<Vec<Z>>> {
-        if x.ncols() != self.variables() {
-            let why = format!("the projection was learned from {} variables", self.variables());
-            return Err(Error::Size { what: "a sample", given: x.ncols(), expected: self.variables(), why });
-        }
-        let Some(rows) = x.try_as_row_major() else { return Ok(None) };
+    /// Sample by sample, where the values of each lie side by side: the same sums in the same order, and memory is read once.
+    fn by_rows<T: Real, Z: Real>(&self, x: ByRows<'_, T>, z: &mut [Z]) -> Result<()> {
+        self.check_variables(x.ncols())?;
         let (n, d) = (x.nrows(), self.components());
-        let mut z = vec![Z::default(); n * d];
+        let sample = |i: usize| x.row(i).as_slice();
         let used = Used::new(self);
         let together = LOOKED_THROUGH / (LANES * x.ncols() * size_of::<T>()).max(1);
         let together = LANES * together.clamp(1, ROWS / LANES);
         let project = |(block, z): (usize, &mut [Z])| {
-            let samples: Vec<&[T]> =
-                (block * ROWS..n.min((block + 1) * ROWS)).map(|i| rows.row(i).as_slice()).collect();
-            let mut centred = vec![[0.0; LANES]; used.variables.len()];
+            let samples: Vec<&[T]> = (block * ROWS..n.min((block + 1) * ROWS)).map(sample).collect();
+            let mut centred = vec![[0.0; LANES]; used.variables.len() + 1];
             samples.chunks(together).zip(z.chunks_mut((together * d).max(1))).all(|(samples, z)| {
                 let usable = samples.iter().all(|sample| T::all_usable(sample));
                 if usable {
@@ -140,13 +164,10 @@ impl Projection {
             })
         };
         let usable = match d {
-            0 => (0..n).all(|i| T::all_usable(rows.row(i).as_slice())),
+            0 => (0..n).all(|i| T::all_usable(sample(i))),
             _ => z.par_chunks_mut(ROWS * d).enumerate().all(project),
         };
-        if !usable {
-            check_finite("the data", x)?;
-        }
-        Ok(Some(z))
+        if usable { Ok(()) } else { check_finite("the data", x.as_dyn_stride()) }
     }
 }
 
@@ -154,7 +175,10 @@ impl Projection {
 struct Used {
     /// With their means.
     variables: Vec<(usize, f64)>,
-    axes: Vec<Vec<(usize, f64)>>,
+    /// A few at a time, since a sum waits for its last term: places among the variables and weights. Where an axis has no
+    /// more, it takes the place after the last, where all is 0.
+    axes: Vec<Vec<[(usize, f64); TOGETHER]>>,
+    components: usize,
 }
 
 impl Used {
@@ -164,39 +188,59 @@ impl Used {
         variables.sort_unstable();
         variables.dedup();
         let place = |j: usize| variables.partition_point(|&other| other < j);
-        let axes =
-            projection.axes.iter().map(|axis| axis.iter().map(|(j, weight)| (place(j), weight)).collect());
-        let axes = axes.collect();
-        Used { variables: variables.iter().map(|&j| (j, projection.mean[j])).collect(), axes }
+        let nothing = (variables.len(), 0.0);
+        let together = |axes: &[SparseVector]| {
+            let longest = axes.iter().map(SparseVector::nonzeros).max().unwrap_or(0);
+            let mut steps = vec![[nothing; TOGETHER]; longest];
+            for (a, axis) in axes.iter().enumerate() {
+                for (step, (j, weight)) in steps.iter_mut().zip(axis.iter()) {
+                    step[a] = (place(j), weight);
+                }
+            }
+            steps
+        };
+        let axes = projection.axes.chunks(TOGETHER).map(together).collect();
+        let components = projection.axes.len();
+        Used { variables: variables.iter().map(|&j| (j, projection.mean[j])).collect(), axes, components }
     }
 
     /// Projects up to [`LANES`] samples side by side. `centred` is room for the variables.
     fn project<T: Real, Z: Real>(&self, samples: &[&[T]], centred: &mut [[f64; LANES]], z: &mut [Z]) {
-        let (d, last) = (self.axes.len(), samples.len() - 1);
+        let (d, last) = (self.components, samples.len() - 1);
         // The last sample stands in for those that are not there.
         let samples: [&[T]; LANES] = std::array::from_fn(|r| samples[r.min(last)]);
         vectorized(
             #[inline(always)]
             || {
-                // All of one length, so that one look at it does for the eight.
+                // All of one length, so that one look at it does for the eight; by name, or compilers do not see it.
                 let p = samples[0].len();
-                let [s0, s1, s2, s3, s4, s5, s6, s7] = samples.map(|sample| &sample[..p]);
+                let [s0, s1, s2, s3, s4, s5, s6, s7] = samples;
+                let (s0, s1, s2, s3) = (&s0[..p], &s1[..p], &s2[..p], &s3[..p]);
+                let (s4, s5, s6, s7) = (&s4[..p], &s5[..p], &s6[..p], &s7[..p]);
                 for (centred, &(j, mean)) in centred.iter_mut().zip(&self.variables) {
                     let values = [s0[j], s1[j], s2[j], s3[j], s4[j], s5[j], s6[j], s7[j]];
                     for r in 0..LANES {
                         centred[r] = values[r].into() - mean;
                     }
                 }
-                for (k, axis) in self.axes.iter().enumerate() {
-                    let mut sums = [0.0; LANES];
-                    for &(place, weight) in axis {
-                        let centred = &centred[place];
+                for (g, steps) in self.axes.iter().enumerate() {
+                    let [mut s0, mut s1, mut s2] = [[0.0; LANES]; TOGETHER];
+                    for &[(p0, w0), (p1, w1), (p2, w2)] in steps {
+                        let (c0, c1, c2) = (&centred[p0], &centred[p1], &centred[p2]);
                         for r in 0..LANES {
-                            sums[r] += centred[r] * weight;
+                            s0[r] += c0[r] * w0;
+                        }
+                        for r in 0..LANES {
+                            s1[r] += c1[r] * w1;
+                        }
+                        for r in 0..LANES {
+                            s2[r] += c2[r] * w2;
                         }
                     }
-                    for r in 0..=last {
-                        z[r * d + k] = Z::nearest(sums[r]);
+                    for (k, sums) in (g * TOGETHER..d).zip([s0, s1, s2]) {
+                        for r in 0..=last {
+                            z[r * d + k] = Z::nearest(sums[r]);
+                        }
                     }
                 }
             },
@@ -231,19 +275,16 @@ mod tests {
             projection.transform(x.subrows(0, 199)).unwrap(),
             "whole numbers lose nothing in single precision"
         );
-        let (given, exact) =
-            (single.transpose(), projection.transform_rows::<_, f64>(single.transpose()).unwrap());
-        let rounded: Vec<f32> = exact.iter().map(|&z| z as f32).collect();
-        assert_eq!(
-            projection.transform_rows::<_, f32>(given).unwrap(),
-            rounded,
-            "only the result is rounded"
-        );
-        assert_eq!(
-            projection.transform_rows::<_, f32>(given.to_owned().as_ref()).unwrap(),
-            rounded,
-            "by columns"
-        );
+        let given = single.transpose();
+        let (mut exact, mut rounded) = (vec![0f64; 3 * 199], vec![0f32; 3 * 199]);
+        projection.transform_into(given, &mut exact).unwrap();
+        let expected: Vec<f32> = exact.iter().map(|&z| z as f32).collect();
+        projection.transform_into(given, &mut rounded).unwrap();
+        assert_eq!(rounded, expected, "only the result is rounded");
+        projection.transform_into(given.to_owned().as_ref(), &mut rounded).unwrap();
+        assert_eq!(rounded, expected, "by columns");
+        let error = projection.transform_into(given, &mut rounded[1..]).unwrap_err();
+        assert!(matches!(error, Error::Size { given: 596, expected: 597, .. }));
         let empty: Mat<f64> = Mat::zeros(0, 4);
         assert_eq!(projection.transform(empty.as_ref()).unwrap().shape(), (0, 3));
     }
@@ -262,7 +303,7 @@ mod tests {
         let axes = vec![SparseVector::from_pairs(vec![(0, 1.0)])];
         let error = Projection::new(vec![0.0; 3], axes)
             .unwrap()
-            .transform_rows::<_, f32>(rows.transpose())
+            .transform_into(rows.transpose(), &mut [0f32; 100])
             .unwrap_err();
         assert!(matches!(error, Error::NotFinite { row: 70, column: 1, .. }), "an unused variable, too");
         let axis = SparseVector::from_pairs(vec![(7, 1.0)]);
