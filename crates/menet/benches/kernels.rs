@@ -169,7 +169,7 @@ fn normal(seed: u64, rows: usize, columns: usize) -> Mat<f64> {
 fn regression(x: Mat<f64>, d: usize) -> Result<(Mat<f64>, Mat<f64>)> {
     let (n, p) = x.shape();
     let data = Dataset::from_owned(x, &vec![0; n])?;
-    let x = Preprocessed::new(&data, None)?.unit_columns();
+    let x = Preprocessed::new(&data, None)?.with_unit_columns().x;
     let weights = normal(1, p, d);
     let weights = Mat::from_fn(p, d, |j, k| if (j + 7 * k) % 50 == 0 { 5.0 * weights[(j, k)] } else { 0.0 });
     let y = &x * weights + normal(0, n, d);

@@ -133,7 +133,7 @@ impl Alignment {
     /// When a patch cannot be built, or `monitor` asks to stop.
     pub fn new(
         data: &Dataset<'_>,
-        preprocessed: &Preprocessed,
+        preprocessed: &Preprocessed<'_>,
         rule: &dyn PatchRule,
         params: &PatchParams,
         monitor: &dyn Monitor,
@@ -279,7 +279,7 @@ impl Alignment {
 /// When `monitor` asks to stop.
 pub fn related(
     data: &Dataset<'_>,
-    preprocessed: &Preprocessed,
+    preprocessed: &Preprocessed<'_>,
     rule: &dyn PatchRule,
     params: &PatchParams,
     search: NeighborSearch,

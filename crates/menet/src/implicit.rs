@@ -224,7 +224,7 @@ pub(crate) mod tests {
         let data = Dataset::new(x.as_ref(), &[0, 1, 0, 1, 0, 1, 0, 1, 0]).unwrap();
         let dense = Preprocessed::new(&data, None).unwrap();
         let implicit = Implicit::new(&SparseMatrix::from_dense(x.as_ref()).unwrap()).unwrap();
-        let unit = dense.unit_columns();
+        let unit = dense.clone().with_unit_columns().x;
         let solver = implicit.solver_columns(true);
         let lengths = solver.squared_lengths();
         for j in 0..8 {

@@ -12,7 +12,7 @@ use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_s
 use faer::linalg::evd::{self, ComputeEigenvectors};
 use faer::linalg::matmul::{matmul, triangular};
 use faer::linalg::svd::{self, ComputeSvdVectors};
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use faer::{Accum, ColMut, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
@@ -38,7 +38,7 @@ impl Matrix<'_> {
 }
 
 /// Columns of a tile: wide enough for faer's blocking, narrow enough to share among threads.
-const TILE: usize = 128;
+pub(crate) const TILE: usize = 128;
 
 /// `out = a · b`, tiled over the columns of `out`.
 pub(crate) fn product_into(out: MatMut<'_, f64>, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
@@ -55,15 +55,23 @@ pub(crate) fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
     out
 }
 
+/// `a · b` in the place of `b`, for a square `a`.
+pub(crate) fn multiply_in_place(a: MatRef<'_, f64>, b: MatMut<'_, f64>) {
+    b.par_column_tiles().for_each(|mut tile| {
+        let mut image = Mat::zeros(a.nrows(), tile.ncols());
+        matmul(image.as_mut(), Accum::Replace, a, tile.as_ref(), 1.0, Par::Seq);
+        tile.copy_from(&image);
+    });
+}
+
 /// `aᵀ b`, entry by entry: unlike a blocked product, a column of the result does not depend on how many others `b`
 /// has.
 pub(crate) fn inner_products(a: &Mat<f64>, b: MatRef<'_, f64>) -> Mat<f64> {
     let b = b.to_owned();
-    let columns: Vec<Vec<f64>> = (0..b.ncols())
-        .into_par_iter()
-        .map(|k| (0..a.ncols()).map(|j| dot(column(a, j), column(&b, k))).collect())
-        .collect();
-    from_columns(a.ncols(), &columns)
+    let entry = |j: usize, k: usize| dot(column(a, j), column(&b, k));
+    let rows: Vec<Vec<f64>> =
+        (0..a.ncols()).into_par_iter().map(|j| (0..b.ncols()).map(|k| entry(j, k)).collect()).collect();
+    Mat::from_fn(a.ncols(), b.ncols(), |j, k| rows[j][k])
 }
 
 /// The symmetric `aᵀ · b`, of which only the lower half is computed, then mirrored.
@@ -125,7 +133,7 @@ fn mirror_small(mut a: MatMut<'_, f64>) {
 }
 
 /// `out = aᵀ`, in cache-sized squares.
-fn transpose_into(mut out: MatMut<'_, f64>, a: MatRef<'_, f64>) {
+pub(crate) fn transpose_into(mut out: MatMut<'_, f64>, a: MatRef<'_, f64>) {
     const SQUARE: usize = 32;
     for i in (0..a.nrows()).step_by(SQUARE) {
         for j in (0..a.ncols()).step_by(SQUARE) {
@@ -138,12 +146,22 @@ fn transpose_into(mut out: MatMut<'_, f64>, a: MatRef<'_, f64>) {
 }
 
 /// Splits a matrix into tiles of [`TILE`] columns for rayon.
-trait ParColumnTiles<'a> {
-    fn par_column_tiles(self) -> rayon::vec::IntoIter<MatMut<'a, f64>>;
+pub(crate) trait ParColumnTiles {
+    type Tile;
+    fn par_column_tiles(self) -> rayon::vec::IntoIter<Self::Tile>;
 }
 
-impl<'a> ParColumnTiles<'a> for MatMut<'a, f64> {
-    fn par_column_tiles(self) -> rayon::vec::IntoIter<MatMut<'a, f64>> {
+impl<'a> ParColumnTiles for MatRef<'a, f64> {
+    type Tile = MatRef<'a, f64>;
+    fn par_column_tiles(self) -> rayon::vec::IntoIter<Self::Tile> {
+        let tile = |start| self.subcols(start, TILE.min(self.ncols() - start));
+        (0..self.ncols()).step_by(TILE).map(tile).collect::<Vec<_>>().into_par_iter()
+    }
+}
+
+impl<'a> ParColumnTiles for MatMut<'a, f64> {
+    type Tile = MatMut<'a, f64>;
+    fn par_column_tiles(self) -> rayon::vec::IntoIter<Self::Tile> {
         let mut tiles = Vec::with_capacity(self.ncols().div_ceil(TILE));
         let mut rest = self;
         while rest.ncols() > TILE {
@@ -222,9 +240,10 @@ pub(crate) fn thin_svd(a: MatRef<'_, f64>) -> Result<ThinSvd> {
     svd_with(a, ComputeSvdVectors::Thin)
 }
 
-/// As [`thin_svd`] without the right vectors: `v` has no columns.
+/// As [`thin_svd`] without the right vectors: `v` has no columns. Of a wide matrix `a = Rᵀ Qᵀ`, that of the triangle.
 pub(crate) fn left_svd(a: MatRef<'_, f64>) -> Result<ThinSvd> {
-    svd_with(a, ComputeSvdVectors::No)
+    let triangle = (a.ncols() > 2 * a.nrows()).then(|| upper_triangle(a.transpose()));
+    svd_with(triangle.as_ref().map_or(a, |triangle| triangle.transpose()), ComputeSvdVectors::No)
 }
 
 /// The singular values of `a`, falling, cut where they become rounding error. Of a tall matrix, those of the triangle of
@@ -305,6 +324,11 @@ pub(crate) fn from_columns(rows: usize, columns: &[Vec<f64>]) -> Mat<f64> {
 /// Column `j` as a slice.
 pub(crate) fn column(a: &Mat<f64>, j: usize) -> &[f64] {
     a.col_as_slice(j)
+}
+
+/// A column of a matrix that stores them one after the other.
+pub(crate) fn slice_mut(column: ColMut<'_, f64>) -> &mut [f64] {
+    column.try_as_col_major_mut().expect("columns are stored in one piece").as_slice_mut()
 }
 
 /// Column `j` as a slice to write to.

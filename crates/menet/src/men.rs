@@ -199,11 +199,12 @@ fn stages(data: &Dataset<'_>, params: &MenParams, clock: &mut Clock<'_>) -> Resu
     let y = clock.time(Stage::Target, || {
         target(data, &pre, params.target, params.target_shrinkage, params.components)
     })?;
-    let problem = clock.time(Stage::Reduction, || {
-        let x = if params.standardize { pre.unit_columns() } else { pre.x.clone() };
-        reduce(x, y.as_ref(), &alignment, &params.reduction_params(), monitor)
+    let (mean, norms, problem) = clock.time(Stage::Reduction, || {
+        let Preprocessed { x, mean, norms, .. } =
+            if params.standardize { pre.with_unit_columns() } else { pre };
+        Ok((mean, norms, reduce(x, y.as_ref(), &alignment, &params.reduction_params(), monitor)?))
     })?;
-    Ok(Stages { mean: pre.mean, norms: pre.norms, recall, problem })
+    Ok(Stages { mean, norms, recall, problem })
 }
 
 /// The same for data that stay sparse.

@@ -28,7 +28,9 @@ use crate::conjugate::Smoother;
 use crate::error::{Error, Result, check};
 use crate::gram::{FactorGram, Gram};
 use crate::implicit::Columns;
-use crate::linalg::{cholesky, cholesky_solve, inner_products, product, symmetric_eigen, symmetric_product};
+use crate::linalg::{
+    cholesky, cholesky_solve, inner_products, multiply_in_place, symmetric_eigen, symmetric_product,
+};
 use crate::monitor::Monitor;
 use crate::named::Named;
 use crate::regime::{DENSE_LIMIT, GRAM_LIMIT, Given, GramForm, Regime, Route};
@@ -211,7 +213,7 @@ impl LassoProblem {
 /// # Errors
 /// When a parameter is out of range, sizes disagree, the policy refuses, a decomposition fails, or `monitor` asks to stop.
 pub fn reduce(
-    x: Mat<f64>,
+    mut x: Mat<f64>,
     y: MatRef<'_, f64>,
     alignment: &Alignment,
     params: &ReductionParams,
@@ -226,13 +228,15 @@ pub fn reduce(
     let b = inner_products(&x, y);
     if floor {
         let (factor, definiteness) = floored_factor(alignment, params)?;
-        let gram = GramSource::from_factor(product(factor.as_ref(), x.as_ref()), regime.gram);
+        multiply_in_place(factor.as_ref(), x.as_mut());
+        let gram = GramSource::from_factor(x, regime.gram);
         return Ok(LassoProblem { gram, b, definiteness, regime, built: None });
     }
     let (laplacian, definiteness) = admissible(alignment, params, monitor)?;
     if regime.route == Route::Dense {
         let factor = dense_factor(&laplacian, params)?;
-        let gram = GramSource::from_factor(product(factor.as_ref(), x.as_ref()), regime.gram);
+        multiply_in_place(factor.as_ref(), x.as_mut());
+        let gram = GramSource::from_factor(x, regime.gram);
         return Ok(LassoProblem { gram, b, definiteness, regime, built: None });
     }
     let smoother = Smoother::new(&laplacian, params.alpha, params.beta, CG_TOLERANCE);

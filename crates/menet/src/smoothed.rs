@@ -305,7 +305,7 @@ mod tests {
         let x = crate::implicit::tests::awkward();
         let data = Dataset::new(x.as_ref(), &[0, 1, 0, 1, 0, 1, 0, 1, 0]).unwrap();
         let factor = Mat::from_fn(9, 9, |i, j| ((i * 31 + j * 17) % 11) as f64 - 5.0);
-        let full = &factor * Preprocessed::new(&data, None).unwrap().unit_columns();
+        let full = &factor * Preprocessed::new(&data, None).unwrap().with_unit_columns().x;
         let full = full.transpose() * &full;
         let implicit = Implicit::new(&SparseMatrix::from_dense(x.as_ref()).unwrap()).unwrap();
         let (rows, support) = ([7, 0, 3], [6, 0, 5]);

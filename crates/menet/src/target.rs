@@ -44,7 +44,7 @@ impl Named for TargetKind {
 /// When the class centres coincide, or have fewer directions than `components`.
 pub fn target(
     data: &Dataset<'_>,
-    preprocessed: &Preprocessed,
+    preprocessed: &Preprocessed<'_>,
     kind: TargetKind,
     shrinkage: f64,
     components: Option<usize>,
@@ -118,7 +118,7 @@ fn class_centres(data: &Dataset<'_>, x: &Mat<f64>) -> Mat<f64> {
 }
 
 /// The samples in PCA space, whitened: `T C⁻ᵀ` where `C Cᵀ = S_w + γ (tr S_w / r) I`.
-fn whitened(data: &Dataset<'_>, preprocessed: &Preprocessed, shrinkage: f64) -> Result<Mat<f64>> {
+fn whitened(data: &Dataset<'_>, preprocessed: &Preprocessed<'_>, shrinkage: f64) -> Result<Mat<f64>> {
     let svd = left_svd(preprocessed.x.as_ref())?;
     let (n, r) = (data.samples(), svd.s.len());
     let scores = Mat::from_fn(n, r, |i, k| svd.u[(i, k)] * svd.s[k]);
@@ -136,7 +136,7 @@ fn whitened(data: &Dataset<'_>, preprocessed: &Preprocessed, shrinkage: f64) -> 
 /// `S_w` does not, and outside the range of the samples it is zero, so that nothing but r depends on it.
 fn whitened_centres(
     data: &Dataset<'_>,
-    preprocessed: &Preprocessed,
+    preprocessed: &Preprocessed<'_>,
     shrinkage: f64,
 ) -> Result<(Mat<f64>, f64)> {
     let x = &preprocessed.x;

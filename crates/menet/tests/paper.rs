@@ -79,7 +79,8 @@ fn small_problem(seed: u64, ridge: f64) -> (Dataset<'static>, MenParams, Mat<f64
     let params = MenParams { ridge, kappa: 0.01, nonzeros: Some(9), ..MenParams::default() };
     let pre = Preprocessed::new(&data, None).unwrap();
     let y = target(&data, &pre, params.target, params.target_shrinkage, None).unwrap();
-    (data, params, pre.unit_columns(), y)
+    let x = pre.with_unit_columns().x;
+    (data, params, x, y)
 }
 
 #[test]

@@ -28,9 +28,9 @@ const ROUNDING: f64 = 1e-11;
 const UNCONSTRAINED: f64 = 1e-12;
 
 /// The data on their principal axes.
-pub(super) struct PcaSpace {
+pub(super) struct PcaSpace<'a> {
     /// The data, centred.
-    pub(super) pre: Preprocessed,
+    pub(super) pre: Preprocessed<'a>,
     /// Scores of length 1, n×r.
     pub(super) u: Mat<f64>,
     /// Singular values, falling.
@@ -38,9 +38,9 @@ pub(super) struct PcaSpace {
     v: Mat<f64>,
 }
 
-impl PcaSpace {
+impl<'a> PcaSpace<'a> {
     /// The space of the first `rank` principal axes, fewer if the data have fewer.
-    pub(super) fn new(data: &Dataset<'_>, rank: Option<usize>) -> Result<Self> {
+    pub(super) fn new(data: &'a Dataset<'_>, rank: Option<usize>) -> Result<Self> {
         at_least_one("pca_rank", rank)?;
         let pre = Preprocessed::new(data, None)?;
         let mut svd = thin_svd(pre.x.as_ref())?;

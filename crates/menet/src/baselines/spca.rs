@@ -274,7 +274,8 @@ mod tests {
     #[test]
     fn the_objective_is_no_worse_than_by_coordinate_descent() {
         let (x, json) = oracles();
-        let pre = Preprocessed::new(&data(&x), None).unwrap();
+        let data = data(&x);
+        let pre = Preprocessed::new(&data, None).unwrap();
         for case in json["spca"].as_array().unwrap() {
             let number = |name: &str| case[name].as_f64().unwrap();
             let (ridge, l1) = (number("ridge"), number("l1"));

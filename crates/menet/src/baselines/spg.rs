@@ -93,8 +93,8 @@ impl Reducer for Spg {
         let d = components.or(self.components).unwrap_or((data.classes().len() - 1).max(1));
         let y = graph_embedding(&laplacian, &pre.x, d)?;
 
-        let x = pre.unit_columns();
-        let b = inner_products(&x, y.as_ref());
+        let pre = pre.with_unit_columns();
+        let b = inner_products(&pre.x, y.as_ref());
         let factors = pre.norms.iter().map(|&norm| if norm > 0.0 { 1.0 } else { f64::INFINITY }).collect();
         let options = LarsOptions {
             ridge: self.ridge,
@@ -102,7 +102,8 @@ impl Reducer for Spg {
             max_nonzeros: Some(self.nonzeros.unwrap_or(100).min(p)),
             ..LarsOptions::default()
         };
-        let paths = lars_paths(&GramSource::from_factor(x, GramForm::Auto), b.as_ref(), &options, monitor)?;
+        let paths =
+            lars_paths(&GramSource::from_factor(pre.x, GramForm::Auto), b.as_ref(), &options, monitor)?;
         let units = pre.norms.iter().map(|&norm| if norm > 0.0 { 1.0 / norm } else { 1.0 }).collect();
         Reduced::from_paths(SparsePaths { mean: pre.mean, units, paths })
     }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::dataset::Dataset;
 use crate::error::Result;
-use crate::linalg::{column, squared_distance};
+use crate::linalg::squared_distance;
 use crate::monitor::Monitor;
 use crate::named::Named;
 use crate::preprocess::Preprocessed;
@@ -82,7 +82,7 @@ pub type Found<const G: usize> = [Vec<Vec<Neighbor>>; G];
 /// When the data do not belong together, or `monitor` asks to stop.
 pub fn neighbors(
     data: &Dataset<'_>,
-    preprocessed: &Preprocessed,
+    preprocessed: &Preprocessed<'_>,
     among: Among,
     k: usize,
     monitor: &dyn Monitor,
@@ -97,7 +97,7 @@ pub fn neighbors(
 /// As [`neighbors`].
 pub fn neighbor_groups<const G: usize>(
     data: &Dataset<'_>,
-    preprocessed: &Preprocessed,
+    preprocessed: &Preprocessed<'_>,
     groups: [(Among, usize); G],
     monitor: &dyn Monitor,
 ) -> Result<Found<G>> {
@@ -112,7 +112,7 @@ pub fn neighbor_groups<const G: usize>(
 /// As [`neighbors`].
 pub fn neighbor_groups_by<const G: usize>(
     data: &Dataset<'_>,
-    preprocessed: &Preprocessed,
+    preprocessed: &Preprocessed<'_>,
     groups: [(Among, usize); G],
     search: NeighborSearch,
     monitor: &dyn Monitor,
@@ -128,12 +128,12 @@ pub fn neighbor_groups_by<const G: usize>(
 
 /// The nearest of every sample's candidates, by group.
 fn decide<const G: usize>(
-    preprocessed: &Preprocessed,
+    preprocessed: &Preprocessed<'_>,
     groups: [(Among, usize); G],
     candidates: Vec<[Vec<usize>; G]>,
 ) -> Found<G> {
     let mut out = [(); G].map(|()| Vec::with_capacity(candidates.len()));
-    let sample = |i: usize| column(&preprocessed.samples, i);
+    let sample = |i: usize| preprocessed.sample(i);
     let found: Vec<[Vec<Neighbor>; G]> = candidates
         .into_par_iter()
         .enumerate()

@@ -1,12 +1,12 @@
 //! The recall of a search that is not exact.
 
-use faer::Mat;
 use rayon::prelude::*;
 
 use super::{Among, Found};
 use crate::error::Result;
-use crate::linalg::{column, squared_distance};
+use crate::linalg::squared_distance;
 use crate::monitor::{Monitor, Stage, proceed};
+use crate::preprocess::Preprocessed;
 
 /// Samples that recall is counted on, and how many at a time.
 const PROBES: usize = 100;
@@ -21,7 +21,7 @@ const BLOCK: usize = 512;
 /// # Errors
 /// When `monitor` asks to stop.
 pub(super) fn recall<const G: usize>(
-    x: &Mat<f64>,
+    samples: &Preprocessed<'_>,
     class: &[usize],
     groups: [(Among, usize); G],
     found: &Found<G>,
@@ -38,7 +38,7 @@ pub(super) fn recall<const G: usize>(
                     proceed(monitor, Stage::Neighbors)?;
                 }
                 for (&i, near) in probes.iter().zip(&mut near).filter(|(i, _)| **i != j) {
-                    let distance = squared_distance(column(x, i), column(x, j)).sqrt();
+                    let distance = squared_distance(samples.sample(i), samples.sample(j)).sqrt();
                     for (near, (among, k)) in near.iter_mut().zip(groups) {
                         if among.admits(class[i] == class[j]) {
                             keep(near, k, distance);

@@ -26,12 +26,15 @@ use crate::monitor::{Monitor, Stage, proceed};
 /// Samples on a side of a tile.
 const TILE: usize = 512;
 
-/// Variables that are copied at a time.
+/// Samples and variables that are copied at a time.
 const SQUARE: usize = 64;
 
 /// Terms of a product that are added up in single precision; of more, such sums are added up in double precision, since
 /// what is certain of them shrinks with their number.
 const TERMS: usize = 1024;
+
+/// Such sums that a thread adds up.
+const PARTS: usize = 4;
 
 /// Entries that are compared at a time.
 const LANES: usize = 16;
@@ -100,17 +103,12 @@ impl Samples {
         let (n, p) = x.shape();
         let mut order: Vec<usize> = (0..n).collect();
         order.sort_by_key(|&i| (class[i], i));
-        let mut squares = vec![0.0; n];
-        for j in 0..p {
-            for (square, x) in squares.iter_mut().zip(column(x, j)) {
-                *square += x * x;
-            }
-        }
+        let squares = squared_lengths(x);
         let longest = squares.iter().fold(0.0, |m: f64, s| m.max(*s)).sqrt();
         // A power of two rounds nothing.
         let scale = if longest > 0.0 { (-longest.log2().ceil()).exp2() } else { 1.0 };
         let mut single = vec![0.0; p * n];
-        single.par_chunks_mut(p * TILE).zip(order.par_chunks(TILE)).for_each(|(samples, order)| {
+        single.par_chunks_mut(p * SQUARE).zip(order.par_chunks(SQUARE)).for_each(|(samples, order)| {
             // In squares that the cache holds: a transposition reads or writes across.
             for start in (0..p).step_by(SQUARE) {
                 let columns: Vec<&[f64]> = (start..p.min(start + SQUARE)).map(|j| column(x, j)).collect();
@@ -142,6 +140,22 @@ impl Samples {
         }
         runs
     }
+}
+
+/// The squared length of every row.
+fn squared_lengths(x: &Mat<f64>) -> Vec<f64> {
+    let sum = |start: usize| {
+        let mut squares = vec![0.0; x.nrows()];
+        for j in start..x.ncols().min(start + TERMS) {
+            for (square, x) in squares.iter_mut().zip(column(x, j)) {
+                *square += x * x;
+            }
+        }
+        squares
+    };
+    let starts: Vec<usize> = (0..x.ncols()).step_by(TERMS).collect();
+    let sums: Vec<Vec<f64>> = starts.into_par_iter().map(sum).collect();
+    (0..x.nrows()).map(|i| sums.iter().map(|sum| sum[i]).sum()).collect()
 }
 
 /// What is known of the samples of a block.
@@ -221,15 +235,22 @@ impl<const G: usize> Tile<'_, G> {
         if *variables <= TERMS {
             return part(0);
         }
-        let mut total: Mat<f64> = Mat::zeros(right, left);
-        for start in (0..*variables).step_by(TERMS) {
-            let part: Mat<f32> = part(start);
-            for i in 0..left {
-                for (total, part) in total.col_as_slice_mut(i).iter_mut().zip(part.col_as_slice(i)) {
-                    *total += f64::from(*part);
+        let starts: Vec<usize> = (0..*variables).step_by(TERMS).collect();
+        let sum = |starts: &[usize]| {
+            let mut total: Mat<f64> = Mat::zeros(right, left);
+            for &start in starts {
+                let part: Mat<f32> = part(start);
+                for i in 0..left {
+                    for (total, part) in total.col_as_slice_mut(i).iter_mut().zip(part.col_as_slice(i)) {
+                        *total += f64::from(*part);
+                    }
                 }
             }
-        }
+            total
+        };
+        // There may be a single tile, of very many variables.
+        let sums = starts.par_chunks(PARTS).map(sum);
+        let total = sums.reduce_with(|a, b| a + b).unwrap_or_else(|| Mat::zeros(right, left));
         Mat::from_fn(right, left, |j, i| total[(j, i)] as f32)
     }
 

@@ -43,7 +43,7 @@ type Near = Vec<(f32, u32)>;
 /// As [`super::neighbors`].
 pub(super) fn neighbor_groups<const G: usize>(
     data: &Dataset<'_>,
-    preprocessed: &Preprocessed,
+    preprocessed: &Preprocessed<'_>,
     groups: [(Among, usize); G],
     monitor: &dyn Monitor,
 ) -> Result<(Found<G>, f64)> {
@@ -52,7 +52,7 @@ pub(super) fn neighbor_groups<const G: usize>(
 
 fn search<const G: usize>(
     data: &Dataset<'_>,
-    preprocessed: &Preprocessed,
+    preprocessed: &Preprocessed<'_>,
     groups: [(Among, usize); G],
     smallest: usize,
     monitor: &dyn Monitor,
@@ -63,7 +63,7 @@ fn search<const G: usize>(
         let chosen = index.choose(groups, monitor)?;
         if index.share(chosen) <= LARGEST_SHARE {
             let found = decide(preprocessed, groups, index.candidates(chosen, monitor)?);
-            let recall = recall(&preprocessed.samples, class, groups, &found, monitor)?;
+            let recall = recall(preprocessed, class, groups, &found, monitor)?;
             return Ok((found, recall));
         }
     }
@@ -128,7 +128,7 @@ mod tests {
         Dataset::from_owned(x, &labels).unwrap()
     }
 
-    fn pre(data: &Dataset<'_>) -> Preprocessed {
+    fn pre<'a>(data: &'a Dataset<'_>) -> Preprocessed<'a> {
         Preprocessed::new(data, None).unwrap()
     }
 
