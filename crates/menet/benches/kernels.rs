@@ -95,7 +95,7 @@ fn alignment(criterion: &mut Criterion) -> Result<()> {
     let alignment = Alignment::new(&data, &preprocessed, &Dla, &PatchParams::default(), &())?;
     let MenParams { alpha, beta, kappa, floor, .. } = MenParams::default();
     let admissible = alignment.largest_kappa(kappa, eigenvalue_bound(alpha, beta, floor), &())?;
-    let laplacian = alignment.matrix(admissible.map_or(0.0, |(kappa, _)| kappa))?;
+    let laplacian = alignment.matrix(admissible.map_or(0.0, |(kappa, _)| kappa));
     let n = laplacian.dim();
 
     let products = AtomicU64::new(0);

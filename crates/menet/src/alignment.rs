@@ -1,17 +1,16 @@
 //! Whole alignment: `L = Σ SᵢᵀLᵢSᵢ` (Eq. whole1), sparse, and bounds of its spectrum.
 
-use faer::sparse::{SparseColMat, Triplet};
-use faer::{Mat, MatRef};
+use faer::sparse::Triplet;
 use rayon::prelude::*;
 
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
-use crate::linalg::{dot, from_columns};
+use crate::linalg::dot;
 use crate::monitor::{Monitor, Stage, proceed};
 use crate::neighbors::{Among, Neighbor, NeighborSearch, neighbor_groups_by};
 use crate::patches::{Local, Neighborhood, PatchParams, PatchRule, Samples};
 use crate::preprocess::Preprocessed;
-use crate::spectrum::{Extreme, smallest_eigenvalue_from};
+pub use crate::sparse::SparseSymmetric;
 
 /// How well an eigenvalue is known, relative to the largest possible one: while κ is still too large, while it is only just
 /// so, once it is nearly right (with many samples), and to the last digit.
@@ -29,93 +28,6 @@ const SLOWER: f64 = 1e-5;
 
 /// The last step down leaves more than this of κ.
 const LONGEST_STEP_DOWN: f64 = 0.999;
-
-/// Rows of a sparse matrix that a thread takes at a time.
-const ROWS: usize = 4096;
-
-/// A sparse symmetric matrix.
-#[derive(Debug, Clone)]
-pub struct SparseSymmetric {
-    matrix: SparseColMat<usize, f64>,
-}
-
-impl SparseSymmetric {
-    /// The sum of `triplets` (row, column, value), both halves given.
-    fn from_triplets(n: usize, triplets: &[Triplet<usize, usize, f64>]) -> Result<Self> {
-        let matrix = SparseColMat::try_new_from_triplets(n, n, triplets)
-            .map_err(|e| Error::Numerical { what: "the sparse alignment", detail: format!("{e:?}") })?;
-        Ok(SparseSymmetric { matrix })
-    }
-
-    /// Number of rows.
-    pub fn dim(&self) -> usize {
-        self.matrix.nrows()
-    }
-
-    /// Number of stored entries.
-    pub fn nonzeros(&self) -> usize {
-        self.matrix.compute_nnz()
-    }
-
-    /// The stored `(row, value)` pairs of a column.
-    pub fn column(&self, j: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
-        let matrix = self.matrix.as_ref();
-        matrix.row_idx_of_col_raw(j).iter().copied().zip(matrix.val_of_col(j).iter().copied())
-    }
-
-    /// As a dense matrix.
-    pub fn to_dense(&self) -> Mat<f64> {
-        self.matrix.to_dense()
-    }
-
-    /// `out = L x`. By symmetry an entry of the result is a column of `L` times `x`.
-    pub fn apply(&self, x: &[f64], out: &mut [f64]) {
-        out.par_chunks_mut(ROWS).enumerate().for_each(|(c, out)| {
-            for (j, out) in out.iter_mut().enumerate() {
-                *out = self.column(c * ROWS + j).map(|(i, value)| value * x[i]).sum();
-            }
-        });
-    }
-
-    /// `L X` for a dense matrix.
-    pub fn product(&self, x: MatRef<'_, f64>) -> Mat<f64> {
-        let columns = (0..x.ncols())
-            .into_par_iter()
-            .map(|k| {
-                let x: Vec<f64> = x.col(k).iter().copied().collect();
-                let mut out = vec![0.0; self.dim()];
-                self.apply(&x, &mut out);
-                out
-            })
-            .collect::<Vec<Vec<f64>>>();
-        from_columns(self.dim(), &columns)
-    }
-
-    /// `xᵀ L x`.
-    fn quadratic(&self, x: &[f64]) -> f64 {
-        let mut image = vec![0.0; x.len()];
-        self.apply(x, &mut image);
-        dot(x, &image)
-    }
-
-    /// The largest possible size of an eigenvalue, by Gershgorin's circles.
-    pub fn spectrum_bound(&self) -> f64 {
-        (0..self.dim()).map(|j| self.column(j).map(|(_, v)| v.abs()).sum()).fold(0.0, f64::max)
-    }
-
-    /// The smallest eigenvalue, from below, and a unit vector that (nearly) attains it.
-    ///
-    /// # Errors
-    /// When the iteration does not converge.
-    pub fn smallest_eigenvalue(&self) -> Result<Extreme> {
-        self.smallest_eigenvalue_from(&vec![0.0; self.dim()], FINEST)
-    }
-
-    /// The same to about `tolerance`, relative to the largest possible eigenvalue, from a vector near the one sought.
-    fn smallest_eigenvalue_from(&self, start: &[f64], tolerance: f64) -> Result<Extreme> {
-        smallest_eigenvalue_from(start, self.spectrum_bound(), tolerance, &|x, out| self.apply(x, out))
-    }
-}
 
 /// The aligned patches: `L(κ) = attract − κ repel`.
 #[derive(Debug, Clone)]
@@ -191,20 +103,11 @@ impl Alignment {
     }
 
     /// `L(κ)`.
-    ///
-    /// # Errors
-    /// When the sparse matrix cannot be built.
-    pub fn matrix(&self, kappa: f64) -> Result<SparseSymmetric> {
-        let Some(repel) = self.repel.as_ref().filter(|_| kappa != 0.0) else {
-            return Ok(self.attract.clone());
-        };
-        let entries = |matrix: &SparseSymmetric, factor: f64| -> Vec<Triplet<usize, usize, f64>> {
-            (0..matrix.dim())
-                .flat_map(|j| matrix.column(j).map(move |(i, value)| Triplet::new(i, j, factor * value)))
-                .collect()
-        };
-        let all = [entries(&self.attract, 1.0), entries(repel, -kappa)].concat();
-        SparseSymmetric::from_triplets(self.attract.dim(), &all)
+    pub fn matrix(&self, kappa: f64) -> SparseSymmetric {
+        match self.repel.as_ref().filter(|_| kappa != 0.0) {
+            Some(repel) => self.attract.plus(-kappa, repel),
+            None => self.attract.clone(),
+        }
     }
 
     /// The largest κ ≤ `requested` for which no eigenvalue of `L(κ)` is below `−bound`, and the smallest eigenvalue
@@ -231,7 +134,7 @@ impl Alignment {
         let mut tolerance = ROUGH;
         for _ in 0..100 {
             proceed(monitor, Stage::Reduction)?;
-            let matrix = self.matrix(kappa)?;
+            let matrix = self.matrix(kappa);
             let mut smallest = matrix.smallest_eigenvalue_from(&start, tolerance)?;
             // Closer looks, until a vector shows that the bound does not hold, or the eigenvalue that it does.
             let slack = |tolerance: f64| size * if tolerance == fine { 3.0 * fine } else { FINEST };

@@ -1,8 +1,13 @@
 //! The operator `A = I + αL M`, `M = β(αL + βI)⁻¹`, applied without an n×n matrix.
 //!
 //! `αL + βI` is sparse and, once the definiteness policy has been met, well conditioned, so that conjugate
-//! gradients apply `M` in a few dozen products with `L`.
+//! gradients apply `M` in a few dozen products with `L`. Most of them are in single precision, which moves half of the bytes:
+//! the residual is computed in double precision, a solution for it in single precision corrects the last one, and so on until
+//! the residual is as small as asked for. Where single precision makes no progress, double precision takes over.
 
+mod gradients;
+
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use faer::linalg::matmul::matmul;
@@ -11,28 +16,41 @@ use rayon::prelude::*;
 
 use crate::alignment::SparseSymmetric;
 use crate::error::Result;
-use crate::linalg::{column, mirror_lower, vectorized};
+use crate::linalg::{column, mirror_lower};
 use crate::monitor::{Monitor, Stage, proceed};
+use crate::sparse::{Pattern, Precision};
+use gradients::{gradients, squares};
 
-/// Right-hand sides that are solved side by side: an entry of `L` is read once for all of them. As many as fill a line of
-/// the cache.
+/// Right-hand sides that are solved side by side: an entry of `L` is read once for all of them.
 const LANES: usize = 8;
 
 /// Columns of the Gram matrix that a thread takes at a time.
 const TILE: usize = 8 * LANES;
 
-/// Iterations after which what is left is reported as it is.
-const LONGEST: usize = 10_000;
+/// What a solution in single precision leaves at best, with room for rounding that adds up.
+const SINGLE: f64 = 2e-5;
+
+/// A correction in single precision is of use if it leaves less than this of the residual.
+const PROGRESS: f64 = 0.1;
+
+/// Corrections after which what is left is reported as it is.
+const CORRECTIONS: usize = 12;
 
 /// `A` as an operator.
 #[derive(Debug)]
 pub struct Smoother {
-    laplacian: Rows,
+    pattern: Pattern,
+    /// The entries of `L`.
+    laplacian: Vec<f64>,
     alpha: f64,
     beta: f64,
     tolerance: f64,
-    /// One over the diagonal of `αL + βI`. Samples that many others are near to would slow the iteration down without.
-    inverse_diagonal: Vec<f64>,
+    /// One over the roots of the diagonal of `αL + βI`, with which its rows and columns are scaled. Samples that many others
+    /// are near to would slow the iteration down without.
+    scale: Vec<f64>,
+    /// The entries of `αL + βI`, scaled: in single precision, and in double where that is needed.
+    single: Vec<f32>,
+    double: OnceLock<Vec<f64>>,
     /// The worst relative residual met so far, as bits (of numbers ≥ 0, so ordered like them).
     worst: AtomicU64,
 }
@@ -43,9 +61,24 @@ impl Smoother {
     pub fn new(laplacian: &SparseSymmetric, alpha: f64, beta: f64, tolerance: f64) -> Self {
         let diagonal =
             |j: usize| laplacian.column(j).filter(|&(i, _)| i == j).map(|(_, value)| value).sum::<f64>();
-        let inverse_diagonal = (0..laplacian.dim()).map(|j| 1.0 / (alpha * diagonal(j) + beta)).collect();
-        let laplacian = Rows::new(laplacian);
-        Smoother { laplacian, alpha, beta, tolerance, inverse_diagonal, worst: AtomicU64::new(0) }
+        let scale = (0..laplacian.dim()).map(|j| (alpha * diagonal(j) + beta).sqrt().recip()).collect();
+        let (pattern, laplacian) = laplacian.parts();
+        let (pattern, laplacian) = (pattern.clone(), laplacian.to_vec());
+        let (double, worst) = (OnceLock::new(), AtomicU64::new(0));
+        let mut smoother =
+            Smoother { pattern, laplacian, alpha, beta, tolerance, scale, single: Vec::new(), double, worst };
+        smoother.single = smoother.scaled(|value| value as f32);
+        smoother
+    }
+
+    /// The entries of `αL + βI`, scaled.
+    fn scaled<T>(&self, round: impl Fn(f64) -> T) -> Vec<T> {
+        let entries = self.pattern.entries().zip(&self.laplacian);
+        let scaled = entries.map(|((i, j), value)| {
+            let shift = if i == j { self.beta } else { 0.0 };
+            round((self.alpha * value + shift) * self.scale[i] * self.scale[j])
+        });
+        scaled.collect()
     }
 
     /// `A x`.
@@ -113,142 +146,85 @@ impl Smoother {
                 row[l] = *x;
             }
         }
-        let solution = self.solve(&rhs);
-        // One more product tells what the solve left, and gives A x = x + αβ L (αL + βI)⁻¹ x.
-        let mut image = vec![[0.0; L]; rhs.len()];
-        self.laplacian.multiply(
-            &solution,
-            #[inline(always)]
-            |j, product| image[j] = product,
-        );
-        let (mut left, mut size) = ([0.0; L], [0.0; L]);
-        for ((image, solution), rhs) in image.iter_mut().zip(&solution).zip(&rhs) {
-            for l in 0..L {
-                let residual = self.alpha * image[l] + self.beta * solution[l] - rhs[l];
-                left[l] += residual * residual;
-                size[l] += rhs[l] * rhs[l];
-                image[l] = rhs[l] + self.alpha * self.beta * image[l];
-            }
-        }
-        for l in (0..L).filter(|&l| size[l] > 0.0) {
-            self.worst.fetch_max((left[l] / size[l]).sqrt().to_bits(), Ordering::Relaxed);
-        }
+        // A x = x + αβ L (αL + βI)⁻¹ x
+        let image = self.solve(&rhs);
         for (l, out) in out.col_iter_mut().enumerate() {
-            for (out, image) in out.iter_mut().zip(&image) {
-                *out = image[l];
+            for ((out, image), rhs) in out.iter_mut().zip(&image).zip(&rhs) {
+                *out = rhs[l] + self.alpha * self.beta * image[l];
             }
         }
     }
 
-    /// `(αL + βI)⁻¹ b` by conjugate gradients, preconditioned by the diagonal: `L` iterations side by side, each with
-    /// its own steps, and at rest once it has converged.
+    /// `L (αL + βI)⁻¹ b`, by corrections until the residual, in double precision, is small enough.
     fn solve<const L: usize>(&self, b: &[[f64; L]]) -> Vec<[f64; L]> {
-        let (alpha, beta, inverse) = (self.alpha, self.beta, &self.inverse_diagonal[..]);
-        let mut x = vec![[0.0; L]; b.len()];
-        let mut r = b.to_vec();
-        let mut p: Vec<[f64; L]> = b.iter().zip(inverse).map(|(b, d)| b.map(|b| b * d)).collect();
-        let mut q = vec![[0.0; L]; b.len()];
-        let (mut rz, mut size) = ([0.0; L], [0.0; L]);
-        for (b, p) in b.iter().zip(&p) {
-            for l in 0..L {
-                rz[l] += b[l] * p[l];
-                size[l] += b[l] * b[l];
-            }
-        }
-        let goal = size.map(|size| self.tolerance * self.tolerance * size);
-        let mut moving = size.map(|size| size > 0.0);
-        for _ in 0..LONGEST {
-            if moving.iter().all(|&moving| !moving) {
+        let (mut x, mut image, mut left) = (vec![[0.0; L]; b.len()], vec![[0.0; L]; b.len()], b.to_vec());
+        let size = squares(&left);
+        // Relative to what was given: before, and now.
+        let (mut before, mut now) = ([f64::INFINITY; L], size.map(|size| f64::from(u8::from(size > 0.0))));
+        let mut hard = [false; L];
+        for _ in 0..CORRECTIONS {
+            let open = now.map(|now| now > self.tolerance);
+            if open == [false; L] {
                 break;
             }
-            let mut pq = [0.0; L];
-            self.laplacian.multiply(
-                &p,
-                #[inline(always)]
-                |j, product| {
-                    for l in 0..L {
-                        q[j][l] = alpha * product[l] + beta * p[j][l];
-                        pq[l] += p[j][l] * q[j][l];
-                    }
-                },
-            );
-            let step: [f64; L] = std::array::from_fn(|l| if moving[l] { rz[l] / pq[l] } else { 0.0 });
-            let (rr, next) = vectorized(
-                #[inline(always)]
-                || {
-                    let (mut rr, mut next) = ([0.0; L], [0.0; L]);
-                    for ((((x, r), p), q), d) in x.iter_mut().zip(&mut r).zip(&p).zip(&q).zip(inverse) {
-                        for l in 0..L {
-                            x[l] += step[l] * p[l];
-                            r[l] -= step[l] * q[l];
-                            let square = r[l] * r[l];
-                            rr[l] += square;
-                            next[l] += square * d;
-                        }
-                    }
-                    (rr, next)
-                },
-            );
             for l in 0..L {
-                // False as well where a sum is not a number.
-                moving[l] = moving[l] && rr[l] > goal[l];
+                hard[l] |= open[l] && now[l] > PROGRESS * before[l];
             }
-            let turn: [f64; L] = std::array::from_fn(|l| if moving[l] { next[l] / rz[l] } else { 0.0 });
-            rz = next;
-            vectorized(
-                #[inline(always)]
-                || {
-                    for ((p, r), d) in p.iter_mut().zip(&r).zip(inverse) {
-                        for l in 0..L {
-                            p[l] = r[l] * d + turn[l] * p[l];
-                        }
-                    }
-                },
-            );
+            let needed = now.map(|now| 0.5 * self.tolerance / now);
+            let easy: [bool; L] = std::array::from_fn(|l| open[l] && !hard[l]);
+            if easy != [false; L] {
+                self.correct(&self.single, &left, easy, needed.map(in_parts), &mut x);
+            }
+            let rest: [bool; L] = std::array::from_fn(|l| open[l] && hard[l]);
+            if rest != [false; L] {
+                let values = self.double.get_or_init(|| self.scaled(|value| value));
+                self.correct(values, &left, rest, needed, &mut x);
+            }
+            self.pattern.multiply(&self.laplacian, 0..b.len(), &x, |j, product: [f64; L]| {
+                image[j] = product;
+                left[j] = std::array::from_fn(|l| b[j][l] - self.alpha * product[l] - self.beta * x[j][l]);
+            });
+            before = now;
+            let squared = squares(&left);
+            now = std::array::from_fn(|l| if size[l] > 0.0 { (squared[l] / size[l]).sqrt() } else { 0.0 });
         }
-        x
+        for now in now {
+            self.worst.fetch_max(now.to_bits(), Ordering::Relaxed);
+        }
+        image
+    }
+
+    /// Adds to `x` what solves for the residuals `left` of the `chosen` lanes, to the `tolerance` of each.
+    fn correct<T: Precision, const L: usize>(
+        &self,
+        values: &[T],
+        left: &[[f64; L]],
+        chosen: [bool; L],
+        tolerance: [f64; L],
+        x: &mut [[f64; L]],
+    ) {
+        let mut scaled: Vec<[f64; L]> = left.to_vec();
+        for (row, scale) in scaled.iter_mut().zip(&self.scale) {
+            for l in 0..L {
+                row[l] = if chosen[l] { row[l] * scale } else { 0.0 };
+            }
+        }
+        // Of length 1, so that no precision is too narrow for them.
+        let lengths = squares(&scaled).map(f64::sqrt);
+        let unit = lengths.map(|length| if length > 0.0 { length.recip() } else { 0.0 });
+        let rhs = scaled.iter().map(|row| std::array::from_fn(|l| T::nearest(row[l] * unit[l]))).collect();
+        let found = gradients(&self.pattern, values, rhs, tolerance);
+        for ((x, found), scale) in x.iter_mut().zip(&found).zip(&self.scale) {
+            for l in 0..L {
+                let found: f64 = found[l].into();
+                x[l] += scale * (found * lengths[l]);
+            }
+        }
     }
 }
 
-/// A sparse symmetric matrix by rows, in as little memory as it takes.
-#[derive(Debug)]
-struct Rows {
-    starts: Vec<usize>,
-    indices: Vec<u32>,
-    values: Vec<f64>,
-}
-
-impl Rows {
-    fn new(matrix: &SparseSymmetric) -> Self {
-        let mut rows = Rows { starts: vec![0], indices: Vec::new(), values: Vec::new() };
-        for j in 0..matrix.dim() {
-            for (i, value) in matrix.column(j) {
-                rows.indices.push(i as u32);
-                rows.values.push(value);
-            }
-            rows.starts.push(rows.indices.len());
-        }
-        rows
-    }
-
-    /// `L x` for vectors side by side, row by row: `take` gets each.
-    #[inline(always)]
-    fn multiply<const L: usize>(&self, x: &[[f64; L]], mut take: impl FnMut(usize, [f64; L])) {
-        vectorized(
-            #[inline(always)]
-            || {
-                for j in 0..x.len() {
-                    let row = self.starts[j]..self.starts[j + 1];
-                    let mut sum = [0.0; L];
-                    for (&i, value) in self.indices[row.clone()].iter().zip(&self.values[row]) {
-                        let x = &x[i as usize];
-                        for l in 0..L {
-                            sum[l] += value * x[l];
-                        }
-                    }
-                    take(j, sum);
-                }
-            },
-        );
-    }
+/// What a correction should leave if several in single precision should leave `needed`, each as much.
+fn in_parts(needed: f64) -> f64 {
+    let parts = (needed.ln() / SINGLE.ln()).ceil().max(1.0);
+    needed.powf(1.0 / parts)
 }

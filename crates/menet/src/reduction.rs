@@ -317,7 +317,7 @@ fn admissible(
         lambda_min: f64::NAN,
     };
     if params.alpha == 0.0 {
-        let laplacian = alignment.matrix(kappa)?;
+        let laplacian = alignment.matrix(kappa);
         report.lambda_min = laplacian.smallest_eigenvalue()?.value;
         return Ok((laplacian, report));
     }
@@ -332,9 +332,9 @@ fn admissible(
     match found {
         Some((used, lambda_min)) if used == kappa || params.definiteness == Definiteness::Shrink => {
             (report.kappa_used, report.lambda_min) = (used, lambda_min);
-            Ok((alignment.matrix(used)?, report))
+            Ok((alignment.matrix(used), report))
         }
-        Some((used, _)) => Err(refuse(alignment.matrix(kappa)?.smallest_eigenvalue()?.value, Some(used))),
+        Some((used, _)) => Err(refuse(alignment.matrix(kappa).smallest_eigenvalue()?.value, Some(used))),
         None => Err(refuse(alignment.attract.smallest_eigenvalue()?.value, None)),
     }
 }
@@ -379,7 +379,7 @@ fn floored_factor(alignment: &Alignment, params: &ReductionParams) -> Result<(Ma
     }
     let ReductionParams { alpha, beta, floor, .. } = *params;
     let kappa = if alignment.repel.is_some() { params.kappa } else { 0.0 };
-    let (values, vectors) = symmetric_eigen(alignment.matrix(kappa)?.to_dense().as_ref())?;
+    let (values, vectors) = symmetric_eigen(alignment.matrix(kappa).to_dense().as_ref())?;
     let mut changed = 0;
     let roots: Vec<f64> = values
         .iter()

@@ -1,8 +1,11 @@
-//! A sparse vector, the shape of every coefficient vector here, and a sparse matrix.
+//! A sparse vector, the shape of every coefficient vector here, a sparse matrix, and a symmetric one.
 
 mod matrix;
+mod symmetric;
 
 pub use matrix::SparseMatrix;
+pub use symmetric::SparseSymmetric;
+pub(crate) use symmetric::{Pattern, Precision};
 
 /// Indices in rising order, and the nonzero values at them.
 #[derive(Debug, Clone, PartialEq, Default)]

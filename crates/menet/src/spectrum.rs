@@ -8,19 +8,22 @@ use faer::Mat;
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
-use crate::linalg::{axpy, dot, symmetric_eigen};
+use crate::linalg::{axpy, combine_each, dot, inner_each, symmetric_eigen, vectorized};
 
 /// The largest basis, and how many vectors a restart keeps.
 const LARGEST: usize = 56;
 const KEPT: usize = 16;
 const RESTARTS: usize = 300;
 
-/// Entries of a vector that a thread takes at a time.
-const CHUNK: usize = 4096;
+/// Entries of a vector that a thread takes at a time: such a piece of the whole basis stays in its cache.
+const CHUNK: usize = 1024;
+
+/// The largest product of two vectors of the basis that counts as rounding.
+const ORTHOGONAL: f64 = 1e-14;
 
 /// Vectors of so many entries that a thread takes at a time: of short ones all.
 fn side(entries: usize) -> usize {
-    1 + 16 * CHUNK / entries.max(1)
+    1 + 65_536 / entries.max(1)
 }
 
 /// An end of a spectrum.
@@ -61,11 +64,12 @@ pub fn smallest_eigenvalue_from(
     let mut basis = Basis { apply, v: Vec::new(), av: Vec::new(), h: Vec::new(), fresh: 0 };
     // A tenth of it points anywhere: the vector sought may have moved to where the old one is zero.
     let tenth = 0.1 * dot(start, start).sqrt() * (3.0 / n.max(1) as f64).sqrt();
-    let mut next: Vec<f64> = start.iter().enumerate().map(|(i, x)| x + tenth * scatter(i as u64)).collect();
+    let first = start.iter().enumerate().map(|(i, x)| x + tenth * scatter(i as u64)).collect();
+    let mut next = Direction { x: first, along: Vec::new() };
     for _ in 0..RESTARTS {
         while basis.v.len() < LARGEST.min(n) {
             basis.extend(next, size);
-            next = basis.remainder();
+            next = basis.last_image();
         }
         let values = basis.rotate(KEPT.min(n))?;
         let (residual, norm) = basis.residual(0, values[0]);
@@ -76,7 +80,7 @@ pub fn smallest_eigenvalue_from(
         if error <= tolerance || n <= LARGEST {
             return Ok(Extreme { value: values[0] - error, vector: basis.v.swap_remove(0) });
         }
-        next = residual;
+        next = Direction { along: basis.along(&residual), x: residual };
     }
     let detail = format!("the smallest of {n} eigenvalues was not found in {RESTARTS} restarts");
     Err(Error::Numerical { what: "the Lanczos iteration", detail })
@@ -88,6 +92,12 @@ fn scatter(i: u64) -> f64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+}
+
+/// A vector that may have something new, and its products with the basis.
+struct Direction {
+    x: Vec<f64>,
+    along: Vec<f64>,
 }
 
 /// Orthonormal vectors and their images.
@@ -102,13 +112,14 @@ struct Basis<'a> {
 
 impl Basis<'_> {
     /// Adds the part of `x` that is new, or a fresh direction if there is none.
-    fn extend(&mut self, mut x: Vec<f64>, size: f64) {
+    fn extend(&mut self, next: Direction, size: f64) {
+        let Direction { mut x, mut along } = next;
         let mut least = 1e-13 * size;
-        while !self.orthonormalize(&mut x, least) {
+        while !self.orthonormalize(&mut x, along, least) {
             // Numbered, not drawn: the same on every machine and at every call.
             self.fresh += 1;
             x = (0..x.len()).map(|i| scatter(i as u64 ^ (self.fresh << 40))).collect();
-            least = 0.0;
+            (along, least) = (self.along(&x), 0.0);
         }
         let mut image = vec![0.0; x.len()];
         (self.apply)(&x, &mut image);
@@ -119,24 +130,52 @@ impl Basis<'_> {
 
     /// The products of `x` with the basis.
     fn along(&self, x: &[f64]) -> Vec<f64> {
-        self.v.par_iter().with_min_len(side(x.len())).map(|v| dot(v, x)).collect()
+        let pieces: Vec<Vec<f64>> =
+            x.par_chunks(CHUNK).enumerate().map(|(c, x)| self.along_piece(c, x)).collect();
+        self.total(&pieces)
     }
 
-    /// Takes so much of the basis off `x`.
-    fn subtract(&self, along: &[f64], x: &mut [f64]) {
-        x.par_chunks_mut(CHUNK).enumerate().for_each(|(c, x)| {
-            for (v, along) in self.v.iter().zip(along) {
-                axpy(-along, &v[c * CHUNK..c * CHUNK + x.len()], x);
-            }
-        });
+    /// Takes so much of the basis off `x`. The products of what is left with the basis, each piece of which is read once for
+    /// both.
+    fn subtract(&self, off: &[f64], x: &mut [f64]) -> Vec<f64> {
+        let pieces: Vec<Vec<f64>> = x
+            .par_chunks_mut(CHUNK)
+            .enumerate()
+            .map(|(c, x)| {
+                let (fours, rest) = off.as_chunks::<4>();
+                for (k, off) in fours.iter().enumerate() {
+                    subtract_four(*off, std::array::from_fn(|t| self.piece(4 * k + t, c, x.len())), x);
+                }
+                for (k, off) in rest.iter().enumerate() {
+                    axpy(-off, self.piece(4 * fours.len() + k, c, x.len()), x);
+                }
+                self.along_piece(c, x)
+            })
+            .collect();
+        self.total(&pieces)
     }
 
-    /// What is new in the last image.
-    fn remainder(&self) -> Vec<f64> {
+    /// What piece `c` of a vector, `x`, adds to its products with the basis.
+    fn along_piece(&self, c: usize, x: &[f64]) -> Vec<f64> {
+        let m = self.v.len();
+        let fours = (0..m / 4)
+            .flat_map(|k| inner_each::<4>(std::array::from_fn(|t| self.piece(4 * k + t, c, x.len())), x));
+        fours.chain((m - m % 4..m).map(|k| dot(self.piece(k, c, x.len()), x))).collect()
+    }
+
+    /// Piece `c`, of length `len`, of a vector of the basis.
+    fn piece(&self, k: usize, c: usize, len: usize) -> &[f64] {
+        &self.v[k][c * CHUNK..c * CHUNK + len]
+    }
+
+    fn total(&self, pieces: &[Vec<f64>]) -> Vec<f64> {
+        (0..self.v.len()).map(|k| pieces.iter().map(|piece| piece[k]).sum()).collect()
+    }
+
+    /// The last image, as a direction.
+    fn last_image(&self) -> Direction {
         let last = self.v.len() - 1;
-        let mut x = self.av[last].clone();
-        self.subtract(&self.h[last], &mut x);
-        x
+        Direction { x: self.av[last].clone(), along: self.h[last].clone() }
     }
 
     /// What is left of `Avₖ − value vₖ`, and its length.
@@ -147,22 +186,23 @@ impl Basis<'_> {
         (residual, norm)
     }
 
-    /// Makes `x` orthogonal to the basis and of length 1; `false` if what is new in it is below `least` or rounding.
-    fn orthonormalize(&self, x: &mut [f64], least: f64) -> bool {
-        let mut before = dot(x, x).sqrt();
-        let mut least = least.max(1e-13 * before);
-        // Until nothing is lost any more: what was rounding beside the whole may not be so beside what is left.
-        for _ in 0..7 {
-            self.subtract(&self.along(x), x);
-            let after = dot(x, x).sqrt();
-            if after <= least {
+    /// Makes `x`, whose products with the basis are `along`, orthogonal to it and of length 1; `false` if what is new in it is
+    /// below `least` or rounding.
+    fn orthonormalize(&self, x: &mut [f64], mut along: Vec<f64>, least: f64) -> bool {
+        let mut least = least.max(1e-13 * dot(x, x).sqrt());
+        // Until nothing of the basis is left: what was rounding beside the whole may not be so beside what is new.
+        for _ in 0..8 {
+            along = self.subtract(&along, x);
+            let length = dot(x, x).sqrt();
+            if length <= least {
                 return false;
             }
-            x.iter_mut().for_each(|x| *x /= after);
-            if after > 0.9 * before {
+            x.iter_mut().for_each(|x| *x /= length);
+            along.iter_mut().for_each(|along| *along /= length);
+            if along.iter().all(|along| along.abs() <= ORTHOGONAL) {
                 return true;
             }
-            (before, least) = (1.0, 1e-13);
+            least = 1e-13;
         }
         true
     }
@@ -172,18 +212,19 @@ impl Basis<'_> {
         let m = self.v.len();
         let h = Mat::from_fn(m, m, |i, j| self.h[i.max(j)][i.min(j)]);
         let (mut values, vectors) = symmetric_eigen(h.as_ref())?;
+        let keep = keep.min(m);
+        // Four at a time, for which the old ones are read once.
         let combine = |from: &[Vec<f64>]| -> Vec<Vec<f64>> {
-            (0..keep.min(m))
-                .into_par_iter()
-                .with_min_len(side(from[0].len()))
-                .map(|k| {
-                    let mut out = vec![0.0; from[0].len()];
-                    for (i, x) in from.iter().enumerate() {
-                        axpy(vectors[(i, k)], x, &mut out);
-                    }
-                    out
-                })
-                .collect()
+            let fours: Vec<usize> = (0..keep).step_by(4).collect();
+            let four = |&start: &usize| {
+                let weight = |i: usize, k: usize| if k < keep { vectors[(i, k)] } else { 0.0 };
+                let weights: Vec<[f64; 4]> =
+                    (0..m).map(|i| std::array::from_fn(|t| weight(i, start + t))).collect();
+                let mut out = [(); 4].map(|()| vec![0.0; from[0].len()]);
+                combine_each(|i| &from[i], &weights, out.each_mut().map(Vec::as_mut_slice));
+                out.into_iter().take(keep - start)
+            };
+            fours.par_iter().with_min_len(side(from[0].len())).flat_map_iter(four).collect()
         };
         (self.v, self.av) = (combine(&self.v), combine(&self.av));
         // Anew, so that rounding does not add up from one restart to the next.
@@ -195,6 +236,19 @@ impl Basis<'_> {
         values.truncate(keep);
         Ok(values)
     }
+}
+
+/// `x ← x − Σ offₖ vₖ`, for which `x` is read and written once.
+fn subtract_four(off: [f64; 4], v: [&[f64]; 4], x: &mut [f64]) {
+    vectorized(
+        #[inline(always)]
+        || {
+            let [v0, v1, v2, v3] = v.map(|v| &v[..x.len()]);
+            for ((((x, v0), v1), v2), v3) in x.iter_mut().zip(v0).zip(v1).zip(v2).zip(v3) {
+                *x -= (off[0] * v0 + off[1] * v1) + (off[2] * v2 + off[3] * v3);
+            }
+        },
+    );
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ fn alignment(data: &Dataset<'_>) -> Alignment {
 }
 
 fn smallest(data: &Dataset<'_>, kappa: f64) -> f64 {
-    let dense = alignment(data).matrix(kappa).unwrap().to_dense();
+    let dense = alignment(data).matrix(kappa).to_dense();
     dense.self_adjoint_eigenvalues(Side::Lower).unwrap()[0]
 }
 
@@ -73,7 +73,7 @@ fn floor_changes_and_counts_eigenvalues() {
         let men = fit(&data, &params(kappa, Definiteness::Floor), &()).unwrap();
         assert_certified(&men);
         let report = men.definiteness();
-        let dense = alignment(&data).matrix(kappa).unwrap().to_dense();
+        let dense = alignment(&data).matrix(kappa).to_dense();
         let values = dense.self_adjoint_eigenvalues(Side::Lower).unwrap();
         assert_eq!(report.eigenvalues_changed, values.iter().filter(|&&l| l < -bound).count());
         assert!(report.eigenvalues_changed > 0);
@@ -149,7 +149,7 @@ fn lanczos_agrees_with_the_dense_spectrum() {
     // Above the size at which the spectrum is decomposed whole.
     let data = clusters(4, 6, 60, 12);
     for kappa in [0.0, 0.02, 0.5] {
-        let matrix = alignment(&data).matrix(kappa).unwrap();
+        let matrix = alignment(&data).matrix(kappa);
         let dense = matrix.to_dense().self_adjoint_eigenvalues(Side::Lower).unwrap()[0];
         let lanczos = matrix.smallest_eigenvalue().unwrap().value;
         assert!((lanczos - dense).abs() < 1e-8 * matrix.spectrum_bound(), "{kappa}: {lanczos} and {dense}");

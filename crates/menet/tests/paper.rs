@@ -19,7 +19,7 @@ use menet::{Dataset, MenParams, fit};
 
 /// L(κ), dense, by the public stages.
 fn laplacian(data: &Dataset<'_>, params: &MenParams, kappa: f64) -> Mat<f64> {
-    alignment(data, params).matrix(kappa).unwrap().to_dense()
+    alignment(data, params).matrix(kappa).to_dense()
 }
 
 fn patch_params(params: &MenParams) -> PatchParams {
@@ -138,7 +138,7 @@ fn conjugate_gram_equals_the_dense_one() {
     let (data, params, x, _) = small_problem(5, 0.1);
     let a = literal_a(&laplacian(&data, &params, 0.01), 0.7, 1.3);
     let dense = x.transpose() * a * &x;
-    let l = alignment(&data, &params).matrix(0.01).unwrap();
+    let l = alignment(&data, &params).matrix(0.01);
     let operator = Operator::Conjugate(Smoother::new(&l, 0.7, 1.3, 1e-13));
     let b = Mat::from_fn(14, 1, |j, _| j as f64);
     let gram = SmoothedGram::new(Variables::Dense(x.clone()), operator, 1.3, b.as_ref());

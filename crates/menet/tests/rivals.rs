@@ -82,7 +82,7 @@ fn lpp_npe_and_dla_solve_their_eigenproblems() {
     let matrix_of = |rule: &str, kappa: f64| {
         let alignment =
             Alignment::new(&data, &pre, patches::rule(rule).unwrap(), &PatchParams::default(), &()).unwrap();
-        alignment.matrix(kappa).unwrap().to_dense()
+        alignment.matrix(kappa).to_dense()
     };
     let check = |name: &str, l: &Mat<f64>, b: &Mat<f64>, w: &Mat<f64>| {
         assert_eq!(w.ncols(), 9, "{name}");

@@ -59,7 +59,7 @@ impl Reducer for Dla {
         let space = PcaSpace::new(data, self.pca_rank)?;
         let alignment =
             Alignment::new(data, &space.pre, patches::rule("dla")?, &self.patch_params(), monitor)?;
-        let mut n = space.compress(&alignment.matrix(self.kappa)?);
+        let mut n = space.compress(&alignment.matrix(self.kappa));
         for k in 0..n.ncols() {
             for i in 0..n.nrows() {
                 n[(i, k)] *= space.s[i] * space.s[k];

@@ -89,7 +89,7 @@ impl Reducer for Spg {
         let pre = Preprocessed::new(data, None)?;
         let alignment =
             Alignment::new(data, &pre, patches::rule(&self.patch)?, &self.patch_params(), monitor)?;
-        let laplacian = alignment.matrix(self.kappa)?;
+        let laplacian = alignment.matrix(self.kappa);
         let d = components.or(self.components).unwrap_or((data.classes().len() - 1).max(1));
         let y = graph_embedding(&laplacian, &pre.x, d)?;
 
