@@ -5,29 +5,18 @@ use rayon::prelude::*;
 
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
-use crate::linalg::dot;
 use crate::monitor::{Monitor, Stage, proceed};
 use crate::neighbors::{Among, Neighbor, NeighborSearch, neighbor_groups_by};
 use crate::patches::{Local, Neighborhood, PatchParams, PatchRule, Samples};
 use crate::preprocess::Preprocessed;
 pub use crate::sparse::SparseSymmetric;
+use crate::spectrum::{Operator, Search};
 
-/// How well an eigenvalue is known, relative to the largest possible one: while κ is still too large, while it is only just
-/// so, once it is nearly right (with many samples), and to the last digit.
-const ROUGH: f64 = 1e-4;
-const BETTER: f64 = 1e-7;
-const FINE: f64 = 1e-9;
+/// How well an eigenvalue is known when κ has been found, relative to the largest possible one: to the last digit, and where
+/// there are so many samples that the last digits are not worth their time.
 const FINEST: f64 = 1e-12;
-
-/// From so many samples on the last digits of κ are not worth their time.
+const FINE: f64 = 1e-9;
 const MANY: usize = 5_000;
-
-/// The relative changes of κ below which it is only just too large, and nearly right.
-const SLOW: f64 = 0.02;
-const SLOWER: f64 = 1e-5;
-
-/// The last step down leaves more than this of κ.
-const LONGEST_STEP_DOWN: f64 = 0.999;
 
 /// The aligned patches: `L(κ) = attract − κ repel`.
 #[derive(Debug, Clone)]
@@ -111,13 +100,7 @@ impl Alignment {
     }
 
     /// The largest κ ≤ `requested` for which no eigenvalue of `L(κ)` is below `−bound`, and the smallest eigenvalue
-    /// there. `None` if even κ = 0 does not do.
-    ///
-    /// `λ_min(L(κ))` is concave in κ, so where the bound fails, the κ at which the eigenvector found just meets it,
-    /// `xᵀ(attract + bound I)x / xᵀ repel x`, lies beyond the answer still, and nearer: Dinkelbach's iteration, which
-    /// converges quadratically from above. Any vector gives a κ that is not below the answer, so that a rough one will do
-    /// until κ hardly moves any more. The last step is one down: `λ_min(0) ≥ 0`, so that for a part t of κ concavity gives
-    /// `λ_min(L(tκ)) ≥ t λ_min(L(κ))`, and where that misses the bound by a rounding, t makes up for it.
+    /// there, from below. `None` if even κ = 0 does not do.
     ///
     /// # Errors
     /// When an eigenvalue cannot be found, or `monitor` asks to stop.
@@ -127,51 +110,15 @@ impl Alignment {
         bound: f64,
         monitor: &dyn Monitor,
     ) -> Result<Option<(f64, f64)>> {
-        let size = self.attract.spectrum_bound() + bound;
-        let mut kappa = requested;
-        let mut start = vec![0.0; self.attract.dim()];
-        let fine = if start.len() < MANY { FINEST } else { FINE };
-        let mut tolerance = ROUGH;
-        for _ in 0..100 {
-            proceed(monitor, Stage::Reduction)?;
-            let matrix = self.matrix(kappa);
-            let mut smallest = matrix.smallest_eigenvalue_from(&start, tolerance)?;
-            // Closer looks, until a vector shows that the bound does not hold, or the eigenvalue that it does.
-            let slack = |tolerance: f64| size * if tolerance == fine { 3.0 * fine } else { FINEST };
-            while matrix.quadratic(&smallest.vector) >= -bound - slack(tolerance) {
-                if tolerance <= fine && smallest.value >= -bound - FINEST * size {
-                    return Ok(Some((kappa, smallest.value)));
-                }
-                // Not where it would be a long one: the bound is 0 for a floor of 1.
-                let part = bound / -smallest.value;
-                if tolerance <= fine && kappa < requested && part > LONGEST_STEP_DOWN {
-                    return Ok(Some((kappa * part, -bound)));
-                }
-                if tolerance == FINEST {
-                    break;
-                }
-                proceed(monitor, Stage::Reduction)?;
-                tolerance = if tolerance > fine { fine } else { FINEST };
-                smallest = matrix.smallest_eigenvalue_from(&smallest.vector, tolerance)?;
-            }
-            start.copy_from_slice(&smallest.vector);
-            let Some(repel) = self.repel.as_ref().filter(|_| kappa > 0.0) else { return Ok(None) };
-            let x = &smallest.vector;
-            let next = (self.attract.quadratic(x) + bound * dot(x, x)) / repel.quadratic(x);
-            // Rounded down a little, so that the last step ends below the bound and not upon it.
-            let next = next * (1.0 - 1e-12);
-            let moved = 1.0 - next / kappa;
-            tolerance = match moved {
-                _ if moved > SLOW => ROUGH,
-                _ if moved > SLOWER => BETTER,
-                _ => fine,
-            };
-            kappa = if next < kappa { next.max(0.0) } else { kappa * (1.0 - 1e-9) };
-        }
-        Err(Error::Numerical {
-            what: "the search for the largest kappa",
-            detail: format!("stuck at {kappa}"),
-        })
+        let (n, size) = (self.attract.dim(), self.attract.spectrum_bound() + bound);
+        let Some(repel) = self.repel.as_ref().filter(|_| requested > 0.0) else {
+            let value = self.attract.smallest_eigenvalue()?;
+            return Ok((value >= -bound - FINEST * size).then_some((requested, value)));
+        };
+        let tolerance = if n < MANY { FINEST } else { FINE };
+        let parts: [&Operator<'_>; 2] = [&|x, out| self.attract.apply(x, out), &|x, out| repel.apply(x, out)];
+        Search { size, tolerance, bound, most: requested }
+            .run(n, parts, &|| proceed(monitor, Stage::Reduction))
     }
 }
 

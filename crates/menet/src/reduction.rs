@@ -318,7 +318,7 @@ fn admissible(
     };
     if params.alpha == 0.0 {
         let laplacian = alignment.matrix(kappa);
-        report.lambda_min = laplacian.smallest_eigenvalue()?.value;
+        report.lambda_min = laplacian.smallest_eigenvalue()?;
         return Ok((laplacian, report));
     }
     let bound = eigenvalue_bound(params.alpha, params.beta, params.floor);
@@ -334,8 +334,8 @@ fn admissible(
             (report.kappa_used, report.lambda_min) = (used, lambda_min);
             Ok((alignment.matrix(used), report))
         }
-        Some((used, _)) => Err(refuse(alignment.matrix(kappa).smallest_eigenvalue()?.value, Some(used))),
-        None => Err(refuse(alignment.attract.smallest_eigenvalue()?.value, None)),
+        Some((used, _)) => Err(refuse(alignment.matrix(kappa).smallest_eigenvalue()?, Some(used))),
+        None => Err(refuse(alignment.attract.smallest_eigenvalue()?, None)),
     }
 }
 

@@ -9,8 +9,8 @@ use rayon::prelude::*;
 
 use crate::dataset::Real;
 use crate::error::{Error, Result};
-use crate::linalg::{dot, from_columns, vectorized};
-use crate::spectrum::{Extreme, smallest_eigenvalue_from};
+use crate::linalg::{from_columns, vectorized};
+use crate::spectrum::smallest_eigenvalue;
 
 /// Rows that a thread takes at a time.
 const ROWS: usize = 4096;
@@ -181,29 +181,17 @@ impl SparseSymmetric {
         from_columns(self.dim(), &columns)
     }
 
-    /// `xᵀ L x`.
-    pub(crate) fn quadratic(&self, x: &[f64]) -> f64 {
-        let mut image = vec![0.0; x.len()];
-        self.apply(x, &mut image);
-        dot(x, &image)
-    }
-
     /// The largest possible size of an eigenvalue, by Gershgorin's circles.
     pub fn spectrum_bound(&self) -> f64 {
         (0..self.dim()).map(|j| self.column(j).map(|(_, v)| v.abs()).sum()).fold(0.0, f64::max)
     }
 
-    /// The smallest eigenvalue, from below, and a unit vector that (nearly) attains it.
+    /// The smallest eigenvalue, from below.
     ///
     /// # Errors
     /// When the iteration does not converge.
-    pub fn smallest_eigenvalue(&self) -> Result<Extreme> {
-        self.smallest_eigenvalue_from(&vec![0.0; self.dim()], 1e-12)
-    }
-
-    /// The same to about `tolerance`, relative to the largest possible eigenvalue, from a vector near the one sought.
-    pub(crate) fn smallest_eigenvalue_from(&self, start: &[f64], tolerance: f64) -> Result<Extreme> {
-        smallest_eigenvalue_from(start, self.spectrum_bound(), tolerance, &|x, out| self.apply(x, out))
+    pub fn smallest_eigenvalue(&self) -> Result<f64> {
+        smallest_eigenvalue(self.dim(), self.spectrum_bound(), &|x, out| self.apply(x, out))
     }
 }
 
@@ -254,6 +242,5 @@ mod tests {
         assert!(sum.nonzeros() < x.nonzeros() + y.nonzeros(), "some are in both");
         let z = Mat::from_fn(n, 2, |i, k| ((i * 3 + k) % 5) as f64);
         assert_eq!(sum.product(z.as_ref()), &expected * &z);
-        assert_eq!(sum.quadratic(z.col_as_slice(0)), z.col(0).transpose() * &expected * z.col(0));
     }
 }
