@@ -158,10 +158,10 @@ fn forward(packed: &[f64], inverse: &[f64], x: &mut [f64]) {
                     x.iter_mut().zip(above.into_iter().chain(below)).for_each(|(x, sum)| *x -= sum);
                     let triangle = triangle(packed, start);
                     for i in 0..BLOCK {
-                        x[i] *= inverse[i];
-                        for below in i + 1..BLOCK {
-                            x[below] -= triangle[below][i] * x[i];
+                        for before in 0..i {
+                            x[i] -= triangle[i][before] * x[before];
                         }
+                        x[i] *= inverse[i];
                     }
                 }
             }

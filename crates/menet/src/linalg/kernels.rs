@@ -37,11 +37,15 @@ macro_rules! define_dots {
                     $sum[l] += $row.0[k][l] * x[k][l];
                 })+
             }
-            let total = |s: [f64; LANES], tail: &[f64]| {
-                let sum = ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
-                tail.iter().zip(x_tail).fold(sum, |sum, (row, x)| sum + row * x)
-            };
-            [$(total($sum, $row.1)),+]
+            let half = |s: [f64; LANES]| -> [f64; LANES / 2] { std::array::from_fn(|l| s[l] + s[l + LANES / 2]) };
+            // Left to themselves, compilers look for vectors across the rows and shuffle their way there at every turn of
+            // the loop: to here and no further.
+            let halves = std::hint::black_box([$(half($sum)),+]);
+            let mut tails = [$($row.1),+].into_iter();
+            halves.map(|s| {
+                let tail = tails.next().unwrap_or_default().iter().zip(x_tail);
+                tail.fold((s[0] + s[2]) + (s[1] + s[3]), |sum, (row, x)| sum + row * x)
+            })
         }
     };
 }
