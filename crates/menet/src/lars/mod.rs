@@ -61,7 +61,7 @@ pub(crate) use problem::check_penalty_factors;
 pub use problem::{LarsOptions, Method};
 pub use quadratic::quadratic_path;
 
-use crate::dataset::check_finite;
+use crate::dataset::{check_finite, usable};
 use crate::error::{Error, Result};
 use crate::gram::{FactorGram, Gram};
 use crate::linalg::{inner_each, symmetric_product_into};
@@ -94,14 +94,18 @@ pub fn lars_paths(
     if b.ncols() == 0 {
         return Err(Error::Empty { rows: b.nrows(), columns: 0 });
     }
-    let shared = Shared::new(gram, options)?;
+    spread(&Shared::new(gram, options)?, b, monitor)
+}
+
+/// The paths of the columns of `b`, spread over rayon's threads.
+fn spread(shared: &Shared<'_>, b: MatRef<'_, f64>, monitor: &dyn Monitor) -> Result<Vec<Path>> {
     let (done, total) = (AtomicUsize::new(0), b.ncols());
     (0..b.ncols())
         .into_par_iter()
         .with_max_len(1)
         .map(|k| {
             let b: Vec<f64> = b.col(k).iter().copied().collect();
-            let path = trail::solve(&Problem::new(&shared, &b)?, monitor)?;
+            let path = trail::solve(&Problem::new(shared, &b)?, monitor)?;
             monitor.progress(Stage::Lars, done.fetch_add(1, Ordering::Relaxed) + 1, total);
             Ok(path)
         })
@@ -131,24 +135,49 @@ pub fn regression_paths(
     }
     check_finite("the data", x)?;
     check_finite("`y`", y)?;
-    let responses: Vec<Vec<f64>> = y.col_iter().map(|y| y.iter().copied().collect()).collect();
-    let rows: Vec<Vec<f64>> = (0..p)
-        .into_par_iter()
-        .map_init(Vec::new, |buffer, j| {
-            buffer.clear();
-            buffer.extend(x.col(j).iter().copied());
-            let (fours, rest) = responses.as_chunks::<4>();
-            let fours = fours.iter().flat_map(|y| inner_each(y.each_ref().map(Vec::as_slice), buffer));
-            fours.chain(rest.iter().flat_map(|y| inner_each([y.as_slice()], buffer))).collect()
-        })
-        .collect();
-    let b = Mat::from_fn(p, y.ncols(), |j, k| rows[j][k]);
+    if y.ncols() == 0 {
+        return Err(Error::Empty { rows: p, columns: 0 });
+    }
+    let b = right_sides(x, y);
     if p <= GRAM_LIMIT && !columns_are_cheaper(n, p) {
         // Room that is not touched before the product fills it, tile by tile.
         let mut gram = vec![0.0; p * p];
         symmetric_product_into(MatMut::from_column_major_slice_mut(&mut gram, p, p), x, x);
-        lars_paths(&MatRef::from_column_major_slice(&gram, p, p), b.as_ref(), options, monitor)
+        let gram = MatRef::from_column_major_slice(&gram, p, p);
+        // No entry of XᵀX is larger than the largest on its diagonal: the others need not be looked through.
+        let usable = (0..p).all(|j| usable(gram[(j, j)]));
+        let shared = if usable { Shared::checked(&gram, options) } else { Shared::new(&gram, options) };
+        spread(&shared?, b.as_ref(), monitor)
     } else {
         lars_paths(&FactorGram::borrowed(x), b.as_ref(), options, monitor)
     }
+}
+
+/// `XᵀY`, entry by entry: a column does not depend on those beside it.
+fn right_sides(x: MatRef<'_, f64>, y: MatRef<'_, f64>) -> Mat<f64> {
+    /// Columns of `x` that stay in the cache while all of `y` goes by.
+    const COLUMNS: usize = 4;
+    let (p, d) = (x.ncols(), y.ncols());
+    let responses: Vec<Vec<f64>> = y.col_iter().map(|y| y.iter().copied().collect()).collect();
+    let (fours, rest) = responses.as_chunks::<4>();
+    let parts: Vec<Vec<f64>> = (0..p.div_ceil(COLUMNS))
+        .into_par_iter()
+        .map(|part| {
+            let columns = COLUMNS * part..(COLUMNS * (part + 1)).min(p);
+            let columns: Vec<Vec<f64>> = columns.map(|j| x.col(j).iter().copied().collect()).collect();
+            let mut products = vec![0.0; columns.len() * d];
+            for (k, y) in fours.iter().enumerate() {
+                for (x, out) in columns.iter().zip(products.chunks_exact_mut(d)) {
+                    out[4 * k..4 * (k + 1)].copy_from_slice(&inner_each(y.each_ref().map(Vec::as_slice), x));
+                }
+            }
+            for (k, y) in (d - rest.len()..).zip(rest) {
+                for (x, out) in columns.iter().zip(products.chunks_exact_mut(d)) {
+                    [out[k]] = inner_each([y.as_slice()], x);
+                }
+            }
+            products
+        })
+        .collect();
+    Mat::from_fn(p, d, |j, k| parts[j / COLUMNS][j % COLUMNS * d + k])
 }

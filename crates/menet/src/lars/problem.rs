@@ -103,12 +103,18 @@ pub(crate) struct Shared<'a> {
 
 impl<'a> Shared<'a> {
     pub(crate) fn new(gram: &'a dyn Gram, options: &'a LarsOptions) -> Result<Self> {
-        let p = gram.dim();
-        if p == 0 {
+        if gram.dim() == 0 {
             return Err(Error::Empty { rows: 0, columns: 0 });
         }
-        options.check(p)?;
+        options.check(gram.dim())?;
         gram.check()?;
+        Self::checked(gram, options)
+    }
+
+    /// The same for a source, not empty, that needs no look through all of it.
+    pub(crate) fn checked(gram: &'a dyn Gram, options: &'a LarsOptions) -> Result<Self> {
+        let p = gram.dim();
+        options.check(p)?;
         let diagonal = gram.squared_lengths();
         if let Some(j) = diagonal.iter().position(|d| !d.is_finite() || *d < 0.0) {
             return Err(Error::parameter(
