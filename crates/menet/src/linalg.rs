@@ -132,17 +132,32 @@ fn mirror_small(mut a: MatMut<'_, f64>) {
     }
 }
 
-/// `out = aᵀ`, in cache-sized squares.
+/// `out = aᵀ`, in cache-sized squares; of matrices by columns, eight entries are written at a time.
 pub(crate) fn transpose_into(mut out: MatMut<'_, f64>, a: MatRef<'_, f64>) {
     const SQUARE: usize = 32;
-    for i in (0..a.nrows()).step_by(SQUARE) {
-        for j in (0..a.ncols()).step_by(SQUARE) {
-            let (rows, columns) = (SQUARE.min(a.nrows() - i), SQUARE.min(a.ncols() - j));
-            out.as_mut()
-                .submatrix_mut(j, i, columns, rows)
-                .copy_from(a.submatrix(i, j, rows, columns).transpose());
+    const RUN: usize = 8;
+    let whole = a.ncols() - a.ncols() % RUN;
+    let (Some(lines), 1) = (a.try_as_col_major(), out.row_stride()) else {
+        return out.copy_from(a.transpose());
+    };
+    for start in (0..a.nrows()).step_by(SQUARE) {
+        let square = start..(start + SQUARE).min(a.nrows());
+        for j in (0..whole).step_by(RUN) {
+            let lines: [&[f64]; RUN] = std::array::from_fn(|r| &lines.col(j + r).as_slice()[square.clone()]);
+            for (i, column) in square.clone().enumerate() {
+                let column = out.as_mut().col_mut(column).try_as_col_major_mut();
+                if let Some(run) =
+                    column.and_then(|column| column.as_slice_mut()[j..].first_chunk_mut::<RUN>())
+                {
+                    for r in 0..RUN {
+                        run[r] = lines[r][i];
+                    }
+                }
+            }
         }
     }
+    let rest = a.subcols(whole, a.ncols() - whole).transpose();
+    out.subrows_mut(whole, rest.nrows()).copy_from(rest);
 }
 
 /// Splits a matrix into tiles of [`TILE`] columns for rayon.
