@@ -141,7 +141,10 @@ impl<'a> State<'a> {
             self.seat = (first..variables.len()).map(Some).collect();
         }
         let mut columns = std::mem::take(&mut self.watched.columns);
-        columns.reserve(variables.len() * (self.active.len() + STRETCH));
+        let room = variables.len() * (self.active.len() + STRETCH);
+        if columns.capacity() < room {
+            columns = Vec::with_capacity(2 * room); // nothing of what was there is needed
+        }
         columns.resize(variables.len() * self.active.len(), 0.0);
         problem.shared.gram.block(&variables, &self.active, &mut columns);
         for (k, seat) in self.seat.iter().enumerate() {

@@ -182,12 +182,11 @@ impl State<'_> {
                 let chunks = c.as_chunks::<LANES>().0.iter().zip(v.as_chunks::<LANES>().0);
                 for (k, ((c, v), tie)) in chunks.zip(tie.as_chunks::<LANES>().0).enumerate() {
                     // Active ones are at the level, too; they are told apart afterwards.
-                    let mut any = false;
-                    for l in 0..LANES {
+                    let hits: [u64; LANES] = std::array::from_fn(|l| {
                         let reach = if positive { c[l] } else { c[l].abs() };
-                        any |= reach >= level * v[l] - tie[l];
-                    }
-                    if any {
+                        u64::from(reach >= level * v[l] - tie[l])
+                    });
+                    if hits != [0; LANES] {
                         tied.extend((LANES * k..LANES * (k + 1)).filter(|&i| near(i)));
                     }
                 }
@@ -335,17 +334,15 @@ impl State<'_> {
                 let (tie, tie_tail) = watched.tie.as_chunks::<LANES>();
                 let (active, active_tail) = watched.is_active.as_chunks::<LANES>();
                 let (rests, rests_tail) = resting.as_chunks::<LANES>();
-                // What a correlation would be at level 0: without this much there is no arrival, only rounding beside
-                // a variable that rides along at the level.
-                let arrival = |c: f64, a: f64, v: f64, tie: f64, rests: bool| {
-                    let remains = c - level * a;
-                    let arrives = (remains > tie) & (a < v) & !(rests & (c > 0.0));
-                    if arrives { remains / (v - a) } else { 0.0 }
-                };
                 let mut look = |l: usize, c: f64, a: f64, v: f64, tie: f64, active: bool, rests: bool| {
-                    let up = arrival(c, a, v, tie, rests);
-                    let down = if negative { arrival(-c, -a, v, tie, rests) } else { 0.0 };
-                    let first = if up > down { up } else { down };
+                    // What the correlation would be at level 0, on whose side it arrives if at all: without more than a tie
+                    // there is no arrival, only rounding beside a variable that rides along at the level.
+                    let remains = c - level * a;
+                    let side = 1f64.copysign(remains);
+                    let (c, a) = (side * c, side * a);
+                    let arrives =
+                        (remains.abs() > tie) & (a < v) & !(rests & (c > 0.0)) & (negative | (side > 0.0));
+                    let first = if arrives { remains.abs() / (v - a) } else { 0.0 };
                     best[l] = if (first > best[l]) & !active { first } else { best[l] };
                 };
                 for k in 0..c.len() {

@@ -110,7 +110,7 @@ pub(crate) fn combine_each<'a, const T: usize>(
     weights: &[[f64; T]],
     mut out: [&mut [f64]; T],
 ) {
-    const ROWS: usize = 512;
+    const ROWS: usize = 1024;
     let m = out[0].len();
     out.iter_mut().for_each(|out| out.fill(0.0));
     for start in (0..m).step_by(ROWS) {
