@@ -119,13 +119,19 @@ pub(crate) fn combine_each<'a, const T: usize>(
         vectorized(
             #[inline(always)]
             || {
-                let (fours, rest) = weights.as_chunks::<4>();
-                for (k, w) in fours.iter().enumerate() {
-                    let columns: [&[f64]; 4] = std::array::from_fn(|c| &column(4 * k + c)[start..end]);
+                let (eights, rest) = weights.as_chunks::<8>();
+                for (k, w) in eights.iter().enumerate() {
+                    let columns: [&[f64]; 8] = std::array::from_fn(|c| &column(8 * k + c)[start..end]);
                     add_columns(columns, *w, &mut out);
                 }
-                for (k, w) in rest.iter().enumerate() {
-                    add_columns([&column(4 * fours.len() + k)[start..end]], [*w], &mut out);
+                let (fours, rest) = rest.as_chunks::<4>();
+                for (k, w) in fours.iter().enumerate() {
+                    let first = 8 * eights.len() + 4 * k;
+                    let columns: [&[f64]; 4] = std::array::from_fn(|c| &column(first + c)[start..end]);
+                    add_columns(columns, *w, &mut out);
+                }
+                for (k, w) in (weights.len() - rest.len()..).zip(rest) {
+                    add_columns([&column(k)[start..end]], [*w], &mut out);
                 }
             },
         );
