@@ -28,7 +28,7 @@ DOCUMENT = ROOT / "docs/benchmarks.md"
 def main():
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__.splitlines()[0])
     parser.add_argument("--case", nargs="*", choices=CASES, metavar="NAME", help=f"of {', '.join(CASES)}; or none")
-    parser.add_argument("--repeats", type=int, default=3, help="processes of each solver, and fits of a growth's size")
+    parser.add_argument("--repeats", type=int, default=3, help="processes of each solver")
     parser.add_argument("--growth", action="store_true", help="double n, p, d and K four times, and draw it")
     parser.add_argument("--table", type=Path, metavar="FILE", help="write the tables to a file too")
     parser.add_argument("--write", action="store_true", help="put tables and figure in docs")

@@ -14,7 +14,7 @@ THREADS = 2
 
 # In a process a solver warms up (some start others first, all touch new memory) once at least and for WARM seconds, and
 # is then timed so often at most, within so many seconds, but once at least; what takes LONG is timed at once.
-WARM, MOST, WITHIN, LONG = 0.5, 5, 3.0, 7.0
+WARM, MOST, WITHIN, LONG = 1.0, 15, 3.0, 7.0
 
 
 def threads(count):

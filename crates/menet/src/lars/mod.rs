@@ -140,8 +140,9 @@ pub fn regression_paths(
     }
     let b = right_sides(x, y);
     if p <= GRAM_LIMIT && !columns_are_cheaper(n, p) {
-        // Room that is not touched before the product fills it, tile by tile.
-        let mut gram = vec![0.0; p * p];
+        // Room that all threads make: new pages, and old ones that have to be zeroed, cost as much as an axis.
+        let mut gram = Vec::new();
+        rayon::iter::repeat_n(0.0, p * p).collect_into_vec(&mut gram);
         symmetric_product_into(MatMut::from_column_major_slice_mut(&mut gram, p, p), x, x);
         let gram = MatRef::from_column_major_slice(&gram, p, p);
         // No entry of XᵀX is larger than the largest on its diagonal: the others need not be looked through.

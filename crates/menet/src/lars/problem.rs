@@ -106,7 +106,6 @@ impl<'a> Shared<'a> {
         if gram.dim() == 0 {
             return Err(Error::Empty { rows: 0, columns: 0 });
         }
-        options.check(gram.dim())?;
         gram.check()?;
         Self::checked(gram, options)
     }
