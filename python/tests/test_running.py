@@ -50,7 +50,7 @@ def test_too_little_memory_is_an_error():
         import resource
         import numpy as np, menet
         from scipy import sparse
-        X = np.random.default_rng(0).standard_normal((30000, 300))
+        X = np.random.default_rng(0).standard_normal((30000, 600))
         few = sparse.csr_matrix(X[:, :200])
         used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (used + 150_000_000, resource.RLIM_INFINITY))
