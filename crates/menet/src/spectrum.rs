@@ -12,6 +12,9 @@ const LARGEST: usize = 56;
 const KEPT: usize = 16;
 const RESTARTS: usize = 300;
 
+/// How often a weight moves between two restarts at most; it takes a handful of steps.
+const STEPS: usize = 100;
+
 /// How well an eigenvalue can be known, relative to the largest possible one.
 const FINEST: f64 = 1e-12;
 
@@ -81,7 +84,10 @@ impl Search {
             proceed()?;
             basis.grow(LARGEST, size);
             let (mut values, mut vectors) = basis.ritz()?;
-            while values[0] < -bound - 0.1 * FINEST * size && t > 0.0 {
+            for _ in 0..STEPS {
+                if values[0] >= -bound - 0.1 * FINEST * size || t == 0.0 {
+                    break;
+                }
                 let [a, b] = basis.quotients(&vectors);
                 // Rounded down a little, so that it ends below the bound and not upon it.
                 let next = (1.0 - FINEST) * (a + bound) / b;
