@@ -228,3 +228,36 @@ fn in_parts(needed: f64) -> f64 {
     let parts = (needed.ln() / SINGLE.ln()).ceil().max(1.0);
     needed.powf(1.0 / parts)
 }
+
+#[cfg(test)]
+mod tests {
+    use faer::sparse::Triplet;
+
+    use super::*;
+
+    /// A chain, so stiff that single precision makes no progress at the end.
+    #[test]
+    fn double_precision_takes_over_where_single_does_not_do() {
+        let n = 300;
+        let spring = |i: usize| [(i, i, 1.0), (i + 1, i + 1, 1.0), (i, i + 1, -1.0), (i + 1, i, -1.0)];
+        let triplets: Vec<_> = (0..n - 1).flat_map(spring).map(|(i, j, x)| Triplet::new(i, j, x)).collect();
+        let laplacian = SparseSymmetric::from_triplets(n, &triplets).unwrap();
+        let x: Vec<f64> = (0..n).map(|i| ((i * 7919) % 1009) as f64 / 500.0 - 1.0).collect();
+        for (alpha, hard) in [(1.0, false), (1e8, true)] {
+            let smoother = Smoother::new(&laplacian, alpha, 1.0, 1e-12);
+            let image = smoother.apply(&x);
+            assert_eq!(smoother.double.get().is_some(), hard, "{alpha}");
+            // (αL + I) A x = (αL + I) x + αL x, the same without an inverse.
+            let product = |x: &[f64]| {
+                let mut out = vec![0.0; n];
+                laplacian.apply(x, &mut out);
+                out
+            };
+            let (left, right) = (product(&image), product(&x));
+            for i in 0..n {
+                let difference = alpha * (left[i] - 2.0 * right[i]) + image[i] - x[i];
+                assert!(difference.abs() <= 1e-6 * (1.0 + alpha), "{alpha}, {i}: {difference}");
+            }
+        }
+    }
+}
