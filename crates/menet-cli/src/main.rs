@@ -52,7 +52,10 @@ enum Command {
 /// What every command may need to know.
 struct Context {
     json: bool,
+    /// No lines about what was done: `--quiet`, or `--json`, whose one object says it.
     quiet: bool,
+    /// No notices either: `--quiet`.
+    silent: bool,
     verbose: bool,
     watch: Watch,
 }
@@ -62,12 +65,18 @@ impl Context {
     fn say(&self, line: impl std::fmt::Display) -> Result<(), Failure> {
         if self.quiet { Ok(()) } else { text::print(line) }
     }
+
+    /// A line on standard error about something doubtful, also beside `--json`; only `--quiet` silences it.
+    fn notice(&self, line: impl std::fmt::Display) {
+        if !self.silent {
+            eprintln!("menet: note: {line}");
+        }
+    }
 }
 
 fn main() {
     let menet = Menet::parse();
-    let quiet = menet.quiet || menet.json;
-    let code = match run(menet, quiet) {
+    let code = match run(menet) {
         Ok(()) => 0,
         Err(failure) => {
             eprintln!("menet: {failure}");
@@ -77,12 +86,19 @@ fn main() {
     std::process::exit(code);
 }
 
-fn run(menet: Menet, quiet: bool) -> Result<(), Failure> {
+fn run(menet: Menet) -> Result<(), Failure> {
     rayon::ThreadPoolBuilder::new()
         .num_threads(menet.threads)
         .build_global()
         .map_err(|e| Failure::Usage(format!("--threads {}: {e}", menet.threads)))?;
-    let context = Context { json: menet.json, quiet, verbose: menet.verbose, watch: Watch::new(quiet) };
+    let quiet = menet.quiet || menet.json;
+    let context = Context {
+        json: menet.json,
+        quiet,
+        silent: menet.quiet,
+        verbose: menet.verbose,
+        watch: Watch::new(quiet),
+    };
     match menet.command {
         Command::Fit(command) => command.run(&context),
         Command::Transform(command) => command.run(&context),
