@@ -5,18 +5,19 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use menet::classify::Metric;
 use menet::{Men, MenParams, Method, Named};
-use menet_io::{ReadOptions, Table};
+use menet_io::{Delimiter, ReadOptions, Table};
 use menet_lab::params::MethodParams;
 use menet_lab::{MetricChoice, TuneOptions};
 
+use crate::Context;
 use crate::failure::Failure;
 
 /// The data to read.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Data")]
 pub(crate) struct DataArgs {
-    /// A file (.csv .tsv .parquet .npz .npy .mat .svm .libsvm, IDX), a folder with one sub-folder of images a class, or a
-    /// built-in set: orl, leukemia, digits.
+    /// A file (.csv .tsv .txt .parquet .feather .arrow .npz .npy .mat .svm .libsvm, IDX; text also .gz or .zst), a folder with
+    /// one sub-folder of images per class, a built-in set (orl, leukemia, digits), or - for text on standard input.
     #[arg(long, value_name = "FILE|FOLDER|SET")]
     pub(crate) data: String,
     #[command(flatten)]
@@ -27,15 +28,40 @@ pub(crate) struct DataArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Data")]
 pub(crate) struct HowArgs {
-    /// Name of the label column.
+    /// Name of the label column; its number from 1 with --no-header.
     #[arg(long, default_value = "label", value_name = "NAME")]
     label: String,
+    /// Name of the column that names the samples; it is no variable, and stands in what is written.
+    #[arg(long, value_name = "NAME")]
+    id: Option<String>,
     /// A column to leave out; may be given several times.
     #[arg(long, value_name = "NAME")]
     drop: Vec<String>,
-    /// A file with one label a line.
+    /// A file with one label per line.
     #[arg(long, value_name = "FILE")]
-    labels: Option<PathBuf>,
+    pub(crate) labels: Option<PathBuf>,
+    /// The first line of a text is a sample; columns are named by number, as in --label 5.
+    #[arg(long)]
+    no_header: bool,
+    /// The first line of a text holds names, although it looks like a sample.
+    #[arg(long, conflicts_with = "no_header")]
+    header: bool,
+    /// Rows are variables and columns samples.
+    #[arg(long)]
+    transpose: bool,
+    /// What separates the fields of a text: comma, semicolon, tab, bar, space, or another character [default: by the file's
+    /// ending]
+    #[arg(long, value_name = "SIGN")]
+    delimiter: Option<Delimiter>,
+    /// The decimal sign of a text: . or ,
+    #[arg(long, value_name = "SIGN", default_value = ".", value_parser = [".", ",", "point", "comma"])]
+    decimal: String,
+    /// The encoding of a text, such as latin1 or utf-16le [default: UTF-8]
+    #[arg(long, value_name = "NAME")]
+    encoding: Option<String>,
+    /// The format, where the file's ending does not tell: csv, tsv, txt, parquet, feather, npz, npy, mat, svmlight, idx.
+    #[arg(long, value_name = "NAME")]
+    format: Option<String>,
     /// Name of the array of samples in an archive [default: X].
     #[arg(long, value_name = "NAME")]
     x_key: Option<String>,
@@ -63,22 +89,23 @@ enum Impute {
 }
 
 impl HowArgs {
-    pub(crate) fn read(&self, source: &str) -> Result<Table, Failure> {
-        Ok(menet_io::read(source, &self.options())?)
+    pub(crate) fn read(&self, context: &Context, source: &str) -> Result<Table, Failure> {
+        noticed(context, menet_io::read(source, &self.options())?)
     }
 
     /// Reads data for a model: its columns in the model's order, missing values filled with the training mean if asked.
-    pub(crate) fn read_for(&self, source: &str, men: &Men) -> Result<Table, Failure> {
+    pub(crate) fn read_for(&self, context: &Context, source: &str, men: &Men) -> Result<Table, Failure> {
         // Samples without the last variables are samples of the same kind.
         let least_columns = men.projection().variables();
         let options = ReadOptions { impute_mean: false, least_columns, ..self.options() };
-        let table = menet_io::read(source, &options)?.arranged(men, self.impute.is_some())?;
+        let table = noticed(context, menet_io::read(source, &options)?)?;
+        let table = table.arranged(men, self.impute.is_some())?;
         table.check_missing()?;
         Ok(table)
     }
 
     /// Reads labelled data of which some will be held back: missing values cannot be filled before it is known which.
-    pub(crate) fn read_unfilled(&self, source: &str) -> Result<Table, Failure> {
+    pub(crate) fn read_unfilled(&self, context: &Context, source: &str) -> Result<Table, Failure> {
         if self.impute.is_some() {
             return Err(Failure::Usage(
                 "--impute: the mean of all samples would tell the training samples of those they are tested on; fill missing \
@@ -86,18 +113,19 @@ impl HowArgs {
                     .to_owned(),
             ));
         }
-        self.read_labelled(source)
+        self.read_labelled(context, source)
     }
 
     /// Reads labelled data.
-    pub(crate) fn read_labelled(&self, source: &str) -> Result<Table, Failure> {
-        let table = self.read(source)?;
+    pub(crate) fn read_labelled(&self, context: &Context, source: &str) -> Result<Table, Failure> {
+        let table = self.read(context, source)?;
         if table.labels.is_none() {
-            let columns = table.feature_names.as_deref().unwrap_or_default();
-            let known = if columns.is_empty() { String::new() } else { format!(" among {}", list(columns)) };
+            let known = table.feature_names.as_deref().map_or_else(String::new, |columns| {
+                format!(" among {}", menet_io::formats::list(columns))
+            });
+            let how = if self.no_header { "by its number with --label" } else { "with --label" };
             return Err(Failure::Usage(format!(
-                "{source}: there is no label column {:?}{known}; name it with --label (--y-key for arrays), or give --labels \
-                 FILE",
+                "{source}: there is no label column {:?}{known}; name it {how} (--y-key for arrays), or give --labels FILE",
                 self.label
             )));
         }
@@ -106,9 +134,17 @@ impl HowArgs {
 
     pub(crate) fn options(&self) -> ReadOptions {
         ReadOptions {
+            format: self.format.clone(),
             label: self.label.clone(),
+            id: self.id.clone(),
             drop: self.drop.clone(),
             labels: self.labels.clone(),
+            no_header: self.no_header,
+            header: self.header,
+            delimiter: self.delimiter,
+            decimal_comma: matches!(self.decimal.as_str(), "," | "comma"),
+            encoding: self.encoding.clone(),
+            transpose: self.transpose,
             x_key: self.x_key.clone(),
             y_key: self.y_key.clone(),
             zero_based: self.zero_based,
@@ -120,11 +156,12 @@ impl HowArgs {
     }
 }
 
-/// The first few of many.
-fn list(names: &[String]) -> String {
-    let shown: Vec<String> = names.iter().take(8).map(|name| format!("{name:?}")).collect();
-    let more = if names.len() > 8 { ", ..." } else { "" };
-    shown.join(", ") + more
+/// Says what is worth saying of how a table was read.
+fn noticed(context: &Context, mut table: Table) -> Result<Table, Failure> {
+    for notice in table.notices.drain(..) {
+        context.notice(notice);
+    }
+    Ok(table)
 }
 
 /// `40x40`.

@@ -1,5 +1,6 @@
 //! The `menet` command.
 
+mod allocator;
 mod args;
 mod commands;
 mod failure;
@@ -39,6 +40,7 @@ enum Command {
     Fit(commands::fit::Fit),
     Transform(commands::transform::Transform),
     Predict(commands::predict::Predict),
+    Split(commands::split::Split),
     Inspect(commands::inspect::Inspect),
     Path(commands::path::Path),
     Evaluate(commands::evaluate::Evaluate),
@@ -103,6 +105,7 @@ fn run(menet: Menet) -> Result<(), Failure> {
         Command::Fit(command) => command.run(&context),
         Command::Transform(command) => command.run(&context),
         Command::Predict(command) => command.run(&context),
+        Command::Split(command) => command.run(&context),
         Command::Inspect(command) => command.run(&context),
         Command::Path(command) => command.run(&context),
         Command::Evaluate(command) => command.run(&context),

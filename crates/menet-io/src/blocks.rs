@@ -1,12 +1,14 @@
 //! Reading in blocks of rows, for data larger than memory.
 
-use std::io::{BufRead, BufReader, Lines, Read};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use crate::builtin::Builtin;
 use crate::error::{Error, Result};
-use crate::formats::{self, ReadOptions, Reader, format_of, open};
+use crate::formats::{self, ReadOptions, Reader, format_of};
+use crate::source::{Bounded, Source, decoded, open};
 use crate::table::Table;
+use crate::{labels, memory};
 
 /// Bytes of numbers in a block unless one chooses.
 pub const BLOCK: usize = 16 << 20;
@@ -40,8 +42,16 @@ pub(crate) fn room(count: usize) -> Vec<f64> {
 pub(crate) fn whole(blocks: &mut dyn Blocks, path: &Path) -> Result<Table> {
     let rows = rows_of(blocks.columns(), BLOCK);
     let mut table = blocks.next(rows)?.ok_or_else(|| nothing(path))?;
+    // What a part of the file gave tells what the rest will.
+    if let (done @ 1.., total) = blocks.progress()
+        && total > done
+    {
+        let share = total as f64 / done as f64;
+        let bytes = share * (table.rows * table.columns * size_of::<f64>()) as f64;
+        memory::check(path, bytes as u64, "its numbers")?;
+    }
     while let Some(more) = blocks.next(rows)? {
-        table.append(more);
+        table.append(more)?;
     }
     Ok(table)
 }
@@ -78,11 +88,11 @@ impl BlockReader {
         let path = Path::new(source);
         let reader = match Builtin::find(source) {
             Some(_) => None,
-            None => Some(&format_of(path)?.reader),
+            None => Some(&format_of(path, options)?.reader),
         };
         let (blocks, labels, shape) = match reader {
             Some(Reader::Blocks(open)) if !options.impute_mean => {
-                let labels = options.labels.as_deref().map(Labels::open).transpose()?;
+                let labels = options.labels.as_deref().map(|path| Labels::open(path, options)).transpose()?;
                 (open(path, options)?, labels, options.shape)
             }
             _ => (OneBlock::boxed(formats::read(source, options)?), None, None),
@@ -105,7 +115,10 @@ impl BlockReader {
         let Some(mut table) = self.blocks.next(self.block_rows)? else {
             return match self.labels.take() {
                 _ if self.rows == 0 => Err(nothing(&self.path)),
-                Some(labels) => labels.check(self.rows).map(|()| None),
+                Some(labels) => {
+                    let size = Table::new(&self.path, Vec::new(), self.rows, self.blocks.columns());
+                    labels.check(&size).map(|()| None)
+                }
                 None => Ok(None),
             };
         };
@@ -129,13 +142,13 @@ impl Iterator for BlockReader {
 }
 
 /// A table that is in memory anyway.
-struct OneBlock {
+pub(crate) struct OneBlock {
     table: Option<Table>,
     columns: usize,
 }
 
 impl OneBlock {
-    fn boxed(table: Table) -> Box<dyn Blocks> {
+    pub(crate) fn boxed(table: Table) -> Box<dyn Blocks> {
         Box::new(OneBlock { columns: table.columns, table: Some(table) })
     }
 }
@@ -154,33 +167,59 @@ impl Blocks for OneBlock {
     }
 }
 
-/// A file with one label a line.
+/// Bytes of a line of labels.
+const LINE: u64 = 1 << 20;
+
+/// A file with one label per line.
 pub(crate) struct Labels {
     path: PathBuf,
-    lines: Lines<BufReader<Box<dyn Read + Send>>>,
+    lines: BufReader<Bounded<Source>>,
     /// Labels so far.
     count: usize,
 }
 
 impl Labels {
-    pub(crate) fn open(path: &Path) -> Result<Self> {
-        Ok(Labels { path: path.to_owned(), lines: BufReader::new(open(path)?).lines(), count: 0 })
+    pub(crate) fn open(path: &Path, options: &ReadOptions) -> Result<Self> {
+        let (source, _) = decoded(open(path)?, options.encoding.as_deref(), path)?;
+        Ok(Labels { path: path.to_owned(), lines: BufReader::new(Bounded::new(source, LINE)), count: 0 })
     }
 
     /// The next labels; fewer at the end, which [`Labels::check`] will tell.
     pub(crate) fn take(&mut self, rows: usize) -> Result<Vec<String>> {
-        let labels = self.lines.by_ref().take(rows).collect::<std::io::Result<Vec<String>>>();
-        let labels = labels.map_err(|e| Error::input(&self.path, e))?;
+        let (mut labels, mut line) = (Vec::new(), String::new());
+        while labels.len() < rows {
+            line.clear();
+            self.lines.get_mut().allow(LINE);
+            let read = self.lines.read_line(&mut line).map_err(|e| {
+                let problem = match e.kind() {
+                    std::io::ErrorKind::InvalidData => format!("{e}; is it not UTF-8? Then give --encoding"),
+                    _ => e.to_string(),
+                };
+                Error::input(&self.path, format!("line {}: {problem}", self.count + labels.len() + 1))
+            })?;
+            if read == 0 {
+                break;
+            }
+            labels.push(labels::normal(&line));
+        }
         self.count += labels.len();
         Ok(labels)
     }
 
-    /// Refuses more or fewer labels than samples.
-    pub(crate) fn check(mut self, rows: usize) -> Result<()> {
+    /// All labels of a table.
+    pub(crate) fn all(mut self, table: &Table) -> Result<Vec<String>> {
+        let labels = self.take(table.rows)?;
+        self.check(table)?;
+        Ok(labels)
+    }
+
+    /// Refuses more or fewer labels than the samples of `table`, of which only the size counts.
+    pub(crate) fn check(mut self, table: &Table) -> Result<()> {
         while !self.take(1 << 12)?.is_empty() {}
-        if self.count == rows {
+        if self.count == table.rows {
             return Ok(());
         }
-        Err(Error::input(&self.path, format!("{} labels for {rows} samples", self.count)))
+        let turned = table.turned(self.count);
+        Err(Error::input(&self.path, format!("{} labels for {} samples{turned}", self.count, table.rows)))
     }
 }

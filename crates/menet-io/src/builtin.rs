@@ -5,7 +5,7 @@ use std::io::Cursor;
 use std::path::Path;
 
 use crate::error::Result;
-use crate::formats::{ReadOptions, csv, numpy};
+use crate::formats::{ReadOptions, npz, text};
 use crate::table::Table;
 
 /// A built-in set.
@@ -54,9 +54,9 @@ impl Builtin {
     pub fn load(&self) -> Result<Table> {
         let (path, options) = (Path::new(self.name), ReadOptions::default());
         if self.compressed_csv {
-            csv::read_from(flate2::read::GzDecoder::new(self.bytes), b',', path, &options)
+            text::read_csv(Box::new(flate2::read::GzDecoder::new(self.bytes)), path, &options)
         } else {
-            numpy::read_npz_from(Cursor::new(self.bytes), path, &options)
+            npz::read_npz_from(Cursor::new(self.bytes), path, &options)
         }
     }
 }

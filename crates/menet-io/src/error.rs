@@ -5,6 +5,12 @@ use std::path::{Path, PathBuf};
 /// `Result` with this crate's [`enum@Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
+/// Characters of a text from a file that a message repeats.
+const SHORT: usize = 60;
+
+/// Characters of a whole message.
+const LONG: usize = 600;
+
 /// Which file, and what about it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -35,10 +41,22 @@ pub enum Error {
 
 impl Error {
     pub(crate) fn input(path: &Path, problem: impl ToString) -> Self {
-        Error::Input { path: path.to_owned(), problem: problem.to_string() }
+        Error::Input { path: path.to_owned(), problem: cut(&problem.to_string(), LONG) }
     }
 
     pub(crate) fn output(path: &Path, problem: impl ToString) -> Self {
-        Error::Output { path: path.to_owned(), problem: problem.to_string() }
+        Error::Output { path: path.to_owned(), problem: cut(&problem.to_string(), LONG) }
+    }
+}
+
+/// The beginning of a text from a file, for messages.
+pub(crate) fn short(text: &str) -> String {
+    cut(text, SHORT)
+}
+
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
     }
 }

@@ -10,9 +10,13 @@
 //! | `level`, `kkt` | d, d×2 | level and certificate (plain, scaled) of a column |
 //! | `entry.offsets`, `entry.indices` | | variables in order of entry |
 //! | `gallery`, `gallery.classes` | n×d, n | projected training samples and their classes |
+//! | `gallery.fingerprints` | n | what the training samples are recognised by ([`crate::fingerprint`]); since version 2 |
 //! | `names` | bytes | names of the variables, a JSON list; absent if they have none |
 //! | `penalty_factors` | p | absent if none were given |
 //! | `path.*` | | the knots of every path; absent if left out |
+//!
+//! The JSON begins with the version of the format and, since version 2, a checksum (CRC-32) of all the rest: the JSON with zeros
+//! in the checksum's place, and every tensor's name, type, shape and bytes. Numbers are finite, but for penalty factors.
 
 mod tensors;
 
@@ -28,12 +32,15 @@ use menet::sparse::SparseVector;
 use menet::{Dataset, Men, MenParams, Stage};
 use serde::{Deserialize, Serialize};
 
-use crate::atomic;
 use crate::error::{Error, Result};
+use crate::{atomic, fingerprint, memory};
 use tensors::{Packer, Problem, Unpacker};
 
-/// The version of the format that this code writes and reads.
-pub const VERSION: u32 = 1;
+/// The version of the format that this code writes. It reads all from 1 on.
+pub const VERSION: u32 = 2;
+
+/// What stands in the checksum's place while it is computed.
+const NO_CHECKSUM: &str = "00000000";
 
 /// Where a model came from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -69,6 +76,8 @@ pub struct ModelFile {
     pub gallery: Mat<f64>,
     /// Their classes.
     pub gallery_classes: Vec<usize>,
+    /// What they are recognised by; none in a file of version 1.
+    pub fingerprints: Vec<u64>,
     /// Where it came from.
     pub provenance: Provenance,
     /// What the class names stand for, if whoever fitted the model knew.
@@ -79,6 +88,8 @@ pub struct ModelFile {
 #[derive(Debug, Serialize, Deserialize)]
 struct Header {
     format: u32,
+    #[serde(default)]
+    checksum: String,
     params: MenParams,
     classes: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -98,6 +109,7 @@ struct Header {
 #[derive(Deserialize)]
 struct Version {
     format: u32,
+    checksum: Option<String>,
 }
 
 impl ModelFile {
@@ -113,7 +125,14 @@ impl ModelFile {
             samples: data.samples(),
         };
         let gallery_classes = data.class_indices().to_vec();
-        Ok(ModelFile { men, gallery, gallery_classes, provenance, label_kind: None })
+        let fingerprints = fingerprint::of_data(data);
+        Ok(ModelFile { men, gallery, gallery_classes, fingerprints, provenance, label_kind: None })
+    }
+
+    /// How many of these samples the model was fitted to; none if it does not know its own.
+    pub fn seen(&self, fingerprints: &[u64]) -> usize {
+        let own: std::collections::HashSet<u64> = self.fingerprints.iter().copied().collect();
+        fingerprints.iter().filter(|sample| own.contains(sample)).count()
     }
 
     /// The same model with only the first components. (A sparser one would need the training samples, of which only the
@@ -141,7 +160,8 @@ impl ModelFile {
     /// # Errors
     /// When it cannot be read, is not a model of this version, or does not hold together.
     pub fn load(path: &Path) -> Result<Self> {
-        let bytes = std::fs::read(path).map_err(|e| Error::input(path, e))?;
+        let mut file = std::fs::File::open(path).map_err(|e| Error::input(path, e))?;
+        let bytes = memory::read_to_end(&mut file, path)?;
         Self::unpack(&bytes)
             .map_err(|problem| Error::input(path, format!("not a usable menet model: {problem}")))
     }
@@ -175,6 +195,9 @@ impl ModelFile {
             self.gallery.row_iter().flat_map(|row| row.iter().copied().collect::<Vec<_>>()).collect();
         pack.matrix("gallery", &rows, self.gallery.ncols());
         pack.indices("gallery.classes", &self.gallery_classes);
+        if !self.fingerprints.is_empty() {
+            pack.words("gallery.fingerprints", self.fingerprints.iter().copied());
+        }
         if let Some(names) = &parts.feature_names {
             pack.bytes("names", serde_json::to_vec(names).map_err(|e| e.to_string())?);
         }
@@ -186,6 +209,7 @@ impl ModelFile {
         }
         let header = Header {
             format: VERSION,
+            checksum: NO_CHECKSUM.to_owned(),
             // JSON knows no infinity: the factors are a tensor.
             params: MenParams { penalty_factors: None, ..parts.params.clone() },
             classes: parts.classes.clone(),
@@ -199,6 +223,7 @@ impl ModelFile {
             label_kind: self.label_kind,
         };
         let json = serde_json::to_string(&header).map_err(|e| e.to_string())?;
+        let json = json.replacen(NO_CHECKSUM, &pack.checksum(&json), 1);
         pack.finish(HashMap::from([("menet".to_owned(), json)]))
     }
 
@@ -206,14 +231,25 @@ impl ModelFile {
         let (unpack, metadata) = Unpacker::new(bytes)?;
         let json = metadata.get("menet").ok_or("a safetensors file, but without menet's metadata")?;
         let damaged = |e: serde_json::Error| format!("its metadata are damaged: {e}");
-        let Version { format } = serde_json::from_str(json).map_err(damaged)?;
-        if format != VERSION {
-            return Err(format!("its format is version {format}, this menet reads version {VERSION}"));
+        let Version { format, checksum } = serde_json::from_str(json).map_err(damaged)?;
+        if !(1..=VERSION).contains(&format) {
+            return Err(format!("its format is version {format}, this menet reads versions 1 to {VERSION}"));
+        }
+        match checksum {
+            None if format == 1 => {}
+            None => return Err("its checksum is missing".to_owned()),
+            Some(checksum) => {
+                let found = unpack.checksum(&json.replacen(&checksum, NO_CHECKSUM, 1));
+                if checksum != found {
+                    let problem = "the file was changed or damaged after it was written";
+                    return Err(format!("{problem}: its checksum is {found}, not {checksum}"));
+                }
+            }
         }
         let header: Header = serde_json::from_str(json).map_err(damaged)?;
         let mut params = header.params;
         if unpack.has("penalty_factors") {
-            params.penalty_factors = Some(unpack.floats("penalty_factors")?);
+            params.penalty_factors = Some(unpack.factors("penalty_factors")?);
         }
         let (levels, kkt) = (unpack.floats("level")?, unpack.certificates("kkt")?);
         let entries = unpack.lists("entry")?;
@@ -257,8 +293,12 @@ impl ModelFile {
             return Err("a sample of the gallery has no class".to_owned());
         }
         let gallery = MatRef::from_row_major_slice(&gallery, n, d).to_owned();
+        let fingerprints = match unpack.has("gallery.fingerprints") {
+            true => unpack.words("gallery.fingerprints")?,
+            false => Vec::new(),
+        };
         let (provenance, label_kind) = (header.provenance, header.label_kind);
-        Ok(ModelFile { men, gallery, gallery_classes, provenance, label_kind })
+        Ok(ModelFile { men, gallery, gallery_classes, fingerprints, provenance, label_kind })
     }
 }
 

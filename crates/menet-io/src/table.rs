@@ -1,10 +1,13 @@
 //! What a reader gives: numbers in rows, with whatever else the file knows.
 
+use std::path::Path;
+
 use faer::{Mat, MatRef};
 use menet::sparse::SparseMatrix;
 use menet::{Dataset, Men, Projection};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, short};
+use crate::memory;
 
 /// Samples in rows. A missing value is NaN until [`Table::impute_mean`].
 #[derive(Debug, Clone, PartialEq)]
@@ -17,12 +20,25 @@ pub struct Table {
     pub rows: usize,
     /// Number of variables.
     pub columns: usize,
-    /// One label a row, if there are any.
+    /// One label per row in its normal form (see [`crate::labels`]), empty where it is missing, if there are any.
     pub labels: Option<Vec<String>>,
     /// Names of the variables, if there are any.
     pub feature_names: Option<Vec<String>>,
+    /// Names of the samples, if there are any.
+    pub ids: Option<Ids>,
     /// Height and width, if the samples are images.
     pub image_shape: Option<(usize, usize)>,
+    /// What is worth saying of how it was read.
+    pub notices: Vec<String>,
+}
+
+/// Names of samples.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ids {
+    /// What they are called: the name of their column.
+    pub name: String,
+    /// One per sample.
+    pub values: Vec<String>,
 }
 
 /// The numbers of a table.
@@ -58,6 +74,21 @@ impl Values {
 }
 
 impl Table {
+    /// Numbers and nothing else.
+    pub fn new(source: &Path, values: impl Into<Values>, rows: usize, columns: usize) -> Self {
+        Table {
+            source: source.display().to_string(),
+            values: values.into(),
+            rows,
+            columns,
+            labels: None,
+            feature_names: None,
+            ids: None,
+            image_shape: None,
+            notices: Vec::new(),
+        }
+    }
+
     /// The values as a matrix, without a copy.
     ///
     /// # Errors
@@ -89,8 +120,14 @@ impl Table {
             return Err(Error::input(self.source.as_ref(), "there are no labels"));
         };
         self.check_missing()?;
-        if let Some(row) = labels.iter().position(|label| label.trim().is_empty()) {
-            let problem = format!("sample {} of {} has no label", row + 1, self.rows);
+        if let Some(row) = labels.iter().position(String::is_empty) {
+            let count = labels.iter().filter(|label| label.is_empty()).count();
+            let problem = format!(
+                "sample {}{} of {} has no label ({count} without one in all); give it one, or leave the sample out",
+                row + 1,
+                self.id_of(row),
+                self.rows
+            );
             return Err(Error::input(self.source.as_ref(), problem));
         }
         let mut data = match &self.values {
@@ -133,14 +170,68 @@ impl Table {
     }
 
     /// Adds the samples of another table with the same columns.
-    pub(crate) fn append(&mut self, other: Table) {
+    ///
+    /// # Errors
+    /// When there is no memory for them.
+    pub(crate) fn append(&mut self, other: Table) -> Result<()> {
         if let (Values::Dense(values), Values::Dense(more)) = (&mut self.values, other.values) {
+            memory::reserve(values, more.len(), self.source.as_ref())?;
             values.extend(more);
         }
         self.rows += other.rows;
         if let (Some(labels), Some(more)) = (&mut self.labels, other.labels) {
             labels.extend(more);
         }
+        if let (Some(ids), Some(more)) = (&mut self.ids, other.ids) {
+            ids.values.extend(more.values);
+        }
+        Ok(())
+    }
+
+    /// Adds labels from elsewhere.
+    ///
+    /// # Errors
+    /// When there is not one per sample.
+    pub(crate) fn set_labels(&mut self, labels: Vec<String>) -> Result<()> {
+        if labels.len() != self.rows {
+            let problem = format!("{} labels for {} samples{}", labels.len(), self.rows, self.turned(labels.len()));
+            return Err(Error::input(self.source.as_ref(), problem));
+        }
+        self.labels = Some(labels);
+        Ok(())
+    }
+
+    /// A question, where there are as many labels as columns.
+    pub(crate) fn turned(&self, labels: usize) -> &'static str {
+        if labels == self.columns && labels != self.rows {
+            ", but as many as columns. Is the table transposed, with a variable in every row? Then give --transpose"
+        } else {
+            ""
+        }
+    }
+
+    /// Samples for variables and variables for samples. Labels and names stay behind, since they are not known to be those of
+    /// the columns.
+    ///
+    /// # Errors
+    /// When the values are sparse or images, or there is no memory for both.
+    pub(crate) fn transposed(self) -> Result<Self> {
+        let path = Path::new(&self.source).to_owned();
+        if self.image_shape.is_some() {
+            return Err(Error::input(&path, "--transpose: images are not turned into variables"));
+        }
+        let mut values = Vec::new();
+        memory::reserve(&mut values, self.rows * self.columns, &path)?;
+        let x = self.matrix()?;
+        for j in 0..self.columns {
+            values.extend((0..self.rows).map(|i| x[(i, j)]));
+        }
+        Ok(Table { notices: self.notices, ..Table::new(&path, values, self.columns, self.rows) })
+    }
+
+    /// The name of a sample as messages add it, nothing without one.
+    fn id_of(&self, row: usize) -> String {
+        self.ids.as_ref().map_or_else(String::new, |ids| format!(" ({})", short(&ids.values[row])))
     }
 
     /// Fills every missing value with the mean of the others in its column.
@@ -211,7 +302,7 @@ impl Table {
                 place.get(name.as_str()).copied().ok_or_else(|| {
                     Error::input(
                         self.source.as_ref(),
-                        format!("there is no column {name:?}, which the model needs"),
+                        format!("there is no column {:?}, which the model needs", short(name)),
                     )
                 })
             })
@@ -227,7 +318,7 @@ impl Table {
     /// A variable as a message names it.
     fn variable(&self, column: usize) -> String {
         match &self.feature_names {
-            Some(names) => format!("{:?}", names[column]),
+            Some(names) => format!("{:?}", short(&names[column])),
             None => (column + 1).to_string(),
         }
     }
@@ -238,7 +329,7 @@ impl Table {
 pub(crate) struct Missing {
     count: usize,
     /// The sample and the variable of the first.
-    first: Option<(usize, String)>,
+    first: Option<(String, String)>,
 }
 
 impl Missing {
@@ -247,7 +338,10 @@ impl Missing {
         let values = table.values.dense();
         let Some(at) = values.iter().position(|value| value.is_nan()) else { return };
         self.count += values[at..].iter().filter(|value| value.is_nan()).count();
-        self.first.get_or_insert_with(|| (start + at / table.columns, table.variable(at % table.columns)));
+        self.first.get_or_insert_with(|| {
+            let row = at / table.columns;
+            (format!("{}{}", start + row + 1, table.id_of(row)), table.variable(at % table.columns))
+        });
     }
 
     pub(crate) fn any(&self) -> bool {
@@ -258,8 +352,7 @@ impl Missing {
     pub(crate) fn check(self, source: &str, rows: usize) -> Result<()> {
         let Some((row, variable)) = self.first else { return Ok(()) };
         let problem = format!(
-            "a value is missing in sample {} of {rows}, variable {variable} ({} missing in all); fill them with --impute mean",
-            row + 1,
+            "a value is missing in sample {row} of {rows}, variable {variable} ({} missing in all); fill them with --impute mean",
             self.count,
         );
         Err(Error::input(source.as_ref(), problem))

@@ -10,9 +10,18 @@ use crate::formats::ReadOptions;
 use crate::table::Missing;
 use crate::write::BlockWriter;
 
-/// Projects data with a model and writes what [`crate::write::matrix`] would of the whole, whatever the size of the blocks;
-/// gives the number of samples. `options.impute_mean` fills missing values with the mean of the training data. `block_bytes` is
-/// usually [`crate::blocks::BLOCK`].
+/// What was projected.
+#[derive(Debug, Clone, Default)]
+pub struct Transformed {
+    /// Number of samples.
+    pub samples: usize,
+    /// What is worth saying of how they were read and written.
+    pub notices: Vec<String>,
+}
+
+/// Projects data with a model and writes what [`crate::write::matrix`] would of the whole, whatever the size of the blocks,
+/// with the names of the samples if they have any. `options.impute_mean` fills missing values with the mean of the training
+/// data. `block_bytes` is usually [`crate::blocks::BLOCK`].
 ///
 /// # Errors
 /// When the data are invalid, not those of the model, or lack values, the file cannot be written, or `monitor` asks to stop.
@@ -24,33 +33,47 @@ pub fn transform(
     out: &Path,
     block_bytes: usize,
     monitor: &dyn Monitor,
-) -> Result<usize> {
+) -> Result<Transformed> {
     // Samples without the last variables are samples of the same kind.
     let least_columns = men.projection().variables();
     let as_it_is = ReadOptions { impute_mean: false, least_columns, ..options.clone() };
     let mut reader = BlockReader::open(source, &as_it_is, block_bytes)?;
     let header: Vec<String> = (1..=men.projection().components()).map(|k| format!("z{k}")).collect();
-    let mut writer = BlockWriter::create(out, &header)?;
+    let mut writer = None;
     let mut missing = Missing::default();
+    let mut notices = Vec::new();
     loop {
         if monitor.stop() {
             return Err(menet::Error::Stopped { stage: Stage::Transform }.into());
         }
         let start = reader.rows();
         let Some(table) = reader.next().transpose()? else { break };
-        let table = table.arranged(men, options.impute_mean)?;
+        let mut table = table.arranged(men, options.impute_mean)?;
+        notices.append(&mut table.notices);
+        let writer = match &mut writer {
+            Some(writer) => writer,
+            None => {
+                let id = table.ids.as_ref().map(|ids| ids.name.as_str());
+                if id.is_some() && !BlockWriter::holds_ids(out) {
+                    notices.push(format!("{}: a .npy file does not hold the names of the samples", out.display()));
+                }
+                writer.insert(BlockWriter::create(out, &header, id)?)
+            }
+        };
         missing.look(&table, start);
         // How many are missing in all is part of what is told.
         if !missing.any() {
             let z = table.project(men.projection()).map_err(|e| counted_from(start, e))?;
-            writer.write(z.as_ref())?;
+            writer.write(z.as_ref(), table.ids.as_ref().map(|ids| ids.values.as_slice()))?;
         }
         let (done, total) = reader.progress();
         monitor.progress(Stage::Transform, done as usize, total as usize);
     }
     missing.check(source, reader.rows())?;
-    writer.finish()?;
-    Ok(reader.rows())
+    if let Some(writer) = writer {
+        writer.finish()?;
+    }
+    Ok(Transformed { samples: reader.rows(), notices })
 }
 
 /// What is wrong with a row of a block, told of the row of the data.

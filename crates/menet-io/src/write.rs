@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use faer::MatRef;
-use parquet::basic::{Compression, Repetition, Type as PhysicalType};
-use parquet::data_type::DoubleType;
+use parquet::basic::{Compression, LogicalType, Repetition, Type as PhysicalType};
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
@@ -24,8 +24,8 @@ const GROUP: usize = 32 << 20;
 /// # Errors
 /// When the ending is unknown, or the file cannot be written.
 pub fn matrix(path: &Path, header: &[String], x: MatRef<'_, f64>) -> Result<()> {
-    let mut writer = BlockWriter::create(path, header)?;
-    writer.write(x)?;
+    let mut writer = BlockWriter::create(path, header, None)?;
+    writer.write(x, None)?;
     writer.finish()
 }
 
@@ -47,21 +47,22 @@ enum Form {
 }
 
 impl BlockWriter {
-    /// Begins a file with the columns of `header`.
+    /// Begins a file with the columns of `header`, before them one called `id` that names the samples if there is to be one;
+    /// `.npy` files, which hold numbers only, have none.
     ///
     /// # Errors
     /// When the ending is unknown, or the file cannot be written.
-    pub fn create(path: &Path, header: &[String]) -> Result<Self> {
+    pub fn create(path: &Path, header: &[String], id: Option<&str>) -> Result<Self> {
         let ending = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
         let form = match ending.as_str() {
-            _ if path.as_os_str() == "-" => Form::csv(path, header)?,
-            "csv" => Form::csv(path, header)?,
+            _ if path.as_os_str() == "-" => Form::csv(path, header, id)?,
+            "csv" => Form::csv(path, header, id)?,
             "npy" => {
                 let mut draft = Draft::new(path)?;
                 draft.write_all(&npy_header(0, header.len())).map_err(|e| failed(path, e))?;
                 Form::Npy(draft)
             }
-            "parquet" => Form::Parquet(Box::new(Groups::new(path, header)?)),
+            "parquet" => Form::Parquet(Box::new(Groups::new(path, header, id)?)),
             _ => {
                 let problem =
                     "unknown ending for numbers; use .csv, .npy, .parquet, or - for standard output";
@@ -71,11 +72,16 @@ impl BlockWriter {
         Ok(BlockWriter { path: path.to_owned(), rows: 0, columns: header.len(), form })
     }
 
-    /// Writes further rows.
+    /// Whether names of samples are written.
+    pub fn holds_ids(path: &Path) -> bool {
+        !path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy"))
+    }
+
+    /// Writes further rows, with the names of their samples if the file has a column for them.
     ///
     /// # Errors
     /// When they are not as wide as the header, or the file cannot be written.
-    pub fn write(&mut self, x: MatRef<'_, f64>) -> Result<()> {
+    pub fn write(&mut self, x: MatRef<'_, f64>, ids: Option<&[String]>) -> Result<()> {
         if x.ncols() != self.columns {
             let why = format!("the header names {} columns", self.columns);
             let (given, expected) = (x.ncols(), self.columns);
@@ -85,8 +91,11 @@ impl BlockWriter {
         match &mut self.form {
             Form::Csv(draft) => {
                 for i in 0..x.nrows() {
+                    if let Some(ids) = ids {
+                        draft.write_all(&quoted(&ids[i])?).map_err(|e| failed(&self.path, e))?;
+                    }
                     for (k, value) in x.row(i).iter().enumerate() {
-                        let comma = if k == 0 { "" } else { "," };
+                        let comma = if k == 0 && ids.is_none() { "" } else { "," };
                         write!(draft, "{comma}{value}").map_err(|e| failed(&self.path, e))?;
                     }
                     draft.write_all(b"\n").map_err(|e| failed(&self.path, e))?;
@@ -102,7 +111,7 @@ impl BlockWriter {
                 }
                 Ok(())
             }
-            Form::Parquet(groups) => groups.write(x).map_err(|e| not_written(&self.path, &e)),
+            Form::Parquet(groups) => groups.write(x, ids).map_err(|e| not_written(&self.path, &e)),
         }
     }
 
@@ -124,11 +133,21 @@ impl BlockWriter {
 }
 
 impl Form {
-    fn csv(path: &Path, header: &[String]) -> Result<Self> {
+    fn csv(path: &Path, header: &[String], id: Option<&str>) -> Result<Self> {
         let mut draft = Draft::new(path)?;
-        write_records(&mut draft, header, std::iter::empty()).map_err(|e| failed(path, e))?;
+        let header: Vec<String> = id.map(str::to_owned).into_iter().chain(header.iter().cloned()).collect();
+        write_records(&mut draft, &header, std::iter::empty()).map_err(|e| failed(path, e))?;
         Ok(Form::Csv(draft))
     }
+}
+
+/// A field of a CSV file.
+fn quoted(field: &str) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let written = write_records(&mut bytes, &[field.to_owned()], std::iter::empty());
+    written.map_err(|e| failed(Path::new("-"), e))?;
+    bytes.pop();
+    Ok(bytes)
 }
 
 /// What stands before the numbers of a `.npy` file. It is as long for any number of rows, so that it can be written again
@@ -145,35 +164,49 @@ fn npy_header(rows: usize, columns: usize) -> Vec<u8> {
 #[derive(Debug)]
 struct Groups {
     writer: SerializedFileWriter<Draft>,
+    ids: Vec<ByteArray>,
     columns: Vec<Vec<f64>>,
     rows: usize,
 }
 
 impl Groups {
-    fn new(path: &Path, header: &[String]) -> Result<Self> {
+    fn new(path: &Path, header: &[String], id: Option<&str>) -> Result<Self> {
+        let text = |name: &str| {
+            let text = Type::primitive_type_builder(name, PhysicalType::BYTE_ARRAY);
+            let text = text.with_repetition(Repetition::REQUIRED).with_logical_type(Some(LogicalType::String));
+            text.build().map(Arc::new)
+        };
         let column = |name: &String| {
             let double = Type::primitive_type_builder(name, PhysicalType::DOUBLE);
             double.with_repetition(Repetition::REQUIRED).build().map(Arc::new)
         };
-        let schema = header.iter().map(column).collect::<std::result::Result<Vec<_>, _>>();
+        let schema = id.map(text).into_iter().chain(header.iter().map(column)).collect::<std::result::Result<Vec<_>, _>>();
         let schema = schema.and_then(|fields| Type::group_type_builder("schema").with_fields(fields).build());
         let schema = Arc::new(schema.map_err(|e| not_written(path, &e))?);
         let properties = Arc::new(WriterProperties::builder().set_compression(Compression::SNAPPY).build());
         let writer = SerializedFileWriter::new(Draft::new(path)?, schema, properties);
         Ok(Groups {
             writer: writer.map_err(|e| not_written(path, &e))?,
+            ids: Vec::new(),
             columns: vec![Vec::new(); header.len()],
             rows: (GROUP / 8 / header.len().max(1)).max(1),
         })
     }
 
-    fn write(&mut self, x: MatRef<'_, f64>) -> std::result::Result<(), ParquetError> {
+    fn write(
+        &mut self,
+        x: MatRef<'_, f64>,
+        ids: Option<&[String]>,
+    ) -> std::result::Result<(), ParquetError> {
         let mut start = 0;
         while start < x.nrows() {
             let held = self.columns.first().map_or(0, Vec::len);
             let count = (self.rows - held).min(x.nrows() - start);
             for (column, values) in self.columns.iter_mut().zip(x.subrows(start, count).col_iter()) {
                 column.extend(values.iter());
+            }
+            if let Some(ids) = ids {
+                self.ids.extend(ids[start..start + count].iter().map(|id| ByteArray::from(id.as_str())));
             }
             start += count;
             if held + count == self.rows {
@@ -185,6 +218,13 @@ impl Groups {
 
     fn close_group(&mut self) -> std::result::Result<(), ParquetError> {
         let mut group = self.writer.next_row_group()?;
+        if !self.ids.is_empty()
+            && let Some(mut column) = group.next_column()?
+        {
+            column.typed::<ByteArrayType>().write_batch(&self.ids, None, None)?;
+            column.close()?;
+            self.ids.clear();
+        }
         for values in &mut self.columns {
             if let Some(mut column) = group.next_column()? {
                 column.typed::<DoubleType>().write_batch(values, None, None)?;

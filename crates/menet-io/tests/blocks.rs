@@ -156,7 +156,8 @@ fn inputs(folder: &Path, x: MatRef<'_, f64>) -> Vec<PathBuf> {
 }
 
 fn project(men: &Men, source: &Path, out: &Path, bytes: usize) -> menet_io::Result<usize> {
-    transform(men, source.to_str().unwrap(), &ReadOptions::default(), out, bytes, &())
+    let done = transform(men, source.to_str().unwrap(), &ReadOptions::default(), out, bytes, &())?;
+    Ok(done.samples)
 }
 
 fn load(path: &Path, options: &ReadOptions) -> menet_io::Result<Table> {
@@ -202,11 +203,11 @@ fn a_matrix_is_written_as_its_blocks_are() {
     for ending in ["csv", "npy", "parquet"] {
         let (one, two) = (dir.path().join(format!("1.{ending}")), dir.path().join(format!("2.{ending}")));
         write::matrix(&one, &header, x.as_ref()).unwrap();
-        let mut writer = BlockWriter::create(&two, &header).unwrap();
+        let mut writer = BlockWriter::create(&two, &header, None).unwrap();
         for start in (0..ROWS).step_by(5) {
-            writer.write(x.subrows(start, 5.min(ROWS - start))).unwrap();
+            writer.write(x.subrows(start, 5.min(ROWS - start)), None).unwrap();
         }
-        assert!(writer.write(x.subcols(0, 3)).is_err(), "three columns under five names");
+        assert!(writer.write(x.subcols(0, 3), None).is_err(), "three columns under five names");
         assert!(!two.exists(), "not before it is finished");
         writer.finish().unwrap();
         assert_eq!(fs::read(&one).unwrap(), fs::read(&two).unwrap(), "{ending}");
@@ -284,7 +285,7 @@ fn what_is_wrong_is_told_as_of_the_whole_and_leaves_nothing() {
     let nameless = npy(x.col_iter().flat_map(|c| c.iter().copied().collect::<Vec<_>>()), &[5, ROWS as u64]);
     let cases: Vec<(&str, Vec<u8>, &str)> = vec![
         ("text.csv", format!("{good}1,2,x,3,four,5,6\n").into_bytes(), "line 39, column \"more\": \"four\""),
-        ("ragged.csv", format!("{good}1,2\n").into_bytes(), "line: 39"),
+        ("ragged.csv", format!("{good}1,2\n").into_bytes(), "line 39 has 2 fields"),
         (
             "gap.csv",
             text(with(30, 2, f64::NAN).as_ref(), ',').into_bytes(),

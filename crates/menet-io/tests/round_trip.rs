@@ -73,6 +73,9 @@ fn every_format_gives_the_same_w() {
             "sample-snappy.parquet",
             "sample-zstd.parquet",
             "sample-gzip.parquet",
+            "sample-checksum.parquet",
+            "sample-lz4.feather",
+            "sample.arrows",
         ] {
             let table = load(&folder.join(name), &ReadOptions::default()).unwrap();
             assert_eq!(table.labels, tables[0].labels, "{name}");
@@ -91,14 +94,12 @@ fn every_format_gives_the_same_w() {
 fn model() -> (ModelFile, Table) {
     let names = ["a \"quoted\", name", "<script>", "größe", "", "e"].map(str::to_owned).to_vec();
     let (rows, labels) = sample();
+    let values: Vec<f64> = rows.iter().flatten().map(|&x| x as f64 / 3.0).collect();
     let table = Table {
-        source: "test".to_owned(),
-        values: rows.iter().flatten().map(|&x| x as f64 / 3.0).collect::<Vec<_>>().into(),
-        rows: 36,
-        columns: 5,
         labels: Some(labels.iter().map(|label| format!("klasse, \"{label}\" <b>")).collect()),
         feature_names: Some(names),
         image_shape: Some((1, 5)),
+        ..Table::new(Path::new("test"), values, 36, 5)
     };
     let data = table.dataset().unwrap();
     let params = MenParams {
@@ -166,6 +167,32 @@ fn a_model_of_the_first_version_still_loads() {
 }
 
 #[test]
+fn numbers_of_a_model_are_finite() {
+    let (model, _) = model();
+    for bad in [f64::NAN, f64::INFINITY] {
+        let mut gallery = model.gallery.clone();
+        gallery[(0, 0)] = bad;
+        let bytes = ModelFile { gallery, ..model.clone() }.to_bytes().unwrap();
+        let message = ModelFile::from_bytes(&bytes).unwrap_err().to_string();
+        assert!(message.contains("\"gallery\"") && message.contains("not a"), "{message}");
+    }
+}
+
+#[test]
+fn a_model_knows_the_samples_it_was_fitted_to() {
+    let (model, table) = model();
+    let own = menet_io::fingerprint::of_rows(table.matrix().unwrap());
+    assert_eq!(model.seen(&own), 36);
+    let mut other = table.clone();
+    if let Values::Dense(values) = &mut other.values {
+        values[7] += 1e-9;
+    }
+    assert_eq!(model.seen(&menet_io::fingerprint::of_rows(other.matrix().unwrap())), 35);
+    let old = ModelFile::load(&fixture("model-v1.safetensors")).unwrap();
+    assert_eq!(old.seen(&own), 0, "a file of version 1 does not know");
+}
+
+#[test]
 fn a_damaged_model_is_an_error() {
     let dir = folder();
     let path = dir.path().join("m.safetensors");
@@ -175,25 +202,20 @@ fn a_damaged_model_is_an_error() {
         fs::write(&path, &bytes[..cut]).unwrap();
         assert!(ModelFile::load(&path).is_err(), "cut at {cut} of {}", bytes.len());
     }
-    let rng = &mut rand_pcg::Pcg64Mcg::seed_from_u64(1);
-    for _ in 0..3000 {
-        let mut damaged = bytes.clone();
-        for _ in 0..rng.random_range(1..20) {
-            let at = rng.random_range(0..damaged.len());
-            damaged[at] = rng.random();
-        }
-        fs::write(&path, &damaged).unwrap();
-        let _ = ModelFile::load(&path); // an error or a model, never a panic
-    }
     let replace = |from: &str, to: &str| {
         assert_eq!(from.len(), to.len());
         let text: Vec<u8> = bytes.clone();
         let at = text.windows(from.len()).position(|w| w == from.as_bytes()).unwrap();
         [&text[..at], to.as_bytes(), &text[at + to.len()..]].concat()
     };
-    fs::write(&path, replace("\\\"format\\\":1", "\\\"format\\\":7")).unwrap();
+    fs::write(&path, replace("\\\"format\\\":2", "\\\"format\\\":7")).unwrap();
     let message = ModelFile::load(&path).unwrap_err().to_string();
-    assert!(message.contains("version 7") && message.contains("version 1"), "{message}");
+    assert!(message.contains("version 7") && message.contains("versions 1 to 2"), "{message}");
+    // Neither another version nor a lost checksum gets past it.
+    fs::write(&path, replace("\\\"format\\\":2", "\\\"format\\\":1")).unwrap();
+    assert!(ModelFile::load(&path).unwrap_err().to_string().contains("checksum"));
+    fs::write(&path, replace("\\\"checksum\\\"", "\\\"checkmum\\\"")).unwrap();
+    assert!(ModelFile::load(&path).unwrap_err().to_string().contains("checksum is missing"));
     // A header that claims absurd sizes.
     let header =
         br#"{"mean":{"dtype":"F64","shape":[1152921504606846976],"data_offsets":[0,9223372036854775807]}}"#;
@@ -201,47 +223,6 @@ fn a_damaged_model_is_an_error() {
     assert!(ModelFile::load(&path).is_err());
     fs::write(&path, u64::MAX.to_le_bytes()).unwrap();
     assert!(ModelFile::load(&path).is_err());
-}
-
-#[test]
-fn damaged_data_never_panic() {
-    let dir = folder();
-    let (rows, labels) = sample();
-    let svm: String =
-        rows.iter().zip(&labels).map(|(row, label)| format!("{label} 1:{} 5:{}\n", row[0], row[4])).collect();
-    let mut idx = vec![0, 0, 8, 3, 0, 0, 0, 4, 0, 0, 0, 2, 0, 0, 0, 3];
-    idx.extend(0..24);
-    let orl = include_bytes!("../data/digits.npz");
-    let samples: [(&str, &[u8]); 8] = [
-        ("d.mat", include_bytes!("data/sample.mat")),
-        ("e.mat", include_bytes!("data/sample-plain.mat")),
-        ("d.parquet", include_bytes!("data/sample-snappy.parquet")),
-        ("e.parquet", include_bytes!("data/sample-zstd.parquet")),
-        ("d.csv", b"label,a,b\nx,1,2\ny,3,4\nz,5,6\n"),
-        ("d.svm", svm.as_bytes()),
-        ("t-images-idx3-ubyte", &idx),
-        ("d.npz", orl),
-    ];
-    write(&dir, "t-labels-idx1-ubyte", [0, 0, 8, 1, 0, 0, 0, 4, 1, 2, 1, 2]);
-    let rng = &mut rand_pcg::Pcg64Mcg::seed_from_u64(2);
-    for (name, bytes) in samples {
-        let path = write(&dir, name, bytes);
-        assert!(load(&path, &ReadOptions::default()).is_ok(), "{name} is sound");
-        for round in 0..300 {
-            let mut damaged = bytes.to_vec();
-            for _ in 0..rng.random_range(1..8) {
-                let at = rng.random_range(0..damaged.len().min(4000));
-                damaged[at] = rng.random();
-            }
-            if round % 3 == 0 {
-                damaged.truncate(rng.random_range(0..damaged.len()));
-            }
-            fs::write(&path, &damaged).unwrap();
-            if let Ok(table) = load(&path, &ReadOptions::default()) {
-                let _ = table.dataset();
-            }
-        }
-    }
 }
 
 #[test]

@@ -62,6 +62,35 @@ pub fn random_split(data: &Dataset<'_>, per_class: usize, rng: &mut impl Rng) ->
     Ok(Split { train, test })
 }
 
+/// A random part of every class to test, as near to `fraction` of it as whole samples allow; a class of two samples or more is
+/// in both parts, one of a single sample in the training part.
+///
+/// # Errors
+/// When `fraction` is not in (0, 1), or no class has two samples.
+pub fn stratified_split(labels: &[String], fraction: f64, rng: &mut impl Rng) -> Result<Split> {
+    if !(fraction > 0.0 && fraction < 1.0) {
+        return Err(Error::parameter("fraction", fraction, "between 0 and 1"));
+    }
+    let mut members: std::collections::BTreeMap<&str, Vec<usize>> = Default::default();
+    for (i, label) in labels.iter().enumerate() {
+        members.entry(label).or_default().push(i);
+    }
+    let (mut train, mut test) = (Vec::new(), Vec::new());
+    for rows in members.values_mut() {
+        rows.shuffle(rng);
+        let most = rows.len() - 1;
+        let count = ((fraction * rows.len() as f64).round() as usize).clamp(1.min(most), most);
+        test.extend_from_slice(&rows[..count]);
+        train.extend_from_slice(&rows[count..]);
+    }
+    if test.is_empty() {
+        return Err(Error::Degenerate("no class has two samples, so that none can be split".to_owned()));
+    }
+    train.sort_unstable();
+    test.sort_unstable();
+    Ok(Split { train, test })
+}
+
 /// Cross-validation: every sample is tested once, in one of `folds` stratified folds, unless its class is too small to
 /// keep two samples to learn from without it; such classes are only learned from.
 ///

@@ -24,7 +24,7 @@ pub(crate) struct Data {
 
 impl Data {
     pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
-        let data = self.how.read(&self.data)?;
+        let data = self.how.read(context, &self.data)?;
         let mut classes: BTreeMap<String, usize> = BTreeMap::new();
         for label in data.labels.iter().flatten() {
             *classes.entry(label.clone()).or_default() += 1;

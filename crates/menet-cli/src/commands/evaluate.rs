@@ -96,7 +96,7 @@ impl Evaluate {
         };
         protocol.check()?;
         let tables =
-            self.data.iter().map(|source| self.how.read_unfilled(source)).collect::<Result<Vec<_>, _>>()?;
+            self.data.iter().map(|source| self.how.read_unfilled(context, source)).collect::<Result<Vec<_>, _>>()?;
         let sets = self
             .data
             .iter()

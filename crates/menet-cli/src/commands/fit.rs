@@ -34,7 +34,7 @@ impl Fit {
             return Err(Failure::Usage("--model -: a model needs a file of its own".to_owned()));
         }
         let params = self.params.resolve()?;
-        let table = self.data.how.read_labelled(&self.data.data)?;
+        let table = self.data.how.read_labelled(context, &self.data.data)?;
         let data = table.dataset()?;
         let men = menet::fit(&data, &params, &context.watch)?;
         context.watch.done();

@@ -9,6 +9,7 @@ pub(crate) mod manual;
 pub(crate) mod path;
 pub(crate) mod pictures;
 pub(crate) mod predict;
+pub(crate) mod split;
 pub(crate) mod transform;
 pub(crate) mod tune;
 

@@ -35,7 +35,7 @@ pub(crate) struct Path {
 impl Path {
     pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
         let params = self.params.resolve()?;
-        let table = self.data.how.read_labelled(&self.data.data)?;
+        let table = self.data.how.read_labelled(context, &self.data.data)?;
         let men = menet::fit(&table.dataset()?, &params, &context.watch)?;
         context.watch.done();
         let d = men.paths().len();

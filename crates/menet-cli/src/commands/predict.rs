@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use menet::classify::{Metric, nearest_neighbors};
-use menet_io::ModelFile;
+use menet::classify::{Metric, Prediction, nearest_neighbors};
+use menet_io::{ModelFile, Table, Values, fingerprint, labels};
 
 use crate::Context;
 use crate::args::{DataArgs, metric};
@@ -13,9 +13,9 @@ use crate::text;
 
 /// Classify data by their nearest training samples in the projected space.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Example:\n  menet predict --model leukemia.safetensors --data leukemia --out labels.csv"
-)]
+#[command(after_help = "Example, with samples that the fit has not seen:\n  menet split --data leukemia --train \
+                        train.csv --test test.csv\n  menet fit --data train.csv --nonzeros 10 --model m.safetensors\n  menet \
+                        predict --model m.safetensors --data test.csv --out labels.csv")]
 pub(crate) struct Predict {
     /// A model file.
     #[arg(long, value_name = "FILE")]
@@ -36,32 +36,92 @@ pub(crate) struct Predict {
     metric: Option<Metric>,
 }
 
+/// How many predictions are as labelled.
+struct Agreement {
+    /// Samples of which the label is known.
+    known: usize,
+    right: usize,
+    /// Samples that the model was fitted to.
+    seen: usize,
+    /// Labels that are no class of the model.
+    unknown: Vec<String>,
+}
+
 impl Predict {
     pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
         let mut file = ModelFile::load(&self.model)?;
         if let Some(d) = self.components {
             file = file.at_components(d)?;
         }
-        let table = self.data.how.read_for(&self.data.data, &file.men)?;
+        let table = self.data.how.read_for(context, &self.data.data, &file.men)?;
         let z = table.project(file.men.projection())?;
         let metric = self.metric.unwrap_or(file.men.params().metric);
         let (gallery, classes) = (file.gallery.as_ref(), &file.gallery_classes);
         let found = nearest_neighbors(gallery, classes, z.as_ref(), self.neighbors, metric)?;
-        let names = file.men.classes();
-        let rows = found.iter().map(|p| vec![names[p.class].clone(), p.distance.to_string()]);
-        menet_io::write::csv_rows(&self.out, &["label".to_owned(), "distance".to_owned()], rows)?;
-        let labelled =
-            table.labels.iter().flatten().zip(&found).filter(|(label, _)| !label.trim().is_empty());
-        let (right, known) = labelled.fold((0usize, 0usize), |(right, known), (label, found)| {
-            (right + usize::from(names[found.class] == *label), known + 1)
-        });
-        let rate = (known > 0).then(|| 100.0 * right as f64 / known as f64);
-        if context.json && self.out.as_os_str() != "-" {
-            text::print(format_args!("{}", serde_json::json!({ "n": found.len(), "rate": rate })))?;
-        } else if self.out.as_os_str() != "-" {
-            let rate = rate.map_or(String::new(), |rate| format!(", {rate:.1}% as labelled"));
-            context.say(format_args!("{} samples classified{rate}: {}", found.len(), self.out.display()))?;
+        self.write(&table, &found, file.men.classes())?;
+        let agreement = agreement(&file, &table, &found);
+        self.warn(context, &agreement, found.len());
+        self.tell(context, &agreement, found.len())
+    }
+
+    /// One row per sample, with its name if it has one.
+    fn write(&self, table: &Table, found: &[Prediction], names: &[String]) -> Result<(), Failure> {
+        let mut header = vec!["label".to_owned(), "distance".to_owned()];
+        if let Some(ids) = &table.ids {
+            header.insert(0, ids.name.clone());
         }
-        Ok(())
+        let rows = found.iter().enumerate().map(|(i, p)| {
+            let id = table.ids.as_ref().map(|ids| ids.values[i].clone());
+            id.into_iter().chain([names[p.class].clone(), p.distance.to_string()]).collect()
+        });
+        Ok(menet_io::write::csv_rows(&self.out, &header, rows)?)
+    }
+
+    fn warn(&self, context: &Context, agreement: &Agreement, n: usize) {
+        let Agreement { seen, unknown, .. } = agreement;
+        if !unknown.is_empty() {
+            context.notice(format_args!(
+                "labels of the data that are no class of the model: {}",
+                menet_io::formats::list(unknown)
+            ));
+        }
+        if *seen > 0 {
+            context.notice(format_args!(
+                "the model was fitted to {seen} of these {n} samples; that they are recognised says nothing about new ones \
+                 (see menet split)"
+            ));
+        }
+    }
+
+    fn tell(&self, context: &Context, agreement: &Agreement, n: usize) -> Result<(), Failure> {
+        let &Agreement { known, right, seen, ref unknown } = agreement;
+        let rate = (known > 0).then(|| 100.0 * right as f64 / known as f64);
+        if self.out.as_os_str() == "-" {
+            return Ok(());
+        }
+        if context.json {
+            return text::print(serde_json::json!({
+                "n": n, "rate": rate, "labelled": known, "training_samples": seen, "unknown_labels": unknown,
+            }));
+        }
+        let rate = rate.map_or_else(String::new, |rate| format!(", {rate:.1}% as labelled"));
+        context.say(format_args!("{n} samples classified{rate}: {}", self.out.display()))
+    }
+}
+
+fn agreement(file: &ModelFile, table: &Table, found: &[Prediction]) -> Agreement {
+    let names: Vec<String> = file.men.classes().iter().map(|name| labels::normal(name)).collect();
+    let given = table.labels.as_deref().unwrap_or_default();
+    let labelled = || given.iter().zip(found).filter(|(label, _)| !label.is_empty());
+    let fingerprints = match (&table.values, table.matrix()) {
+        (Values::Sparse(x), _) => fingerprint::of_sparse(x),
+        (_, Ok(x)) => fingerprint::of_rows(x),
+        (_, Err(_)) => Vec::new(),
+    };
+    Agreement {
+        known: labelled().count(),
+        right: labelled().filter(|(label, found)| names[found.class] == **label).count(),
+        seen: file.seen(&fingerprints),
+        unknown: labels::unknown(given, file.men.classes()).into_iter().map(str::to_owned).collect(),
     }
 }

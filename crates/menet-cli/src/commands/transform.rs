@@ -10,7 +10,7 @@ use crate::args::{DataArgs, ModelArgs};
 use crate::failure::Failure;
 use crate::text;
 
-/// Project data with a model. Text, Parquet and .npy files may be larger than memory: they are read in blocks.
+/// Project data with a model. Text, Parquet, Arrow and .npy files may be larger than memory: they are read in blocks.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  menet transform --model leukemia.safetensors --data leukemia --out z.csv"
@@ -30,8 +30,13 @@ impl Transform {
         let file = ModelFile::load(&self.model.model)?;
         let men = file.men.at(self.model.nonzeros, self.model.components)?;
         let (source, options) = (&self.data.data, self.data.how.options());
-        let n = menet_io::transform(&men, source, &options, &self.out, blocks::BLOCK, &context.watch)?;
+        let outcome = menet_io::transform(&men, source, &options, &self.out, blocks::BLOCK, &context.watch);
         context.watch.done();
+        let done = outcome?;
+        for notice in &done.notices {
+            context.notice(notice);
+        }
+        let n = done.samples;
         let d = men.projection().components();
         if self.out.as_os_str() != "-" {
             if context.json {

@@ -49,7 +49,7 @@ impl Tune {
     pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
         let params = method_params(self.params.as_deref())?;
         let method = params.method(&self.method)?;
-        let table = self.data.how.read_unfilled(&self.data.data)?;
+        let table = self.data.how.read_unfilled(context, &self.data.data)?;
         let data = table.dataset()?;
         method.reducer().check(data.variables())?;
         let dims = match &self.dims {

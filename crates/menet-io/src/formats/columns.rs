@@ -1,60 +1,202 @@
-//! What the columns of a file with named columns are.
+//! What the columns of a file with named columns are, and what may stand in them.
 
 use std::path::Path;
 
 use super::ReadOptions;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, short};
+use crate::labels;
 
-/// What a column is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
-    Label,
-    Dropped,
-    Variable,
+/// The largest whole number up to which double precision holds all of them.
+const EXACT: i128 = 1 << 53;
+
+/// What becomes of each column.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Layout {
+    pub(super) label: Option<usize>,
+    pub(super) id: Option<usize>,
+    /// What the samples' names are called in what is written.
+    pub(super) id_name: String,
+    pub(super) variables: Vec<usize>,
+    /// The names of the variables.
+    pub(super) names: Vec<String>,
+    /// What is worth saying.
+    pub(super) notices: Vec<String>,
 }
 
-/// The role of each column, by its name.
-///
-/// # Errors
-/// When there are no columns, a name repeats, there is nothing to drop, or no variable is left.
-pub(super) fn roles(names: &[&str], path: &Path, options: &ReadOptions) -> Result<Vec<Role>> {
-    if names.is_empty() {
-        return Err(Error::input(path, "the file is empty"));
-    }
-    let mut seen = std::collections::HashSet::new();
-    if let Some(name) = names.iter().find(|name| !seen.insert(**name)) {
-        return Err(Error::input(path, format!("the column name {name:?} appears more than once")));
-    }
-    if let Some(name) = options.drop.iter().find(|name| !seen.contains(name.as_str())) {
-        return Err(Error::input(path, format!("there is no column {name:?} to leave out")));
-    }
-    if options.label != ReadOptions::default().label && !seen.contains(options.label.as_str()) {
-        return Err(Error::input(
-            path,
-            format!("there is no column {:?} to take the labels from", options.label),
-        ));
-    }
-    let role = |name: &&str| match *name {
-        name if options.drop.iter().any(|drop| drop == name) => Role::Dropped,
-        name if name == options.label => Role::Label,
-        _ => Role::Variable,
-    };
-    let roles: Vec<Role> = names.iter().map(role).collect();
-    if !roles.contains(&Role::Variable) {
-        return Err(Error::input(path, format!("there are no variables among its {} columns", names.len())));
-    }
-    Ok(roles)
+/// The columns of a file, as far as their roles depend on them.
+pub(super) struct Columns<'a> {
+    pub(super) names: &'a [String],
+    /// Names of columns that whoever wrote the file says are no data but an index of the rows.
+    pub(super) index: &'a [String],
+    /// Whether a column holds text.
+    pub(super) is_text: &'a dyn Fn(usize) -> bool,
 }
 
-/// The names of the variables.
-pub(super) fn variables(names: &[&str], roles: &[Role]) -> Vec<String> {
-    let kept = names.iter().zip(roles).filter(|(_, role)| **role == Role::Variable);
-    kept.map(|(name, _)| (*name).to_owned()).collect()
+impl Columns<'_> {
+    /// The role of each column, by its name.
+    ///
+    /// # Errors
+    /// When there are no columns, a name repeats, a column that was named is not there, or no variable is left.
+    pub(super) fn layout(&self, path: &Path, options: &ReadOptions) -> Result<Layout> {
+        let names = self.names;
+        if names.is_empty() {
+            return Err(Error::input(path, "the file is empty"));
+        }
+        let mut seen = std::collections::HashSet::new();
+        if let Some(name) = names.iter().find(|name| !seen.insert(name.as_str())) {
+            let name = short(name);
+            return Err(Error::input(path, format!("the column name {name:?} appears more than once")));
+        }
+        let missing = |name: &str, purpose: &str| {
+            let among = list(names);
+            Error::input(path, format!("there is no column {:?} {purpose} among {among}", short(name)))
+        };
+        if let Some(name) = options.drop.iter().find(|name| !seen.contains(name.as_str())) {
+            return Err(missing(name, "to leave out"));
+        }
+        if let Some(name) = options.id.as_deref().filter(|name| !seen.contains(name)) {
+            return Err(missing(name, "to name the samples"));
+        }
+        if options.label != ReadOptions::default().label && !seen.contains(options.label.as_str()) {
+            return Err(missing(&options.label, "to take the labels from"));
+        }
+        if options.id.as_deref() == Some(options.label.as_str()) {
+            let problem = format!("--id and --label both name the column {:?}", short(&options.label));
+            return Err(Error::input(path, problem));
+        }
+        let mut layout = Layout { id_name: "id".to_owned(), ..Layout::default() };
+        for (at, name) in names.iter().enumerate() {
+            if options.drop.contains(name) {
+            } else if *name == options.label {
+                layout.label = Some(at);
+            } else if options.id.as_ref() == Some(name) {
+                (layout.id, layout.id_name) = (Some(at), name.clone());
+            } else if self.is_index(at) {
+                self.index_column(at, options, &mut layout);
+            } else {
+                layout.variables.push(at);
+                layout.names.push(name.clone());
+            }
+        }
+        if layout.variables.is_empty() {
+            let problem = format!("there are no variables among its {} columns", names.len());
+            return Err(Error::input(path, problem));
+        }
+        Ok(layout)
+    }
+
+    /// Whether a column is the index that pandas or R wrote beside the data.
+    fn is_index(&self, at: usize) -> bool {
+        let name = self.names[at].as_str();
+        let unnamed = name.is_empty() || name.starts_with("Unnamed: 0");
+        let level = name.strip_prefix("__index_level_").is_some_and(|rest| rest.ends_with("__"));
+        at == 0 && unnamed || level || self.index.iter().any(|index| index == name)
+    }
+
+    /// An index of text, or one with a name, names the samples; a mere count of the rows is left out.
+    fn index_column(&self, at: usize, options: &ReadOptions, layout: &mut Layout) {
+        let name = &self.names[at];
+        let generic = name.is_empty() || name.starts_with("Unnamed: 0") || name.starts_with("__index_level_");
+        let shown = short(name);
+        if options.id.is_none() && layout.id.is_none() && (!generic || (self.is_text)(at)) {
+            layout.id = Some(at);
+            if !generic {
+                layout.id_name.clone_from(name);
+            }
+            layout.notices.push(format!(
+                "column {} ({shown:?}) is an index of the rows: it names the samples and is no variable",
+                at + 1
+            ));
+        } else {
+            layout.notices.push(format!(
+                "column {} ({shown:?}) is an index of the rows and is left out; a variable needs another name",
+                at + 1
+            ));
+        }
+    }
+}
+
+/// The first few of many names, for messages.
+pub fn list(names: &[String]) -> String {
+    let shown: Vec<String> = names.iter().take(8).map(|name| format!("{:?}", short(name))).collect();
+    let more = if names.len() > 8 { format!(", ... ({} in all)", names.len()) } else { String::new() };
+    shown.join(", ") + &more
 }
 
 /// Advice for a column that is not numeric.
 pub(super) fn not_a_number(name: &str, text: &str) -> String {
+    let (name, text) = (short(name), short(text));
     format!(
-        "column {name:?}: {text:?} is not a finite number; leave the column out with --drop {name:?} or name it with --label"
+        "column {name:?}: {text:?} is not a finite number; leave the column out with --drop {name:?}, or say what it is with \
+         --label {name:?} (the classes) or --id {name:?} (names of the samples)"
     )
+}
+
+/// The values of a column, of whichever type, none where they are missing.
+pub(super) enum Cells {
+    /// NaN where they are missing.
+    Numbers(Vec<f64>),
+    Integers(Vec<Option<i128>>),
+    Truths(Vec<Option<bool>>),
+    Texts(Vec<Option<String>>),
+}
+
+impl Cells {
+    /// Numbers, NaN where they are missing. The first is that of sample `start`.
+    pub(super) fn numbers(self, name: &str, start: usize, path: &Path) -> Result<Vec<f64>> {
+        let wrong = |row: usize, text: &str| {
+            Err(Error::input(path, format!("row {}, {}", start + row + 1, not_a_number(name, text))))
+        };
+        match self {
+            Cells::Numbers(cells) => match cells.iter().position(|x| x.is_infinite()) {
+                Some(row) => wrong(row, &cells[row].to_string()),
+                None => Ok(cells),
+            },
+            Cells::Integers(cells) => {
+                let inexact = |cell: &Option<i128>| cell.is_some_and(|x| x.abs() > EXACT);
+                match cells.iter().position(inexact) {
+                    Some(row) => {
+                        let value = cells[row].unwrap_or_default();
+                        let name = short(name);
+                        let problem = format!(
+                            "row {}, column {name:?}: {value} is a whole number beyond 2^53, which would be rounded; leave \
+                             the column out with --drop {name:?}, or name the samples by it with --id {name:?}",
+                            start + row + 1
+                        );
+                        Err(Error::input(path, problem))
+                    }
+                    None => Ok(cells.into_iter().map(|cell| cell.map_or(f64::NAN, |x| x as f64)).collect()),
+                }
+            }
+            Cells::Truths(cells) => {
+                Ok(cells.into_iter().map(|cell| cell.map_or(f64::NAN, |x| f64::from(u8::from(x)))).collect())
+            }
+            Cells::Texts(cells) => match cells.iter().position(Option::is_some) {
+                Some(row) => wrong(row, cells[row].as_deref().unwrap_or_default()),
+                None => Ok(vec![f64::NAN; cells.len()]),
+            },
+        }
+    }
+
+    /// Labels in their normal form, empty where they are missing.
+    pub(super) fn labels(self) -> Vec<String> {
+        match self {
+            Cells::Numbers(cells) => cells.into_iter().map(labels::from_number).collect(),
+            Cells::Integers(cells) => texts(cells, |x| x.to_string()),
+            Cells::Truths(cells) => texts(cells, labels::from_bool),
+            Cells::Texts(cells) => texts(cells, |text| labels::normal(&text)),
+        }
+    }
+
+    /// Names of samples, as they are.
+    pub(super) fn ids(self) -> Vec<String> {
+        match self {
+            Cells::Texts(cells) => texts(cells, |text| text),
+            other => other.labels(),
+        }
+    }
+}
+
+fn texts<T>(cells: Vec<Option<T>>, text: impl Fn(T) -> String) -> Vec<String> {
+    cells.into_iter().map(|cell| cell.map(&text).unwrap_or_default()).collect()
 }

@@ -3,32 +3,36 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::{Format, MOST_VALUES, Reader, open};
+use super::{Format, MOST_VALUES, Reader, refuse_transpose};
 use crate::error::{Error, Result};
+use crate::memory;
+use crate::source::{PACKED, open};
 use crate::table::Table;
 
 /// Images and labels as bytes.
 pub const IDX: Format = Format {
     name: "idx",
-    endings: &["images-idx3-ubyte", "images-idx3-ubyte.gz"],
+    endings: &["images-idx3-ubyte"],
     summary: "MNIST-like images; the labels file (labels-idx1-ubyte) stands beside",
     reader: Reader::Whole(|path, options| {
+        refuse_transpose("images", path, options)?;
         let ([rows, height, width], bytes) = read_bytes::<3>(path, 0x0803)?;
         let labels = match options.labels {
             Some(_) => None,
             None => Some(read_labels(&labels_beside(path)?, rows)?),
         };
-        let values = bytes.into_iter().map(f64::from).collect::<Vec<_>>().into();
-        let (source, columns) = (path.display().to_string(), height * width);
+        let mut values = Vec::new();
+        memory::reserve(&mut values, bytes.len(), path)?;
+        values.extend(bytes.into_iter().map(f64::from));
         let image_shape = Some((height, width));
-        Ok(Table { source, values, rows, columns, labels, feature_names: None, image_shape })
+        Ok(Table { labels, image_shape, ..Table::new(path, values, rows, height * width) })
     }),
 };
 
 fn labels_beside(path: &Path) -> Result<PathBuf> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().replace("images-idx3", "labels-idx1");
-    let plain = name.strip_suffix(".gz").unwrap_or(&name);
-    [plain.to_owned(), format!("{plain}.gz")]
+    let plain = PACKED.iter().find_map(|packed| name.strip_suffix(packed)).unwrap_or(&name);
+    [plain.to_owned(), format!("{plain}.gz"), format!("{plain}.zst")]
         .iter()
         .map(|name| path.with_file_name(name))
         .find(|p| p.exists())
@@ -69,11 +73,7 @@ fn read_bytes<const N: usize>(path: &Path, magic: u32) -> Result<([usize; N], Ve
         return Err(Error::input(path, format!("its header claims {sizes:?}")));
     };
     // One byte more than announced, to notice when there is more; memory grows with what is there.
-    let mut bytes = Vec::new();
-    reader
-        .take(total as u64 + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|e| Error::input(path, format!("damaged: {e}")))?;
+    let bytes = memory::read_to_end(&mut reader.take(total as u64 + 1), path)?;
     if bytes.len() != total {
         let more = if bytes.len() > total { "more" } else { "fewer" };
         return Err(Error::input(

@@ -4,31 +4,39 @@ use std::path::{Path, PathBuf};
 
 use image::imageops::FilterType;
 
-use super::{Format, ReadOptions, Reader};
+use super::columns::list;
+use super::{Format, ReadOptions, Reader, refuse_transpose};
 use crate::error::{Error, Result};
 use crate::table::Table;
+use crate::{labels, memory};
 
 /// Pictures, read as grey.
 pub const FOLDER: Format = Format {
     name: "folder",
     endings: &[],
-    summary: "a folder with one sub-folder a class of images (png, jpeg, pgm, tiff, bmp, gif), read as grey",
+    summary: "a folder with one sub-folder of images per class (png, jpeg, pgm, tiff, bmp, gif), read as grey",
     reader: Reader::Whole(read),
 };
 
 const ENDINGS: [&str; 10] = ["png", "jpg", "jpeg", "pgm", "ppm", "pbm", "tif", "tiff", "bmp", "gif"];
 
 fn read(folder: &Path, options: &ReadOptions) -> Result<Table> {
+    refuse_transpose("images", folder, options)?;
     let classes: Vec<PathBuf> = sorted(folder)?.into_iter().filter(|path| path.is_dir()).collect();
     if classes.is_empty() {
         return Err(Error::input(folder, "has no sub-folders; one for each class of images is needed"));
     }
     let (mut values, mut labels) = (Vec::new(), Vec::new());
-    let mut shape = None;
+    let (mut shape, mut passed, mut deep) = (None, Vec::new(), 0);
     for class in &classes {
-        let name = class.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        for path in sorted(class)?.into_iter().filter(|path| is_image(path)) {
-            let grey = grey(&path, options.size)?;
+        let name = labels::normal(&name(class));
+        for path in sorted(class)? {
+            if !is_image(&path) {
+                passed.push(format!("{}/{}", self::name(class), self::name(&path)));
+                continue;
+            }
+            let (grey, reduced) = grey(&path, options.size)?;
+            deep += usize::from(reduced);
             let size = (grey.height() as usize, grey.width() as usize);
             let (h, w) = *shape.get_or_insert(size);
             if (h, w) != size {
@@ -38,6 +46,7 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Table> {
                 );
                 return Err(Error::input(&path, problem));
             }
+            memory::reserve(&mut values, h * w, folder)?;
             values.extend(grey.into_raw().into_iter().map(f64::from));
             labels.push(name.clone());
         }
@@ -48,27 +57,38 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Table> {
             format!("no images in its sub-folders (known are {})", ENDINGS.join(", ")),
         ));
     };
-    Ok(Table {
-        source: folder.display().to_string(),
-        rows: labels.len(),
-        columns: height * width,
-        values: values.into(),
-        labels: Some(labels),
-        feature_names: None,
-        image_shape: Some((height, width)),
-    })
+    let mut table = Table::new(folder, values, labels.len(), height * width);
+    (table.labels, table.image_shape) = (Some(labels), Some((height, width)));
+    if !passed.is_empty() {
+        let which = list(&passed);
+        table.notices.push(format!("{}: no image that menet reads, and passed over: {which}", folder.display()));
+    }
+    if deep > 0 {
+        let problem = format!("{deep} images have more than 8 bits per grey value; 8 are kept");
+        table.notices.push(format!("{}: {problem}", folder.display()));
+    }
+    Ok(table)
 }
 
-fn grey(path: &Path, size: Option<(usize, usize)>) -> Result<image::GrayImage> {
+fn name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// A picture in grey, and whether its values were finer than that.
+fn grey(path: &Path, size: Option<(usize, usize)>) -> Result<(image::GrayImage, bool)> {
     let reader = image::ImageReader::open(path).and_then(|reader| reader.with_guessed_format());
     let picture = reader.map_err(|e| Error::input(path, e))?.decode();
-    let grey = picture.map_err(|e| Error::input(path, format!("not a readable image: {e}")))?.into_luma8();
-    Ok(match size {
+    let picture = picture.map_err(|e| Error::input(path, format!("not a readable image: {e}")))?;
+    let color = picture.color();
+    let deep = color.bits_per_pixel() > 8 * u16::from(color.channel_count());
+    let grey = picture.into_luma8();
+    let grey = match size {
         Some((height, width)) if (grey.height() as usize, grey.width() as usize) != (height, width) => {
             image::imageops::resize(&grey, width as u32, height as u32, FilterType::Lanczos3)
         }
         _ => grey,
-    })
+    };
+    Ok((grey, deep))
 }
 
 fn is_image(path: &Path) -> bool {

@@ -1,15 +1,19 @@
-//! MATLAB's `.mat` files, version 5 (what `save -v6` and `-v7` write).
-//!
-//! A file is a header of 128 bytes and a list of elements, each a tag (type and size) and its bytes. A variable is an
-//! element that holds four or more others: flags, dimensions, name, and values, column by column. It may be packed.
-//! Read here by hand: the one crate for it, matrw 0.1.4, refuses the header of files that SciPy writes.
+//! MATLAB's `.mat` files, version 5 (what `save -v6` and `-v7` write): which of their variables are samples and labels.
 
-use std::io::Read;
+mod parse;
+
 use std::path::Path;
 
-use super::{Format, ReadOptions, Reader, open};
-use crate::error::{Error, Result};
-use crate::table::Table;
+use menet::dataset::DENSE_BYTES;
+use menet::sparse::SparseMatrix;
+
+use super::columns::list;
+use super::{Format, ReadOptions, Reader};
+use crate::error::{Error, Result, short};
+use crate::source::open;
+use crate::table::{Table, Values};
+use crate::{labels, memory};
+use parse::{Content, Numbers, Sparse, Variable, parse};
 
 /// Named matrices.
 pub const MAT: Format = Format {
@@ -19,161 +23,115 @@ pub const MAT: Format = Format {
     reader: Reader::Whole(read),
 };
 
-const MATRIX: u32 = 14;
-const COMPRESSED: u32 = 15;
-
-/// A numeric matrix, column by column.
-struct Matrix {
-    name: String,
-    dimensions: Vec<usize>,
-    values: Vec<f64>,
-}
-
 fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
-    let mut bytes = Vec::new();
-    open(path)?.read_to_end(&mut bytes).map_err(|e| Error::input(path, e))?;
-    let matrices = parse(&bytes).map_err(|problem| Error::input(path, problem))?;
-    let names: Vec<&str> = matrices.iter().map(|matrix| matrix.name.as_str()).collect();
+    let bytes = memory::read_to_end(&mut open(path)?, path)?;
+    let variables = parse(&bytes, path)?;
+    drop(bytes);
+    let names: Vec<String> = variables.iter().map(|variable| variable.name.clone()).collect();
     let find = |asked: &Option<String>, usual: &[&str]| {
         let wanted: Vec<&str> = asked.as_deref().map_or_else(|| usual.to_vec(), |name| vec![name]);
-        wanted.iter().find_map(|name| matrices.iter().find(|matrix| matrix.name == *name))
+        wanted.iter().find_map(|name| variables.iter().find(|variable| variable.name == *name))
     };
     let Some(x) = find(&options.x_key, &["X", "fea"]) else {
-        let problem = format!(
-            "there are no samples X or fea among its numeric matrices {names:?}; name them with --x-key"
-        );
+        let wanted = options.x_key.as_deref().unwrap_or("X or fea");
+        let problem =
+            format!("there are no samples {wanted} among its variables {}; name them with --x-key", list(&names));
         return Err(Error::input(path, problem));
     };
+    let mut table = samples(x, path)?;
+    if options.transpose {
+        table = table.transposed()?;
+    }
+    match find(&options.y_key, &["y", "Y", "gnd"]) {
+        Some(y) => table.set_labels(labels_of(y, path)?)?,
+        None if options.y_key.is_some() => {
+            let asked = options.y_key.as_deref().unwrap_or_default();
+            return Err(Error::input(path, format!("there are no labels {asked:?} among {}", list(&names))));
+        }
+        None => {}
+    }
+    Ok(table)
+}
+
+/// A variable as a table, row by row.
+fn samples(x: &Variable, path: &Path) -> Result<Table> {
+    let name = short(&x.name);
     let &[rows, columns] = &x.dimensions[..] else {
-        return Err(Error::input(
-            path,
-            format!("{} has dimensions {:?}; two are needed", x.name, x.dimensions),
-        ));
+        let problem = format!("{name} has {} dimensions; two are needed", x.dimensions.len());
+        return Err(Error::input(path, problem));
     };
     if rows == 0 || columns == 0 {
-        return Err(Error::input(path, format!("{} is empty, {rows} x {columns}", x.name)));
+        return Err(Error::input(path, format!("{name} is empty, {rows} x {columns}")));
     }
-    let labels = match find(&options.y_key, &["y", "Y", "gnd"]) {
-        Some(y) if y.values.len() == rows => Some(y.values.iter().map(f64::to_string).collect()),
-        Some(y) => {
-            return Err(Error::input(
-                path,
-                format!("{} labels in {} for {rows} samples", y.values.len(), y.name),
-            ));
+    let values: Values = match &x.content {
+        Content::Full(numbers) => {
+            let floats = numbers.floats().map_err(|problem| Error::input(path, format!("{name}: {problem}")))?;
+            let mut values = Vec::new();
+            memory::reserve(&mut values, floats.len(), path)?;
+            for row in 0..rows {
+                values.extend((0..columns).map(|column| floats[column * rows + row]));
+            }
+            values.into()
         }
-        None if options.y_key.is_some() => {
-            return Err(Error::input(
-                path,
-                format!("there are no labels {:?} among {names:?}", options.y_key),
-            ));
+        Content::Sparse(sparse) => from_sparse(sparse, rows, columns, path)?,
+        Content::Texts(_) => return Err(Error::input(path, format!("{name} holds text, not numbers"))),
+        Content::Other(kind) => {
+            let problem = format!("{name} is {kind}; a full or sparse matrix of real numbers is needed");
+            return Err(Error::input(path, problem));
         }
-        None => None,
     };
-    let mut values = Vec::with_capacity(rows * columns);
-    for row in 0..rows {
-        values.extend((0..columns).map(|column| x.values[column * rows + row]));
-    }
-    let source = path.display().to_string();
-    let values = values.into();
-    Ok(Table { source, values, rows, columns, labels, feature_names: None, image_shape: None })
+    Ok(Table::new(path, values, rows, columns))
 }
 
-/// All numeric matrices of a file; what else it holds is passed over.
-fn parse(bytes: &[u8]) -> std::result::Result<Vec<Matrix>, String> {
-    if bytes.starts_with(b"MATLAB 7.3") || bytes.starts_with(b"\x89HDF") {
-        return Err("a MATLAB 7.3 (HDF5) file; save it with -v7".to_owned());
-    }
-    let header = bytes.get(..128).ok_or("too short for a MATLAB file")?;
-    match &header[124..128] {
-        [0x00, 0x01, b'I', b'M'] => {}
-        [0x01, 0x00, b'M', b'I'] => return Err("a big-endian MATLAB file; save it anew".to_owned()),
-        other => return Err(format!("not a MATLAB file of version 5: its header ends in {other:?}")),
-    }
-    let mut matrices = Vec::new();
-    let mut rest = &bytes[128..];
-    while !rest.is_empty() {
-        let (kind, data, next) = element(rest)?;
-        if kind == COMPRESSED {
-            let mut unpacked = Vec::new();
-            flate2::read::ZlibDecoder::new(data)
-                .read_to_end(&mut unpacked)
-                .map_err(|e| format!("a packed variable is damaged: {e}"))?;
-            let (kind, data, _) = element(&unpacked)?;
-            matrices.extend(if kind == MATRIX { matrix(data)? } else { None });
-            // A packed element is not filled up to eight bytes.
-            rest = rest.get(8 + data_length(rest)?..).unwrap_or_default();
-        } else {
-            matrices.extend(if kind == MATRIX { matrix(data)? } else { None });
-            rest = next;
-        }
-    }
-    Ok(matrices)
-}
-
-/// The length in the tag at the beginning of `bytes`.
-fn data_length(bytes: &[u8]) -> std::result::Result<usize, String> {
-    Ok(word(bytes, 4)? as usize)
-}
-
-fn word(bytes: &[u8], at: usize) -> std::result::Result<u32, String> {
-    let four = bytes.get(at..at + 4).and_then(|four| four.try_into().ok()).ok_or("cut short in a tag")?;
-    Ok(u32::from_le_bytes(four))
-}
-
-/// The type and bytes of the first element, and what follows it.
-fn element(bytes: &[u8]) -> std::result::Result<(u32, &[u8], &[u8]), String> {
-    let first = word(bytes, 0)?;
-    // Up to four bytes stand in the tag itself, their number in the upper half of the type.
-    let (kind, start, length) = match first >> 16 {
-        0 => (first, 8, data_length(bytes)?),
-        small => (first & 0xffff, 4, small as usize),
+/// Columns to rows; dense if that is small, as svmlight files are.
+fn from_sparse(x: &Sparse, rows: usize, columns: usize, path: &Path) -> Result<Values> {
+    let entries = || {
+        (0..columns).flat_map(|j| (x.starts[j]..x.starts[j + 1]).map(move |at| (x.rows[at], j, x.values[at])))
     };
-    let data = bytes
-        .get(start..start + length)
-        .ok_or_else(|| format!("cut short: an element claims {length} bytes"))?;
-    let end = if start == 4 { 8 } else { 8 + length.div_ceil(8) * 8 };
-    Ok((kind, data, bytes.get(end..).unwrap_or_default()))
+    if let Some((i, j, value)) = entries().find(|(.., value)| !value.is_finite()) {
+        let problem = format!("row {}, column {} of the sparse matrix: {value} is not a finite number", i + 1, j + 1);
+        return Err(Error::input(path, problem));
+    }
+    if rows.saturating_mul(columns) <= DENSE_BYTES / size_of::<f64>() {
+        let mut dense = vec![0.0; rows * columns];
+        for (i, j, value) in entries() {
+            dense[i * columns + j] = value;
+        }
+        return Ok(dense.into());
+    }
+    let mut starts = vec![0; rows + 1];
+    for &i in &x.rows {
+        starts[i + 1] += 1;
+    }
+    for i in 0..rows {
+        starts[i + 1] += starts[i];
+    }
+    let (mut indices, mut values) = (vec![0; x.rows.len()], vec![0.0; x.rows.len()]);
+    let mut next = starts.clone();
+    for (i, j, value) in entries() {
+        indices[next[i]] = j as u32;
+        values[next[i]] = value;
+        next[i] += 1;
+    }
+    let matrix = SparseMatrix::from_rows((rows, columns), &starts, &indices, &values);
+    Ok(Values::Sparse(matrix.map_err(|e| Error::input(path, e))?))
 }
 
-/// A variable, if it is a real, full, numeric matrix.
-fn matrix(bytes: &[u8]) -> std::result::Result<Option<Matrix>, String> {
-    let (_, flags, rest) = element(bytes)?;
-    let flags = word(flags, 0)?;
-    let (class, complex) = (flags & 0xff, flags & 0x0800 != 0);
-    if !(6..=15).contains(&class) || complex {
-        return Ok(None);
-    }
-    let (_, dimensions, rest) = element(rest)?;
-    let (sizes, _) = dimensions.as_chunks::<4>();
-    let dimensions: Vec<usize> = sizes.iter().map(|&size| u32::from_le_bytes(size) as usize).collect();
-    let (_, name, rest) = element(rest)?;
-    let name = String::from_utf8_lossy(name).into_owned();
-    let (kind, data, _) = element(rest)?;
-    let values =
-        numbers(kind, data).ok_or_else(|| format!("the values of {name} are of the unknown type {kind}"))?;
-    let expected = dimensions.iter().try_fold(1usize, |total, &size| total.checked_mul(size));
-    if expected != Some(values.len()) {
-        return Err(format!("{name} claims dimensions {dimensions:?} but holds {} values", values.len()));
-    }
-    Ok(Some(Matrix { name, dimensions, values }))
-}
-
-/// Values of any numeric type.
-fn numbers(kind: u32, data: &[u8]) -> Option<Vec<f64>> {
-    fn each<const N: usize>(data: &[u8], convert: impl Fn([u8; N]) -> f64) -> Vec<f64> {
-        data.as_chunks::<N>().0.iter().map(|&bytes| convert(bytes)).collect()
-    }
-    Some(match kind {
-        1 => each(data, |b| f64::from(i8::from_le_bytes(b))),
-        2 => each(data, |b| f64::from(u8::from_le_bytes(b))),
-        3 => each(data, |b| f64::from(i16::from_le_bytes(b))),
-        4 => each(data, |b| f64::from(u16::from_le_bytes(b))),
-        5 => each(data, |b| f64::from(i32::from_le_bytes(b))),
-        6 => each(data, |b| f64::from(u32::from_le_bytes(b))),
-        7 => each(data, |b| f64::from(f32::from_le_bytes(b))),
-        9 => each(data, f64::from_le_bytes),
-        12 => each(data, |b| i64::from_le_bytes(b) as f64),
-        13 => each(data, |b| u64::from_le_bytes(b) as f64),
-        _ => return None,
+fn labels_of(y: &Variable, path: &Path) -> Result<Vec<String>> {
+    Ok(match &y.content {
+        Content::Full(Numbers::Floats(values)) => values.iter().map(|&x| labels::from_number(x)).collect(),
+        Content::Full(Numbers::Integers(values)) => values.iter().map(i128::to_string).collect(),
+        Content::Full(Numbers::Truths(values)) => values.iter().map(|&x| labels::from_bool(x)).collect(),
+        Content::Texts(texts) => texts.iter().map(|text| labels::normal(text)).collect(),
+        Content::Sparse(_) => {
+            return Err(Error::input(path, format!("the labels {} are a sparse matrix", short(&y.name))));
+        }
+        Content::Other(kind) => {
+            let problem = format!(
+                "the labels {} are {kind}; numbers, a matrix of characters or a cell array of texts are needed",
+                short(&y.name)
+            );
+            return Err(Error::input(path, problem));
+        }
     })
 }

@@ -1,33 +1,56 @@
 //! Readers of labelled data, one file a format.
 
+mod arrow;
 mod columns;
-pub mod csv;
+mod dialect;
+pub mod feather;
+mod header;
 pub mod idx;
 pub mod images;
 pub mod mat;
+pub mod npz;
 pub mod numpy;
 pub mod parquet;
 pub mod svmlight;
+pub mod text;
+mod transposed;
 
-use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::blocks::{self, Blocks, Labels};
 use crate::builtin::{self, Builtin};
 use crate::error::{Error, Result};
+use crate::source::{PACKED, is_standard_input};
 use crate::table::Table;
+
+pub use columns::list;
+pub use dialect::Delimiter;
 
 /// What a reader may be told. What does not concern a format is ignored by it.
 #[derive(Debug, Clone)]
 pub struct ReadOptions {
-    /// Name of the label column.
+    /// The name of the format, where the ending of the file does not tell.
+    pub format: Option<String>,
+    /// Name of the label column; its number from 1 where there is no header.
     pub label: String,
+    /// Name of the column that names the samples.
+    pub id: Option<String>,
     /// Columns to leave out.
     pub drop: Vec<String>,
-    /// A file with one label a line, for formats without any.
+    /// A file with one label per line, for formats without any.
     pub labels: Option<PathBuf>,
+    /// Whether the first line of a text is a sample.
+    pub no_header: bool,
+    /// Whether the first line of a text is a header, although it looks like a sample.
+    pub header: bool,
+    /// What separates the fields of a text, where the ending of the file does not tell.
+    pub delimiter: Option<Delimiter>,
+    /// Whether the numbers of a text have a decimal comma.
+    pub decimal_comma: bool,
+    /// The encoding of a text, by its name on the web; none = UTF-8, or UTF-16 with its mark.
+    pub encoding: Option<String>,
+    /// Whether rows are variables and columns samples.
+    pub transpose: bool,
     /// Name of the array of samples; none = `X` (in MATLAB files also `fea`).
     pub x_key: Option<String>,
     /// Name of the array of labels; none = `y` (in MATLAB files also `Y` and `gnd`).
@@ -47,9 +70,17 @@ pub struct ReadOptions {
 impl Default for ReadOptions {
     fn default() -> Self {
         ReadOptions {
+            format: None,
             label: "label".to_owned(),
+            id: None,
             drop: Vec::new(),
             labels: None,
+            no_header: false,
+            header: false,
+            delimiter: None,
+            decimal_comma: false,
+            encoding: None,
+            transpose: false,
             x_key: None,
             y_key: None,
             zero_based: false,
@@ -94,10 +125,12 @@ impl Reader {
 
 /// Every format.
 pub static REGISTRY: &[Format] = &[
-    csv::CSV,
-    csv::TSV,
+    text::CSV,
+    text::TSV,
+    text::TXT,
     parquet::PARQUET,
-    numpy::NPZ,
+    feather::FEATHER,
+    npz::NPZ,
     numpy::NPY,
     mat::MAT,
     svmlight::SVMLIGHT,
@@ -117,12 +150,10 @@ pub fn read(source: &str, options: &ReadOptions) -> Result<Table> {
     let path = Path::new(source);
     let mut table = match Builtin::find(source) {
         Some(set) => set.load()?,
-        None => format_of(path)?.reader.read(path, options)?,
+        None => format_of(path, options)?.reader.read(path, options)?,
     };
     if let Some(file) = &options.labels {
-        let mut labels = Labels::open(file)?;
-        table.labels = Some(labels.take(table.rows)?);
-        labels.check(table.rows)?;
+        table.labels = Some(Labels::open(file, options)?.all(&table)?);
     }
     if let Some((height, width)) = options.shape {
         table.set_image_shape(height, width)?;
@@ -133,7 +164,20 @@ pub fn read(source: &str, options: &ReadOptions) -> Result<Table> {
     Ok(table)
 }
 
-pub(crate) fn format_of(path: &Path) -> Result<&'static Format> {
+/// The format of a file: the one that was asked for, or by how its name ends, packed or not.
+pub(crate) fn format_of(path: &Path, options: &ReadOptions) -> Result<&'static Format> {
+    let named = |name: &str| {
+        REGISTRY.iter().find(|format| format.name == name).ok_or_else(|| {
+            let known: Vec<&str> = REGISTRY.iter().map(|format| format.name).collect();
+            Error::input(path, format!("--format {name}: unknown; known are {}", known.join(", ")))
+        })
+    };
+    if is_standard_input(path) {
+        if options.labels.as_deref().is_some_and(is_standard_input) {
+            return Err(Error::input(path, "standard input cannot give both the samples and the labels"));
+        }
+        return named(options.format.as_deref().unwrap_or(text::CSV.name));
+    }
     let builtins: Vec<&str> = builtin::REGISTRY.iter().map(|set| set.name).collect();
     match path.metadata() {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
@@ -143,59 +187,29 @@ pub(crate) fn format_of(path: &Path) -> Result<&'static Format> {
         Err(e) => Err(Error::input(path, e)),
         Ok(meta) if meta.is_dir() => Ok(&images::FOLDER),
         Ok(_) => {
+            if let Some(name) = &options.format {
+                return named(name);
+            }
             let name = path.to_string_lossy().to_lowercase();
-            let known = |format: &&Format| format.endings.iter().any(|ending| name.ends_with(ending));
+            let plain = PACKED.iter().find_map(|packed| name.strip_suffix(packed)).unwrap_or(&name);
+            let known = |format: &&Format| format.endings.iter().any(|ending| plain.ends_with(ending));
             REGISTRY.iter().find(known).ok_or_else(|| {
                 let endings: Vec<&str> = REGISTRY.iter().flat_map(|format| format.endings).copied().collect();
-                Error::input(
-                    path,
-                    format!("unknown format; known are folders of images and {}", endings.join(" ")),
-                )
+                let problem = format!(
+                    "unknown format; known are folders of images and {} (text also .gz or .zst); name it with --format",
+                    endings.join(" ")
+                );
+                Error::input(path, problem)
             })
         }
     }
 }
 
-/// Opens a file, unpacking it if its name ends in `.gz`.
-pub(crate) fn open(path: &Path) -> Result<Box<dyn Read + Send>> {
-    Ok(open_metered(path)?.0)
-}
-
-/// As [`open`], and tells how far it has been read.
-pub(crate) fn open_metered(path: &Path) -> Result<(Box<dyn Read + Send>, Meter)> {
-    let file = std::fs::File::open(path).map_err(|e| Error::input(path, e))?;
-    let meter = Meter { read: Arc::default(), size: file.metadata().map_or(0, |meta| meta.len()) };
-    let metered = Metered { file, read: Arc::clone(&meter.read) };
-    let reader = BufReader::with_capacity(1 << 20, metered);
-    let packed = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("gz"));
-    let reader: Box<dyn Read + Send> =
-        if packed { Box::new(flate2::bufread::MultiGzDecoder::new(reader)) } else { Box::new(reader) };
-    Ok((reader, meter))
-}
-
-/// How much of a file has been read.
-#[derive(Debug, Default)]
-pub(crate) struct Meter {
-    read: Arc<AtomicU64>,
-    size: u64,
-}
-
-impl Meter {
-    /// Megabytes read, and megabytes there are.
-    pub(crate) fn progress(&self) -> (u64, u64) {
-        (self.read.load(Ordering::Relaxed) >> 20, self.size >> 20)
+/// Refuses `--transpose` where it has no meaning.
+fn refuse_transpose(what: &str, path: &Path, options: &ReadOptions) -> Result<()> {
+    if options.transpose {
+        let problem = format!("--transpose: {what} cannot be turned into samples; save the table transposed");
+        return Err(Error::input(path, problem));
     }
-}
-
-struct Metered {
-    file: std::fs::File,
-    read: Arc<AtomicU64>,
-}
-
-impl Read for Metered {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let count = self.file.read(buffer)?;
-        self.read.fetch_add(count as u64, Ordering::Relaxed);
-        Ok(count)
-    }
+    Ok(())
 }

@@ -1,34 +1,30 @@
-//! NumPy's `.npy` and `.npz`.
+//! NumPy's arrays, and `.npy` files.
 
 use std::fs::File;
 use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use npyz::npz::NpzArchive;
 use npyz::{Deserialize, NpyFile, NpyHeader, Order, TypeRead};
 
-use super::{Format, MOST_VALUES, ReadOptions, Reader};
-use crate::blocks::{Blocks, room};
+use super::{Format, MOST_VALUES, Reader};
+use crate::blocks::{Blocks, OneBlock, room, whole};
 use crate::error::{Error, Result};
+use crate::source::open_file;
 use crate::table::Table;
-
-/// Named arrays.
-pub const NPZ: Format = Format {
-    name: "npz",
-    endings: &[".npz"],
-    summary: "NumPy archive with `X` (samples in rows) and `y`; `h` and `w` give the image shape",
-    reader: Reader::Whole(|path, options| {
-        let file = File::open(path).map_err(|e| Error::input(path, e))?;
-        read_npz_from(BufReader::new(file), path, options)
-    }),
-};
+use crate::{labels, memory};
 
 /// One array.
 pub const NPY: Format = Format {
     name: "npy",
     endings: &[".npy"],
     summary: "NumPy array, samples in rows; the labels come from --labels FILE",
-    reader: Reader::Blocks(|path, _| Ok(Box::new(Array::open(path)?))),
+    reader: Reader::Blocks(|path, options| {
+        let mut array = Array::open(path)?;
+        if options.transpose {
+            return Ok(OneBlock::boxed(whole(&mut array, path)?.transposed()?));
+        }
+        Ok(Box::new(array))
+    }),
 };
 
 /// What the array of a `.npy` file is called in messages.
@@ -40,68 +36,17 @@ const PIECE: usize = 1 << 15;
 /// Columns in Fortran order that are read before they are written as parts of rows.
 const ACROSS: usize = 16;
 
-/// Reads an archive.
-///
-/// # Errors
-/// When an array is missing, or is not what it should be.
-pub fn read_npz_from(reader: impl Read + Seek, path: &Path, options: &ReadOptions) -> Result<Table> {
-    let invalid = |e: std::io::Error| Error::input(path, format!("not a readable npz archive: {e}"));
-    let mut archive = NpzArchive::new(reader).map_err(invalid)?;
-    let (x_key, y_key) = (options.x_key.as_deref().unwrap_or("X"), options.y_key.as_deref().unwrap_or("y"));
-    let names: Vec<String> = archive.array_names().map(str::to_owned).collect();
-    let (shape, values) = match archive.by_name(x_key).map_err(invalid)? {
-        Some(file) => {
-            let what = format!("the array {x_key:?}");
-            let shape = Shape::of(file.header(), &what, path)?;
-            (shape, shape.in_rows(numbers(file, &what, path)?))
-        }
-        None => {
-            let problem = format!("there is no array {x_key:?} among {names:?}; name it with --x-key");
-            return Err(Error::input(path, problem));
-        }
-    };
-    let labels = match archive.by_name(y_key).map_err(invalid)? {
-        Some(file) => Some(read_labels(file, &format!("the array {y_key:?}"), path)?),
-        None if options.y_key.is_some() => {
-            return Err(Error::input(path, format!("there is no array {y_key:?} among {names:?}")));
-        }
-        None => None,
-    };
-    let mut side = |name: &str| -> Result<Option<usize>> {
-        match archive.by_name(name).map_err(invalid)? {
-            Some(file) => {
-                let values = numbers(file, &format!("the array {name:?}"), path)?;
-                let whole = |x: &f64| x.fract() == 0.0 && *x >= 1.0 && *x < 1e9;
-                match values.as_slice() {
-                    [x] if whole(x) => Ok(Some(*x as usize)),
-                    _ => Err(Error::input(path, format!("the array {name:?} is not one whole number >= 1"))),
-                }
-            }
-            None => Ok(None),
-        }
-    };
-    let image = side("h")?.zip(side("w")?);
-    if let Some(labels) = labels.as_ref().filter(|labels| labels.len() != shape.rows) {
-        return Err(Error::input(path, format!("{} labels for {} samples", labels.len(), shape.rows)));
-    }
-    let mut table = Table { labels, ..shape.table(shape.rows, values, path) };
-    if let Some((height, width)) = image {
-        table.set_image_shape(height, width)?;
-    }
-    Ok(table)
-}
-
 /// Samples of an array: n×p, or n×height×width.
 #[derive(Debug, Clone, Copy)]
-struct Shape {
-    rows: usize,
+pub(super) struct Shape {
+    pub(super) rows: usize,
     columns: usize,
     image: Option<(usize, usize)>,
     order: Order,
 }
 
 impl Shape {
-    fn of(header: &NpyHeader, what: &str, path: &Path) -> Result<Self> {
+    pub(super) fn of(header: &NpyHeader, what: &str, path: &Path) -> Result<Self> {
         let shape: Vec<usize> =
             header.shape().iter().map(|&size| usize::try_from(size).unwrap_or(usize::MAX)).collect();
         let (rows, columns, image) = match shape[..] {
@@ -130,7 +75,7 @@ impl Shape {
     }
 
     /// The whole array, row after row.
-    fn in_rows(self, values: Vec<f64>) -> Vec<f64> {
+    pub(super) fn in_rows(self, values: Vec<f64>) -> Vec<f64> {
         match self.order {
             Order::C => values,
             Order::Fortran => (0..self.rows)
@@ -140,16 +85,8 @@ impl Shape {
         }
     }
 
-    fn table(self, rows: usize, values: Vec<f64>, path: &Path) -> Table {
-        Table {
-            source: path.display().to_string(),
-            values: values.into(),
-            rows,
-            columns: self.columns,
-            labels: None,
-            feature_names: None,
-            image_shape: self.image,
-        }
+    pub(super) fn table(self, rows: usize, values: Vec<f64>, path: &Path) -> Table {
+        Table { image_shape: self.image, ..Table::new(path, values, rows, self.columns) }
     }
 }
 
@@ -168,7 +105,7 @@ struct Array {
 impl Array {
     fn open(path: &Path) -> Result<Self> {
         let invalid = |e: std::io::Error| Error::input(path, e);
-        let file = File::open(path).map_err(invalid)?;
+        let file = open_file(path, "a NumPy array")?;
         let file = NpyFile::new(BufReader::with_capacity(1 << 16, file)).map_err(invalid)?;
         let shape = Shape::of(file.header(), ARRAY, path)?;
         let numbers = Numbers::of(file.header(), ARRAY, path)?;
@@ -178,6 +115,11 @@ impl Array {
         let end = start as usize + shape.rows * shape.columns * numbers.size;
         if meta.is_file() && meta.len() < end as u64 {
             return Err(cut_short(ARRAY, path, &ErrorKind::UnexpectedEof.into()));
+        }
+        if meta.is_file() && meta.len() > end as u64 {
+            let more = meta.len() - end as u64;
+            let problem = format!("{more} bytes follow the array that its header describes; one array per file is read");
+            return Err(Error::input(path, problem));
         }
         Ok(Array { path: path.to_owned(), reader, shape, numbers, start, read: 0 })
     }
@@ -250,7 +192,7 @@ impl Numbers {
                 $(if let Ok(reader) = <$kind>::reader(&dtype) {
                     let decode: Decode = Box::new(move |mut bytes, values| {
                         while !bytes.is_empty() {
-                            values.push($convert(reader.read_one(&mut bytes)?));
+                            values.push($convert(reader.read_one(&mut bytes)?)?);
                         }
                         Ok(())
                     });
@@ -258,9 +200,9 @@ impl Numbers {
                 })*
             };
         }
-        first_of!(f64 => |x: f64| x, f32 => f64::from, u8 => f64::from, i8 => f64::from, u16 => f64::from,
-            i16 => f64::from, u32 => f64::from, i32 => f64::from, u64 => |x: u64| x as f64,
-            i64 => |x: i64| x as f64, bool => |x: bool| f64::from(u8::from(x)));
+        first_of!(f64 => Ok::<f64, std::io::Error>, f32 => |x| sure(x), half::f16 => |x| sure(x), u8 => |x| sure(x),
+            i8 => |x| sure(x), u16 => |x| sure(x), i16 => |x| sure(x), u32 => |x| sure(x), i32 => |x| sure(x),
+            u64 => |x: u64| exact(x.into()), i64 => |x: i64| exact(x.into()), bool => |x: bool| sure(u8::from(x)));
         Err(Error::input(path, format!("{what} is of type {}, which is not a number", dtype.descr())))
     }
 
@@ -278,24 +220,66 @@ impl Numbers {
     }
 }
 
+fn sure(x: impl Into<f64>) -> std::io::Result<f64> {
+    Ok(x.into())
+}
+
+/// A whole number that double precision holds.
+fn exact(x: i128) -> std::io::Result<f64> {
+    if x.abs() <= 1 << 53 {
+        return Ok(x as f64);
+    }
+    let problem = format!("{x} is a whole number beyond 2^53, which would be rounded");
+    Err(std::io::Error::new(ErrorKind::InvalidData, problem))
+}
+
 /// All numbers of an array, in the order of the file.
-fn numbers<R: Read>(file: NpyFile<R>, what: &str, path: &Path) -> Result<Vec<f64>> {
+pub(super) fn numbers<R: Read>(file: NpyFile<R>, what: &str, path: &Path) -> Result<Vec<f64>> {
     let numbers = Numbers::of(file.header(), what, path)?;
     let count = claimed(file.len(), what, path)?;
     let mut values = Vec::new();
+    memory::reserve(&mut values, count, path)?;
     numbers.read(&mut file.into_inner(), count, &mut values).map_err(|e| cut_short(what, path, &e))?;
     Ok(values)
 }
 
-/// Labels: whole numbers of any type, or strings.
-fn read_labels<R: Read>(file: NpyFile<R>, what: &str, path: &Path) -> Result<Vec<String>> {
-    match file.try_data::<String>() {
-        Ok(data) => {
-            claimed(data.total_len(), what, path)?;
-            data.map(|label| label.map_err(|e| cut_short(what, path, &e))).collect()
-        }
-        Err(file) => Ok(numbers(file, what, path)?.iter().map(f64::to_string).collect()),
+/// Sees to it that nothing follows. An archive knows the checksum of an array only at its end.
+pub(super) fn ended(reader: &mut impl Read, what: &str, path: &Path) -> Result<()> {
+    match reader.read(&mut [0]) {
+        Ok(0) => Ok(()),
+        Ok(_) => Err(Error::input(path, format!("more bytes follow {what} than its header describes"))),
+        Err(e) => Err(cut_short(what, path, &e)),
     }
+}
+
+/// Labels: numbers or truth values of any type, or texts, in their normal form.
+pub(super) fn read_labels<R: Read>(file: NpyFile<R>, what: &str, path: &Path) -> Result<Vec<String>> {
+    /// As many as the header claims.
+    fn all<T: Deserialize, R: Read>(
+        data: npyz::NpyReader<T, R>,
+        what: &str,
+        path: &Path,
+        label: impl Fn(T) -> String,
+    ) -> Result<Vec<String>> {
+        let count = claimed(data.total_len(), what, path)?;
+        data.take(count).map(|value| value.map(&label).map_err(|e| cut_short(what, path, &e))).collect()
+    }
+    macro_rules! first_of {
+        ($file:expr, $($kind:ty => $label:expr),*) => {{
+            let file = $file;
+            $(let file = match file.try_data::<$kind>() {
+                Ok(data) => return all(data, what, path, $label),
+                Err(file) => file,
+            };)*
+            file
+        }};
+    }
+    let whole = |x: i128| x.to_string();
+    let file = first_of!(file, String => |text: String| labels::normal(&text),
+        Vec<u8> => |bytes: Vec<u8>| labels::normal(&String::from_utf8_lossy(&bytes)), bool => labels::from_bool,
+        i64 => |x: i64| whole(x.into()), u64 => |x: u64| whole(x.into()), i32 => |x: i32| whole(x.into()),
+        u32 => |x: u32| whole(x.into()), u8 => |x: u8| whole(x.into()));
+    Ok(numbers(file, what, path)?.into_iter().map(labels::from_number).collect())
 }
 
 /// The number of values a header claims, if it is to be believed.

@@ -6,9 +6,14 @@ use std::path::Path;
 use menet::dataset::DENSE_BYTES;
 use menet::sparse::SparseMatrix;
 
-use super::{Format, ReadOptions, Reader, open};
-use crate::error::{Error, Result};
+use super::{Format, ReadOptions, Reader, refuse_transpose};
+use crate::error::{Error, Result, short};
+use crate::labels;
+use crate::source::{Bounded, open};
 use crate::table::{Table, Values};
+
+/// No line has more bytes than this.
+const LINE: u64 = 256 << 20;
 
 /// No file has more variables than this: past it, an index is not believed.
 const MOST_VARIABLES: usize = 1 << 27;
@@ -16,20 +21,22 @@ const MOST_VARIABLES: usize = 1 << 27;
 /// Sparse text.
 pub const SVMLIGHT: Format = Format {
     name: "svmlight",
-    endings: &[".svm", ".libsvm", ".svmlight", ".svm.gz", ".libsvm.gz"],
+    endings: &[".svm", ".libsvm", ".svmlight"],
     summary: "sparse text, `label index:value ...`, indices from 1 unless --zero-based",
     reader: Reader::Whole(read),
 };
 
 fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
+    refuse_transpose("the lines of an svmlight file", path, options)?;
     let first = usize::from(!options.zero_based);
     let (mut labels, mut starts) = (Vec::new(), vec![0]);
     let (mut indices, mut values) = (Vec::new(), Vec::new());
     let mut columns = options.least_columns;
-    let mut reader = BufReader::new(open(path)?);
+    let mut reader = BufReader::new(Bounded::new(open(path)?, LINE));
     let mut line = String::new();
     for number in 1.. {
         line.clear();
+        reader.get_mut().allow(LINE);
         if reader.read_line(&mut line).map_err(|e| Error::input(path, format!("line {number}: {e}")))? == 0 {
             break;
         }
@@ -42,7 +49,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
                 Some((index.parse::<usize>().ok()?, fast_float2::parse::<f64, _>(value).ok()?))
             });
             let Some((index, value)) = pair.filter(|(_, value)| value.is_finite()) else {
-                return Err(invalid(format!("{field:?} is not index:value with a finite number")));
+                return Err(invalid(format!("{:?} is not index:value with a finite number", short(field))));
             };
             let Some(column) = index.checked_sub(first) else {
                 return Err(invalid("index 0, but indices begin at 1; use --zero-based".to_owned()));
@@ -62,13 +69,13 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
             return Err(invalid(format!("index {} is given twice", twice[0] as usize + first)));
         }
         starts.push(indices.len());
-        labels.push(canonical(label));
+        labels.push(labels::normal(label));
     }
     let rows = labels.len();
     if rows == 0 || columns == 0 {
         return Err(Error::input(path, format!("{rows} samples of {columns} variables: there are no data")));
     }
-    let values = if rows.saturating_mul(columns) > DENSE_BYTES / size_of::<f64>() {
+    let values: Values = if rows.saturating_mul(columns) > DENSE_BYTES / size_of::<f64>() {
         let matrix = SparseMatrix::from_rows((rows, columns), &starts, &indices, &values);
         Values::Sparse(matrix.map_err(|e| Error::input(path, e))?)
     } else {
@@ -80,11 +87,5 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
         }
         dense.into()
     };
-    let source = path.display().to_string();
-    Ok(Table { source, values, rows, columns, labels: Some(labels), feature_names: None, image_shape: None })
-}
-
-/// `+1`, `1` and `1.0` are one class.
-fn canonical(label: &str) -> String {
-    label.parse::<f64>().ok().filter(|x| x.is_finite()).map_or_else(|| label.to_owned(), |x| x.to_string())
+    Ok(Table { labels: Some(labels), ..Table::new(path, values, rows, columns) })
 }

@@ -32,8 +32,12 @@ impl Packer {
     }
 
     pub(super) fn indices(&mut self, name: &str, values: &[usize]) {
-        let bytes = values.iter().flat_map(|&x| (x as u64).to_le_bytes()).collect();
-        self.tensors.push((name.to_owned(), Dtype::U64, vec![values.len()], bytes));
+        self.words(name, values.iter().map(|&x| x as u64));
+    }
+
+    pub(super) fn words(&mut self, name: &str, values: impl Iterator<Item = u64>) {
+        let bytes: Vec<u8> = values.flat_map(u64::to_le_bytes).collect();
+        self.tensors.push((name.to_owned(), Dtype::U64, vec![bytes.len() / 8], bytes));
     }
 
     pub(super) fn bytes(&mut self, name: &str, bytes: Vec<u8>) {
@@ -61,6 +65,14 @@ impl Packer {
             &format!("{name}.values"),
             &vectors.flat_map(|v| v.values().to_vec()).collect::<Vec<_>>(),
         );
+    }
+
+    /// Of `text` and everything that was packed.
+    pub(super) fn checksum(&self, text: &str) -> String {
+        let tensors = self.tensors.iter().map(|(name, dtype, shape, bytes)| {
+            (name.as_str(), format!("{dtype:?} {shape:?}"), bytes.as_slice())
+        });
+        checksum(text, tensors)
     }
 
     pub(super) fn finish(self, metadata: HashMap<String, String>) -> Result<Vec<u8>> {
@@ -105,16 +117,45 @@ impl<'a> Unpacker<'a> {
         self.typed(name, Dtype::U8)
     }
 
+    /// Of `text` and every tensor.
+    pub(super) fn checksum(&self, text: &str) -> String {
+        let tensors = self.tensors.iter();
+        checksum(
+            text,
+            tensors.map(|(name, tensor)| {
+                (name, format!("{:?} {:?}", tensor.dtype(), tensor.shape()), tensor.data())
+            }),
+        )
+    }
+
+    /// Finite numbers.
     pub(super) fn floats(&self, name: &str) -> Result<Vec<f64>> {
+        let values = self.factors(name)?;
+        match values.iter().find(|x| !x.is_finite()) {
+            Some(x) => Err(format!("the tensor {name:?} holds {x}, which is not a finite number")),
+            None => Ok(values),
+        }
+    }
+
+    /// Numbers of which some may be infinite.
+    pub(super) fn factors(&self, name: &str) -> Result<Vec<f64>> {
         let (words, _) = self.typed(name, Dtype::F64)?.as_chunks::<8>();
-        Ok(words.iter().map(|&word| f64::from_le_bytes(word)).collect())
+        let values: Vec<f64> = words.iter().map(|&word| f64::from_le_bytes(word)).collect();
+        match values.iter().any(|x| x.is_nan()) {
+            true => Err(format!("the tensor {name:?} holds a value that is not a number")),
+            false => Ok(values),
+        }
+    }
+
+    pub(super) fn words(&self, name: &str) -> Result<Vec<u64>> {
+        let (words, _) = self.typed(name, Dtype::U64)?.as_chunks::<8>();
+        Ok(words.iter().map(|&word| u64::from_le_bytes(word)).collect())
     }
 
     pub(super) fn indices(&self, name: &str) -> Result<Vec<usize>> {
-        let (words, _) = self.typed(name, Dtype::U64)?.as_chunks::<8>();
-        let index = |&word: &[u8; 8]| usize::try_from(u64::from_le_bytes(word)).ok().filter(|&x| x < 1 << 48);
-        words
-            .iter()
+        let index = |word: u64| usize::try_from(word).ok().filter(|&x| x < 1 << 48);
+        self.words(name)?
+            .into_iter()
             .map(|word| index(word).ok_or_else(|| format!("the tensor {name:?} holds an absurd number")))
             .collect()
     }
@@ -150,6 +191,19 @@ impl<'a> Unpacker<'a> {
             })
             .collect()
     }
+}
+
+/// CRC-32 of a text and of tensors in the order of their names, in eight digits.
+fn checksum<'a>(text: &str, tensors: impl Iterator<Item = (&'a str, String, &'a [u8])>) -> String {
+    let mut tensors: Vec<_> = tensors.collect();
+    tensors.sort_unstable_by_key(|(name, ..)| *name);
+    let mut crc = crc32fast::Hasher::new();
+    crc.update(text.as_bytes());
+    for (name, kind, bytes) in tensors {
+        crc.update(format!("{name} {kind} ").as_bytes());
+        crc.update(bytes);
+    }
+    format!("{:08x}", crc.finalize())
 }
 
 /// Cuts `flat` at `offsets`, which must begin at 0, never fall, and end where it ends.

@@ -1,0 +1,75 @@
+//! `menet split`
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use menet::evaluate::{generator, stratified_split};
+use menet_io::Table;
+
+use crate::Context;
+use crate::args::DataArgs;
+use crate::failure::Failure;
+use crate::text;
+
+/// Split labelled data at random into samples to fit and samples to test, of each class the same fraction.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  menet split --data leukemia --train train.csv --test test.csv\n  menet fit --data \
+                        train.csv --nonzeros 10 --model m.safetensors\n  menet predict --model m.safetensors --data \
+                        test.csv --out labels.csv")]
+pub(crate) struct Split {
+    #[command(flatten)]
+    data: DataArgs,
+    /// Where to write the samples to fit: .csv
+    #[arg(long, value_name = "FILE")]
+    train: PathBuf,
+    /// Where to write the samples to test: .csv
+    #[arg(long, value_name = "FILE")]
+    test: PathBuf,
+    /// The fraction of each class that tests, in (0, 1).
+    #[arg(long, default_value_t = 0.3, value_name = "F")]
+    fraction: f64,
+    /// What the split depends on.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+}
+
+impl Split {
+    pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
+        let options = self.data.how.options();
+        let table = self.data.how.read_labelled(context, &self.data.data)?;
+        // Missing values stay missing; labels must be there.
+        let labels = table.labels.as_deref().unwrap_or_default();
+        let split = stratified_split(labels, self.fraction, &mut generator(self.seed, &[]))?;
+        for (path, rows) in [(&self.train, &split.train), (&self.test, &split.test)] {
+            write(path, &table, &options.label, rows)?;
+        }
+        if let Some((height, width)) = table.image_shape {
+            context.notice(format_args!("a CSV file does not hold the image shape; read it with --shape {height}x{width}"));
+        }
+        let (train, test) = (split.train.len(), split.test.len());
+        if context.json {
+            return text::print(serde_json::json!({ "train": train, "test": test }));
+        }
+        let (one, two) = (self.train.display(), self.test.display());
+        context.say(format_args!("{train} samples to fit: {one}\n{test} samples to test: {two}"))
+    }
+}
+
+/// Writes some rows of a table.
+fn write(path: &Path, table: &Table, label: &str, rows: &[usize]) -> Result<(), Failure> {
+    let x = table.matrix()?;
+    let names = table.feature_names.clone();
+    let names = names.unwrap_or_else(|| (1..=table.columns).map(|j| format!("x{j}")).collect());
+    let id = table.ids.as_ref().map(|ids| ids.name.clone());
+    // A label that was named by number has no name in a file with a header.
+    let label = if table.feature_names.is_some() { label } else { "label" };
+    let header: Vec<String> = id.into_iter().chain([label.to_owned()]).chain(names).collect();
+    let labels = table.labels.as_deref().unwrap_or_default();
+    let number = |value: f64| if value.is_nan() { String::new() } else { value.to_string() };
+    let lines = rows.iter().map(|&i| {
+        let id = table.ids.as_ref().map(|ids| ids.values[i].clone());
+        let values = (0..table.columns).map(|j| number(x[(i, j)]));
+        id.into_iter().chain([labels[i].clone()]).chain(values).collect()
+    });
+    Ok(menet_io::write::csv_rows(path, &header, lines)?)
+}

@@ -1,0 +1,56 @@
+//! Recognising samples: a number of 64 bits per sample, so that a model can tell the samples it was fitted to from new ones
+//! without keeping them.
+//!
+//! It is the XXH64 hash of the sample's nonzero values with their places, so that dense and sparse data agree.
+
+use std::hash::Hasher;
+
+use faer::MatRef;
+use menet::Dataset;
+use menet::sparse::SparseMatrix;
+use rayon::prelude::*;
+use twox_hash::XxHash64;
+
+fn of(entries: impl Iterator<Item = (usize, f64)>) -> u64 {
+    let mut hash = XxHash64::with_seed(0);
+    for (at, value) in entries.filter(|(_, value)| *value != 0.0) {
+        hash.write(&(at as u64).to_le_bytes());
+        hash.write(&value.to_bits().to_le_bytes());
+    }
+    hash.finish()
+}
+
+/// One per row.
+pub fn of_rows(x: MatRef<'_, f64>) -> Vec<u64> {
+    (0..x.nrows()).into_par_iter().map(|i| of(x.row(i).iter().copied().enumerate())).collect()
+}
+
+/// One per row of a sparse matrix, whose indices rise in each row.
+pub fn of_sparse(x: &SparseMatrix) -> Vec<u64> {
+    (0..x.rows()).into_par_iter().map(|i| of(x.row(i))).collect()
+}
+
+/// One per sample.
+pub fn of_data(data: &Dataset<'_>) -> Vec<u64> {
+    match (data.sparse(), data.x()) {
+        (Some(x), _) => of_sparse(x),
+        (None, Ok(x)) => of_rows(x),
+        (None, Err(_)) => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_differ_and_forms_agree() {
+        let x = faer::mat![[0.0, 1.0, 2.0], [1.0, 0.0, 2.0], [-0.0, 1.0, 2.0], [0.0, 0.0, 0.0f64]];
+        let dense = of_rows(x.as_ref());
+        assert_eq!(dense[0], dense[2], "zero has one sign");
+        assert!(dense[0] != dense[1] && dense[0] != dense[3]);
+        let sparse = SparseMatrix::from_rows((4, 3), &[0, 2, 4, 6, 6], &[1, 2, 0, 2, 1, 2], &[1.0, 2.0, 1.0, 2.0, 1.0, 2.0]);
+        assert_eq!(of_sparse(&sparse.unwrap()), dense);
+        assert_eq!(of_rows(x.as_ref().transpose().to_owned().as_ref().transpose()), dense);
+    }
+}

@@ -1,0 +1,123 @@
+//! Text with a variable in every row and a sample in every column, as gene tables often come.
+//!
+//! The first line names the samples, the first field of every other line the variable; the row called `label` (or what
+//! `--label` says) holds the classes. Without a header there are numbers only, and rows are called by number.
+
+use std::path::Path;
+
+use super::ReadOptions;
+use super::columns::not_a_number;
+use super::dialect::{Records, line, utf8};
+use super::header::header;
+use crate::error::{Error, Result, short};
+use crate::table::{Ids, Table};
+use crate::{labels, memory};
+
+pub(super) fn read(mut records: Records, path: &Path, options: &ReadOptions) -> Result<Table> {
+    let (mut first, mut row) = (csv::ByteRecord::new(), csv::ByteRecord::new());
+    if !records.next(&mut first)? {
+        return Err(Error::input(path, "the file is empty"));
+    }
+    records.check_separated(&first)?;
+    records.bound(first.len())?;
+    // Names of samples may be numbers: the first line is a header unless it was said that there is none.
+    let told = ReadOptions { header: !options.no_header, ..options.clone() };
+    let second = if options.no_header { None } else { records.next(&mut row)?.then(|| row.clone()) };
+    let header = header(&first, second.as_ref(), path, &told)?;
+    records.expect(header.names.len())?;
+    if let Some(held) = if header.is_data { Some(first) } else { second } {
+        records.hold(held);
+    }
+    let skip = usize::from(!header.is_data);
+    let n = header.names.len() - skip;
+    if n == 0 {
+        return Err(Error::input(path, "there are names of variables but no samples"));
+    }
+    let mut rows = Rows::new(path, options, &header.names[skip..], header.is_data);
+    let mut number = 0;
+    while records.next(&mut row)? {
+        number += 1;
+        let name = match header.is_data {
+            true => number.to_string(),
+            false => utf8(row.get(0).unwrap_or_default(), &row, "1", path)?.trim().to_owned(),
+        };
+        rows.take(name, &row, skip, &records)?;
+    }
+    rows.table(n)
+}
+
+/// What was read of the rows.
+struct Rows<'a> {
+    path: &'a Path,
+    options: &'a ReadOptions,
+    ids: Option<Vec<String>>,
+    labels: Option<Vec<String>>,
+    seen: std::collections::HashSet<String>,
+    names: Vec<String>,
+    /// Variable after variable.
+    values: Vec<f64>,
+    nameless: bool,
+}
+
+impl<'a> Rows<'a> {
+    fn new(path: &'a Path, options: &'a ReadOptions, samples: &[String], nameless: bool) -> Self {
+        let ids = (!nameless).then(|| samples.to_vec());
+        let (seen, names, values) = Default::default();
+        Rows { path, options, ids, labels: None, seen, names, values, nameless }
+    }
+
+    fn take(&mut self, name: String, row: &csv::ByteRecord, skip: usize, records: &Records) -> Result<()> {
+        let (path, options) = (self.path, self.options);
+        if !self.seen.insert(name.clone()) {
+            let problem =
+                format!("line {}: the variable {:?} appears more than once", line(row), short(&name));
+            return Err(Error::input(path, problem));
+        }
+        let texts = |convert: &dyn Fn(&str) -> String| {
+            row.iter().skip(skip).map(|field| utf8(field, row, &name, path).map(convert)).collect::<Result<_>>()
+        };
+        if options.drop.contains(&name) {
+        } else if name == options.label {
+            self.labels = Some(texts(&labels::normal)?);
+        } else if options.id.as_ref() == Some(&name) {
+            self.ids = Some(texts(&|id| id.trim().to_owned())?);
+        } else {
+            memory::reserve(&mut self.values, row.len(), path)?;
+            for field in row.iter().skip(skip) {
+                let Some(value) = records.number(field) else {
+                    let text = String::from_utf8_lossy(field);
+                    let problem = not_a_number(&name, &text).replacen("column", "row", 1).replace("the column", "the row");
+                    return Err(Error::input(path, format!("line {}, {problem}", line(row))));
+                };
+                self.values.push(value);
+            }
+            self.names.push(name);
+        }
+        Ok(())
+    }
+
+    fn table(self, n: usize) -> Result<Table> {
+        let p = self.names.len();
+        let wanted = |name: &String| !self.seen.contains(name);
+        let usual = ReadOptions::default().label;
+        let missing = self.options.drop.iter().chain(&self.options.id).find(|name| wanted(name));
+        let missing = missing.or(Some(&self.options.label).filter(|label| **label != usual && wanted(label)));
+        if let Some(name) = missing {
+            return Err(Error::input(self.path, format!("there is no row {:?}", short(name))));
+        }
+        if p == 0 {
+            return Err(Error::input(self.path, "there are no variables among its rows"));
+        }
+        let mut values = Vec::new();
+        memory::reserve(&mut values, n * p, self.path)?;
+        for i in 0..n {
+            values.extend((0..p).map(|j| self.values[j * n + i]));
+        }
+        let mut table = Table::new(self.path, values, n, p);
+        table.labels = self.labels;
+        let name = self.options.id.clone().unwrap_or_else(|| "id".to_owned());
+        table.ids = self.ids.map(|values| Ids { name, values });
+        table.feature_names = (!self.nameless).then_some(self.names);
+        Ok(table)
+    }
+}

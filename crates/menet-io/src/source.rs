@@ -1,0 +1,274 @@
+//! Opening what is read: files or standard input, packed or not, in whatever encoding, with a bound on the length of a line.
+
+use std::io::{BufReader, Cursor, Read};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE};
+
+use crate::error::{Error, Result};
+
+/// A reader of any kind.
+pub(crate) type Source = Box<dyn Read + Send>;
+
+/// What a packed file begins with.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
+/// Endings of packed files, which stand behind those of the format.
+pub(crate) const PACKED: [&str; 2] = [".gz", ".zst"];
+
+/// Opens a file, or standard input if it is called `-`; unpacks gzip and zstd, whatever the file is called.
+pub(crate) fn open(path: &Path) -> Result<Source> {
+    Ok(open_metered(path)?.0)
+}
+
+/// As [`open`], and tells how far it has been read.
+pub(crate) fn open_metered(path: &Path) -> Result<(Source, Meter)> {
+    let meter = Meter::default();
+    let (input, size): (Source, u64) = if is_standard_input(path) {
+        (Box::new(std::io::stdin()), 0)
+    } else {
+        let file = std::fs::File::open(path).map_err(|e| Error::input(path, e))?;
+        let size = file.metadata().map_or(0, |meta| meta.len());
+        (Box::new(file), size)
+    };
+    let meter = Meter { size, ..meter };
+    let metered: Source = Box::new(Metered { input, read: Arc::clone(&meter.read) });
+    let (start, input) = peek(metered, 4).map_err(|e| Error::input(path, e))?;
+    let reader = BufReader::with_capacity(1 << 20, input);
+    let ending = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    let unpacked: Source = if start.starts_with(&GZIP) {
+        Box::new(flate2::bufread::MultiGzDecoder::new(reader))
+    } else if start.starts_with(&ZSTD) {
+        let decoder = zstd::stream::read::Decoder::with_buffer(reader).map_err(|e| Error::input(path, e))?;
+        Box::new(decoder)
+    } else if PACKED.contains(&format!(".{ending}").as_str()) {
+        let problem = format!("is called .{ending}, but does not begin as a file packed by gzip or zstd does");
+        return Err(Error::input(path, problem));
+    } else {
+        Box::new(reader)
+    };
+    Ok((unpacked, meter))
+}
+
+/// Whether a path means standard input.
+pub(crate) fn is_standard_input(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// A file for formats that jump about in it, which standard input does not allow.
+pub(crate) fn open_file(path: &Path, format: &str) -> Result<std::fs::File> {
+    if is_standard_input(path) {
+        let problem = format!("{format} cannot be read from standard input; save it as a file");
+        return Err(Error::input(path, problem));
+    }
+    std::fs::File::open(path).map_err(|e| Error::input(path, e))
+}
+
+/// The first bytes, fewer at the end, and a reader that gives them again.
+pub(crate) fn peek(mut reader: Source, count: usize) -> std::io::Result<(Vec<u8>, Source)> {
+    let mut start = Vec::new();
+    reader.by_ref().take(count as u64).read_to_end(&mut start)?;
+    Ok((start.clone(), Box::new(Cursor::new(start).chain(reader))))
+}
+
+/// Text as UTF-8, and what is worth saying of it. Bytes that are not valid in `encoding` are an error. Without one, text is
+/// UTF-8, which whoever uses it must check, unless it begins with the mark of UTF-16.
+pub(crate) fn decoded(source: Source, encoding: Option<&str>, path: &Path) -> Result<(Source, Option<String>)> {
+    let (start, source) = peek(source, 4).map_err(|e| Error::input(path, e))?;
+    let marked = Encoding::for_bom(&start);
+    let (encoding, notice) = match (encoding, marked) {
+        (None, Some((mark, _))) if mark != UTF_8 => {
+            (mark, Some(format!("{}: the text is {}, by its byte order mark", path.display(), mark.name())))
+        }
+        (None, None) if start.len() == 4 && (start[0] == 0) != (start[1] == 0) && start.contains(&0) => {
+            let name = if start[0] == 0 { UTF_16BE.name() } else { UTF_16LE.name() };
+            let problem = format!(
+                "every second byte is 0, so the text seems to be {name}; give --encoding {}, or save it as UTF-8",
+                name.to_lowercase()
+            );
+            return Err(Error::input(path, problem));
+        }
+        (None, _) => (UTF_8, None),
+        (Some(name), _) => match Encoding::for_label(name.as_bytes()) {
+            Some(encoding) => (encoding, None),
+            None => {
+                let known = "utf-8, latin1, windows-1252, utf-16le, utf-16be, shift_jis, gb18030, ...";
+                return Err(Error::input(path, format!("--encoding {name}: unknown; known are {known}")));
+            }
+        },
+    };
+    if encoding == UTF_8 {
+        let skip = if marked.is_some() { 3 } else { 0 };
+        let (_, source) = skipped(source, skip).map_err(|e| Error::input(path, e))?;
+        return Ok((source, None));
+    }
+    let decoder = encoding.new_decoder_with_bom_removal();
+    let reader = Decoded {
+        source,
+        decoder,
+        name: encoding.name(),
+        input: vec![0; 1 << 16],
+        held: 0..0,
+        passed: 0,
+        over: false,
+    };
+    // Behind a buffer, so that no one asks for fewer bytes than a character has.
+    Ok((Box::new(BufReader::with_capacity(1 << 16, reader)), notice))
+}
+
+fn skipped(mut source: Source, count: u64) -> std::io::Result<(u64, Source)> {
+    let skipped = std::io::copy(&mut source.by_ref().take(count), &mut std::io::sink())?;
+    Ok((skipped, source))
+}
+
+/// Text of another encoding, read as UTF-8.
+struct Decoded {
+    source: Source,
+    decoder: Decoder,
+    name: &'static str,
+    input: Vec<u8>,
+    /// Which bytes of `input` are still to be decoded.
+    held: std::ops::Range<usize>,
+    /// How many bytes were decoded before `input`.
+    passed: u64,
+    over: bool,
+}
+
+impl Read for Decoded {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        while !self.over && !out.is_empty() {
+            let last = if self.held.is_empty() {
+                self.passed += self.held.end as u64;
+                self.held = 0..self.source.read(&mut self.input)?;
+                self.held.is_empty()
+            } else {
+                false
+            };
+            let bytes = &self.input[self.held.clone()];
+            let (result, read, written) =
+                self.decoder.decode_to_utf8_without_replacement(bytes, out, last);
+            self.held.start += read;
+            if let DecoderResult::Malformed(..) = result {
+                let at = self.passed + self.held.start as u64;
+                let problem = format!("the bytes before byte {} are not valid {}", at + 1, self.name);
+                return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, problem));
+            }
+            self.over = last && result == DecoderResult::InputEmpty;
+            if written > 0 {
+                return Ok(written);
+            }
+        }
+        Ok(0)
+    }
+}
+
+/// A reader that gives so many bytes and no more until it is allowed more. Without it, a line without an end, or a quotation
+/// mark without its pair, would be read into memory as far as it goes.
+pub(crate) struct Bounded<R> {
+    reader: R,
+    left: u64,
+}
+
+impl<R> Bounded<R> {
+    pub(crate) fn new(reader: R, bytes: u64) -> Self {
+        Bounded { reader, left: bytes }
+    }
+
+    /// From here on so many bytes.
+    pub(crate) fn allow(&mut self, bytes: u64) {
+        self.left = bytes;
+    }
+}
+
+/// What a bounded reader says when it has given what it may.
+pub(crate) const TOO_LONG: &str = "a line is too long; is a quotation mark not closed, or is this no text?";
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        if self.left == 0 {
+            return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, TOO_LONG));
+        }
+        let most = usize::try_from(self.left).unwrap_or(usize::MAX).min(out.len());
+        let read = self.reader.read(&mut out[..most])?;
+        self.left -= read as u64;
+        Ok(read)
+    }
+}
+
+/// How much of a file has been read.
+#[derive(Debug, Default)]
+pub(crate) struct Meter {
+    read: Arc<AtomicU64>,
+    size: u64,
+}
+
+impl Meter {
+    /// Bytes read, and bytes there are; 0 if that is not known.
+    pub(crate) fn bytes(&self) -> (u64, u64) {
+        (self.read.load(Ordering::Relaxed), self.size)
+    }
+
+    /// Megabytes read, and megabytes there are.
+    pub(crate) fn progress(&self) -> (u64, u64) {
+        let (read, size) = self.bytes();
+        (read >> 20, size >> 20)
+    }
+}
+
+struct Metered {
+    input: Source,
+    read: Arc<AtomicU64>,
+}
+
+impl Read for Metered {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.input.read(buffer)?;
+        self.read.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(bytes: &[u8], encoding: Option<&str>) -> std::result::Result<String, String> {
+        let (mut source, _) = decoded(Box::new(Cursor::new(bytes.to_vec())), encoding, Path::new("t.csv"))
+            .map_err(|e| e.to_string())?;
+        let mut text = String::new();
+        source.read_to_string(&mut text).map_err(|e| e.to_string())?;
+        Ok(text)
+    }
+
+    #[test]
+    fn encodings() {
+        assert_eq!(text(b"a,b", None).unwrap(), "a,b");
+        assert_eq!(text(b"", None).unwrap(), "");
+        assert_eq!(text(b"\xef\xbb\xbfa", None).unwrap(), "a");
+        assert_eq!(text(b"M\xfcll", Some("latin1")).unwrap(), "Müll");
+        assert_eq!(text(b"\xff\xfea\0\xe4\0", None).unwrap(), "aä");
+        assert_eq!(text(b"\xfe\xff\0a\0\xe4", None).unwrap(), "aä");
+        assert_eq!(text(b"a\0\xe4\0", Some("utf-16le")).unwrap(), "aä");
+        assert!(text(b"a\0b\0", None).unwrap_err().contains("--encoding utf-16le"));
+        assert!(text(b"\0a\0b", None).unwrap_err().contains("--encoding utf-16be"));
+        assert!(text(b"a", Some("klingon")).unwrap_err().contains("klingon"));
+        assert!(text(b"a\xd8\0\xd8\0b", Some("utf-16be")).unwrap_err().contains("not valid"));
+        // Across the edge of a piece.
+        let long = "ä".repeat(70_000);
+        let bytes: Vec<u8> = long.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        assert_eq!(text(&bytes, Some("utf-16le")).unwrap(), long);
+    }
+
+    #[test]
+    fn a_line_without_an_end_is_noticed() {
+        let mut reader = Bounded::new(std::io::repeat(b'a'), 1000);
+        let mut out = Vec::new();
+        assert!(reader.read_to_end(&mut out).unwrap_err().to_string().contains("too long"));
+        assert_eq!(out.len(), 1000);
+        reader.allow(5);
+        assert_eq!(reader.read(&mut [0; 9]).unwrap(), 5);
+    }
+}

@@ -1,0 +1,180 @@
+//! Damaged files: bits flipped, bytes replaced, cut short, spliced. No reader panics, and formats with a checksum never give
+//! other data than were written without a word.
+//!
+//! `MENET_SOAK=100` does a hundred times as many (`make soak`).
+
+use std::fs;
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use menet::{MenParams, fit};
+use menet_io::{ModelFile, ReadOptions, Table, read};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+/// Damaged copies of each file, unless it is a soak.
+const ROUNDS: usize = 400;
+
+fn rounds() -> usize {
+    let soak = std::env::var("MENET_SOAK").ok().and_then(|times| times.parse().ok());
+    ROUNDS * soak.unwrap_or(1)
+}
+
+fn fixture(name: &str) -> Vec<u8> {
+    fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)).unwrap()
+}
+
+/// A copy with one bit flipped, some bytes replaced, cut short, or with a piece of itself elsewhere; by turns.
+fn damaged(bytes: &[u8], round: usize, rng: &mut Pcg64Mcg) -> Vec<u8> {
+    let mut copy = bytes.to_vec();
+    let place = |rng: &mut Pcg64Mcg| rng.random_range(0..bytes.len());
+    match round % 4 {
+        0 | 1 => copy[place(rng)] ^= 1 << rng.random_range(0..8),
+        2 if round % 8 == 2 => copy.truncate(place(rng)),
+        2 => {
+            for _ in 0..rng.random_range(1..8) {
+                copy[place(rng)] = rng.random();
+            }
+        }
+        _ => {
+            let (from, to) = (place(rng), place(rng));
+            let length = rng.random_range(1..64).min(bytes.len() - from).min(bytes.len() - to);
+            copy[to..to + length].copy_from_slice(&bytes[from..from + length]);
+        }
+    }
+    copy
+}
+
+/// What a file says, without what is said about it.
+type Said = (menet_io::Values, Option<Vec<String>>, Option<Vec<String>>, Option<(usize, usize)>);
+
+fn said(table: Table) -> Said {
+    (table.values, table.labels, table.feature_names, table.image_shape)
+}
+
+/// Damages a file many times; gives how many copies were read without an error but said something else.
+fn silent(name: &str, bytes: &[u8], seed: u64, read: &dyn Fn(&Path) -> Option<Said>) -> usize {
+    let folder = tempfile::tempdir().unwrap();
+    let path: PathBuf = folder.path().join(name);
+    fs::write(&path, bytes).unwrap();
+    let sound = format!("{:?}", read(&path).unwrap_or_else(|| panic!("{name} is sound")));
+    let rng = &mut Pcg64Mcg::seed_from_u64(seed);
+    let mut silent = 0;
+    for round in 0..rounds() {
+        let copy = damaged(bytes, round, rng);
+        fs::write(&path, &copy).unwrap();
+        match catch_unwind(AssertUnwindSafe(|| read(&path))) {
+            Err(_) => panic!("{name}, round {round}: the reader panicked"),
+            // NaN is not NaN, but its text is.
+            Ok(Some(other)) if copy != bytes && format!("{other:?}") != sound => silent += 1,
+            Ok(_) => {}
+        }
+    }
+    println!("{name}: {silent} of {} damaged copies were read as something else without a word", rounds());
+    silent
+}
+
+fn table(path: &Path) -> Option<Said> {
+    let table = read(path.to_str().unwrap(), &ReadOptions::default()).ok()?;
+    let _ = table.dataset();
+    Some(said(table))
+}
+
+const CSV: &[u8] = b"label,a,b\nx,1.25,2\ny,3,4.5\nz,5,6e3\nx,7,8\ny,9,10\nz,11,12\n";
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    out.write_all(bytes).unwrap();
+    out.finish().unwrap()
+}
+
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    let mut out = zstd::Encoder::new(Vec::new(), 3).unwrap();
+    out.include_checksum(true).unwrap();
+    out.write_all(bytes).unwrap();
+    out.finish().unwrap()
+}
+
+#[test]
+fn formats_with_a_checksum_are_never_wrong_in_silence() {
+    let digits = include_bytes!("../data/digits.npz");
+    for (seed, (name, bytes)) in [
+        ("packed.npz", fixture("sample.npz")),
+        ("stored.npz", fixture("sample-fortran.npz")),
+        ("image.npz", digits.to_vec()),
+        ("packed.mat", fixture("sample.mat")),
+        ("sparse.mat", fixture("sparse.mat")),
+        ("d.csv.gz", gzip(CSV)),
+        ("d.csv.zst", zstd(CSV)),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        assert_eq!(silent(name, &bytes, seed as u64, &table), 0, "{name}");
+    }
+}
+
+/// The pages of a Parquet file may have checksums; its footer, which names and types the columns, has none.
+#[test]
+fn pages_of_parquet_are_never_wrong_in_silence() {
+    let bytes = fixture("sample-checksum.parquet");
+    let length = u32::from_le_bytes(bytes[bytes.len() - 8..bytes.len() - 4].try_into().unwrap()) as usize;
+    let footer = bytes.split_at(bytes.len() - 8 - length).1.to_vec();
+    let pages = &bytes[..bytes.len() - footer.len()];
+    let whole = |path: &Path| {
+        let damaged = fs::read(path).unwrap();
+        // The footer as it was, whatever became of the pages.
+        fs::write(path, [&damaged[..], &footer].concat()).unwrap();
+        table(path)
+    };
+    assert_eq!(silent("pages.parquet", pages, 9, &whole), 0);
+}
+
+#[test]
+fn models_are_never_wrong_in_silence() {
+    let rows: Vec<f64> = (0..60).map(|i| f64::from(i * 7 % 23) + f64::from(i % 3)).collect();
+    let mut data = Table::new(Path::new("test"), rows, 12, 5);
+    data.labels = Some((0..12).map(|i| ["a", "b", "c"][i % 3].to_owned()).collect());
+    let data = data.dataset().unwrap();
+    let men = fit(&data, &MenParams { nonzeros: Some(3), ..MenParams::default() }, &()).unwrap();
+    let model = ModelFile::new(men, &data, "test").unwrap();
+    let load = |path: &Path| {
+        let found = ModelFile::load(path).ok()?;
+        assert_eq!(found, model, "a damaged model was read as another");
+        Some(said(Table::new(Path::new("model"), Vec::new(), 0, 0)))
+    };
+    assert_eq!(silent("m.safetensors", &model.to_bytes().unwrap(), 10, &load), 0);
+}
+
+/// Without a checksum nothing more can be promised than that readers end in a table or an error.
+#[test]
+fn formats_without_a_checksum_do_not_panic() {
+    let svm = b"1 1:2 5:3\n2 2:1 3:4.5\n1 1:3 4:1\n2 5:1\n";
+    let mut idx = vec![0, 0, 8, 3, 0, 0, 0, 4, 0, 0, 0, 2, 0, 0, 0, 3];
+    idx.extend(0..24);
+    for (seed, (name, bytes)) in [
+        ("d.csv", CSV.to_vec()),
+        ("d.txt", b"label a  b\nx 1 2\ny 3 4\n".to_vec()),
+        ("d.svm", svm.to_vec()),
+        ("d.npy", fixture("sample.npy")),
+        ("d.mat", fixture("sample-plain.mat")),
+        ("cells.mat", fixture("cells.mat")),
+        ("snappy.parquet", fixture("sample-snappy.parquet")),
+        ("zstd.parquet", fixture("sample-zstd.parquet")),
+        ("plain.feather", fixture("sample-uncompressed.feather")),
+        ("lz4.feather", fixture("sample-lz4.feather")),
+        ("stream.arrows", fixture("sample.arrows")),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        silent(name, &bytes, 20 + seed as u64, &table);
+    }
+    let labels = [0, 0, 8, 1, 0, 0, 0, 4, 1, 2, 1, 2];
+    let beside = |path: &Path| {
+        fs::write(path.with_file_name("t-labels-idx1-ubyte"), labels).unwrap();
+        table(path)
+    };
+    silent("t-images-idx3-ubyte", &idx, 40, &beside);
+}
