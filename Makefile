@@ -1,5 +1,5 @@
 # One target directory serves all; tests run in release, since linear algebra without optimisation would sink them.
-.PHONY: demo test bench docs fixtures browser python python-tests wheel bench-kernels bench-python
+.PHONY: demo test soak bench docs fixtures browser python python-tests wheel bench-kernels bench-python
 
 demo:
 	cargo run --release --quiet -- demo
@@ -9,9 +9,9 @@ demo:
 fixtures:
 	@rm -rf target/fixtures && mkdir -p target/fixtures
 	@{ test -x target/python/bin/python || python3 -m venv target/python; } \
-	  && target/python/bin/python -m pip install --quiet --disable-pip-version-check numpy scipy pyarrow \
+	  && target/python/bin/python -m pip install --quiet --disable-pip-version-check numpy pandas pyarrow scipy \
 	  && target/python/bin/python scripts/fixtures.py target/fixtures \
-	  || echo "no Python with NumPy, SciPy and Arrow: only the committed samples are tested"
+	  || echo "no Python with NumPy, pandas, SciPy and Arrow: only the committed samples are tested"
 
 test: fixtures
 	cargo fmt --all --check
@@ -20,6 +20,10 @@ test: fixtures
 	RUSTDOCFLAGS="-D warnings" cargo doc --release --workspace --no-deps
 	$(MAKE) browser
 	$(MAKE) python
+
+# Damaged files, a hundred times as many as in the tests.
+soak:
+	MENET_SOAK=100 cargo test --release --workspace --test mutations -- --nocapture
 
 # The Python package in a virtual environment of its own: the wheel as users get it, and what its tests need.
 wheel:

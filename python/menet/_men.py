@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from menet import _core
 from menet._base import Reducer
-from menet._input import COPIES_IN_A_FIT, Floats, project, sparse_or_dense
+from menet._input import COPIES_IN_A_FIT, DTYPES, SPARSE, Floats, Samples, contiguous, project, sparse_or_dense
 from menet._lars import LarsPath
+from menet._running import warn_user
 from menet._settings import count, python_name, settings, whole_number
 
 if TYPE_CHECKING:
@@ -241,6 +242,37 @@ class ManifoldElasticNet(Reducer):
         self._training = _Training.of(X, self._reachable(), self.mean_, threads)
         if summary := self._troubles():
             self._warn(summary)
+
+    def score(self, X: Samples, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of samples that are given their class.
+
+        A warning tells where most of them are those of the fit: nearest neighbour finds such a sample in itself, so that their
+        score is near 1 whatever was learned.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each sample counts.
+
+        Returns
+        -------
+        float
+            The mean accuracy.
+        """
+        rate = float(super().score(X, y, sample_weight))
+        X = validate_data(self, X, accept_sparse=SPARSE, dtype=DTYPES, ensure_all_finite=False, reset=False)
+        seen = self._model.seen(contiguous(X), self._threads())
+        if 2 * seen > X.shape[0]:
+            warn_user(
+                f"{seen} of these {X.shape[0]} samples are those of the fit: their score says nothing about new samples; "
+                "hold some back with train_test_split, or use cross_val_score",
+                UserWarning,
+            )
+        return rate
 
     def path(self, component: int) -> LarsPath:
         """Return the whole path of an axis: how its weights grow from nothing, variable by variable.

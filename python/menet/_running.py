@@ -22,9 +22,9 @@ def threads(n_jobs: int | None) -> int:
     return min(int(effective_n_jobs(n_jobs)), os.cpu_count() or 1)
 
 
-def warn_user(message: str) -> None:
-    """Tell of numerical trouble, once, at the line that called into this package or scikit-learn."""
+def warn_user(message: str, category: type[Warning] = ConvergenceWarning) -> None:
+    """Tell of numerical trouble or the like, once, at the line that called into this package or scikit-learn."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and f"{frame.f_globals.get('__name__')}.".startswith(INSIDE):
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, ConvergenceWarning, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)

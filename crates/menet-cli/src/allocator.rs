@@ -44,17 +44,17 @@ fn given(memory: *mut u8, size: usize) -> *mut u8 {
 
 #[cold]
 fn end(size: usize) -> ! {
-    let mut line = [0; 200];
+    let mut line = [0; 256];
     let mut out = &mut line[..];
     let written = writeln!(
         out,
         "menet: out of memory: {} MB more are needed and cannot be had; use fewer variables or samples, or a machine with more \
-         memory",
+         memory (an absurd number comes from a damaged file)",
         size.div_ceil(1_000_000)
     );
     let left = out.len();
     if written.is_ok() {
-        let _ = std::io::stderr().write_all(&line[..200 - left]);
+        let _ = std::io::stderr().write_all(&line[..256 - left]);
     }
     std::process::exit(1);
 }

@@ -120,9 +120,10 @@ impl HowArgs {
     pub(crate) fn read_labelled(&self, context: &Context, source: &str) -> Result<Table, Failure> {
         let table = self.read(context, source)?;
         if table.labels.is_none() {
-            let known = table.feature_names.as_deref().map_or_else(String::new, |columns| {
-                format!(" among {}", menet_io::formats::list(columns))
-            });
+            let known = table
+                .feature_names
+                .as_deref()
+                .map_or_else(String::new, |columns| format!(" among {}", menet_io::formats::list(columns)));
             let how = if self.no_header { "by its number with --label" } else { "with --label" };
             return Err(Failure::Usage(format!(
                 "{source}: there is no label column {:?}{known}; name it {how} (--y-key for arrays), or give --labels FILE",

@@ -77,6 +77,13 @@ impl Context {
 }
 
 fn main() {
+    // A decoder that panics on a damaged file is told as an error, and by nothing else.
+    let told = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !menet_io::guard::expected() {
+            told(panic);
+        }
+    }));
     let menet = Menet::parse();
     let code = match run(menet) {
         Ok(()) => 0,

@@ -47,8 +47,10 @@ pub(crate) fn whole(blocks: &mut dyn Blocks, path: &Path) -> Result<Table> {
         && total > done
     {
         let share = total as f64 / done as f64;
-        let bytes = share * (table.rows * table.columns * size_of::<f64>()) as f64;
-        memory::check(path, bytes as u64, "its numbers")?;
+        let numbers = share * (table.rows * table.columns) as f64;
+        memory::check(path, 8 * numbers as u64, "its numbers")?;
+        // Room for all of them at once: to grow step by step would take twice as much on the way.
+        table.make_room(numbers as usize)?;
     }
     while let Some(more) = blocks.next(rows)? {
         table.append(more)?;

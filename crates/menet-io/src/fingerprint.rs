@@ -49,7 +49,12 @@ mod tests {
         let dense = of_rows(x.as_ref());
         assert_eq!(dense[0], dense[2], "zero has one sign");
         assert!(dense[0] != dense[1] && dense[0] != dense[3]);
-        let sparse = SparseMatrix::from_rows((4, 3), &[0, 2, 4, 6, 6], &[1, 2, 0, 2, 1, 2], &[1.0, 2.0, 1.0, 2.0, 1.0, 2.0]);
+        let sparse = SparseMatrix::from_rows(
+            (4, 3),
+            &[0, 2, 4, 6, 6],
+            &[1, 2, 0, 2, 1, 2],
+            &[1.0, 2.0, 1.0, 2.0, 1.0, 2.0],
+        );
         assert_eq!(of_sparse(&sparse.unwrap()), dense);
         assert_eq!(of_rows(x.as_ref().transpose().to_owned().as_ref().transpose()), dense);
     }

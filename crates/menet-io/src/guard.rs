@@ -32,7 +32,12 @@ mod tests {
     fn panics_are_caught_and_known() {
         assert!(!expected());
         assert_eq!(guarded(|| expected()), Some(true));
-        assert_eq!(guarded(|| if expected() { panic!("a damaged file") }), None);
+        assert_eq!(
+            guarded(|| if expected() {
+                panic!("a damaged file")
+            }),
+            None
+        );
         assert!(!expected());
     }
 }

@@ -125,7 +125,10 @@ mod tests {
     fn what_cannot_be_had_is_refused() {
         let mut values = vec![1.0];
         let message = reserve(&mut values, 1 << 50, Path::new("a.csv")).unwrap_err().to_string();
-        assert!(message.contains("a.csv") && message.contains("9.0 PB") && message.contains("available"), "{message}");
+        assert!(
+            message.contains("a.csv") && message.contains("9.0 PB") && message.contains("available"),
+            "{message}"
+        );
         reserve(&mut values, 100, Path::new("a.csv")).unwrap();
         assert!(values.capacity() > 100);
         assert!(check(Path::new("a"), u64::MAX, "all").is_err());

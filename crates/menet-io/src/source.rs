@@ -45,7 +45,8 @@ pub(crate) fn open_metered(path: &Path) -> Result<(Source, Meter)> {
         let decoder = zstd::stream::read::Decoder::with_buffer(reader).map_err(|e| Error::input(path, e))?;
         Box::new(decoder)
     } else if PACKED.contains(&format!(".{ending}").as_str()) {
-        let problem = format!("is called .{ending}, but does not begin as a file packed by gzip or zstd does");
+        let problem =
+            format!("is called .{ending}, but does not begin as a file packed by gzip or zstd does");
         return Err(Error::input(path, problem));
     } else {
         Box::new(reader)
@@ -76,7 +77,11 @@ pub(crate) fn peek(mut reader: Source, count: usize) -> std::io::Result<(Vec<u8>
 
 /// Text as UTF-8, and what is worth saying of it. Bytes that are not valid in `encoding` are an error. Without one, text is
 /// UTF-8, which whoever uses it must check, unless it begins with the mark of UTF-16.
-pub(crate) fn decoded(source: Source, encoding: Option<&str>, path: &Path) -> Result<(Source, Option<String>)> {
+pub(crate) fn decoded(
+    source: Source,
+    encoding: Option<&str>,
+    path: &Path,
+) -> Result<(Source, Option<String>)> {
     let (start, source) = peek(source, 4).map_err(|e| Error::input(path, e))?;
     let marked = Encoding::for_bom(&start);
     let (encoding, notice) = match (encoding, marked) {
@@ -148,8 +153,7 @@ impl Read for Decoded {
                 false
             };
             let bytes = &self.input[self.held.clone()];
-            let (result, read, written) =
-                self.decoder.decode_to_utf8_without_replacement(bytes, out, last);
+            let (result, read, written) = self.decoder.decode_to_utf8_without_replacement(bytes, out, last);
             self.held.start += read;
             if let DecoderResult::Malformed(..) = result {
                 let at = self.passed + self.held.start as u64;

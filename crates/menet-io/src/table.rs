@@ -188,13 +188,28 @@ impl Table {
         Ok(())
     }
 
+    /// Room for so many numbers in all.
+    ///
+    /// # Errors
+    /// When there is no memory for them.
+    pub(crate) fn make_room(&mut self, numbers: usize) -> Result<()> {
+        match &mut self.values {
+            Values::Dense(values) => {
+                let more = numbers.saturating_sub(values.len());
+                memory::reserve(values, more, self.source.as_ref())
+            }
+            Values::Sparse(_) => Ok(()),
+        }
+    }
+
     /// Adds labels from elsewhere.
     ///
     /// # Errors
     /// When there is not one per sample.
     pub(crate) fn set_labels(&mut self, labels: Vec<String>) -> Result<()> {
         if labels.len() != self.rows {
-            let problem = format!("{} labels for {} samples{}", labels.len(), self.rows, self.turned(labels.len()));
+            let problem =
+                format!("{} labels for {} samples{}", labels.len(), self.rows, self.turned(labels.len()));
             return Err(Error::input(self.source.as_ref(), problem));
         }
         self.labels = Some(labels);

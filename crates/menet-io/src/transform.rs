@@ -55,7 +55,10 @@ pub fn transform(
             None => {
                 let id = table.ids.as_ref().map(|ids| ids.name.as_str());
                 if id.is_some() && !BlockWriter::holds_ids(out) {
-                    notices.push(format!("{}: a .npy file does not hold the names of the samples", out.display()));
+                    notices.push(format!(
+                        "{}: a .npy file does not hold the names of the samples",
+                        out.display()
+                    ));
                 }
                 writer.insert(BlockWriter::create(out, &header, id)?)
             }

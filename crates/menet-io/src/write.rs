@@ -173,14 +173,19 @@ impl Groups {
     fn new(path: &Path, header: &[String], id: Option<&str>) -> Result<Self> {
         let text = |name: &str| {
             let text = Type::primitive_type_builder(name, PhysicalType::BYTE_ARRAY);
-            let text = text.with_repetition(Repetition::REQUIRED).with_logical_type(Some(LogicalType::String));
+            let text =
+                text.with_repetition(Repetition::REQUIRED).with_logical_type(Some(LogicalType::String));
             text.build().map(Arc::new)
         };
         let column = |name: &String| {
             let double = Type::primitive_type_builder(name, PhysicalType::DOUBLE);
             double.with_repetition(Repetition::REQUIRED).build().map(Arc::new)
         };
-        let schema = id.map(text).into_iter().chain(header.iter().map(column)).collect::<std::result::Result<Vec<_>, _>>();
+        let schema = id
+            .map(text)
+            .into_iter()
+            .chain(header.iter().map(column))
+            .collect::<std::result::Result<Vec<_>, _>>();
         let schema = schema.and_then(|fields| Type::group_type_builder("schema").with_fields(fields).build());
         let schema = Arc::new(schema.map_err(|e| not_written(path, &e))?);
         let properties = Arc::new(WriterProperties::builder().set_compression(Compression::SNAPPY).build());
@@ -193,11 +198,7 @@ impl Groups {
         })
     }
 
-    fn write(
-        &mut self,
-        x: MatRef<'_, f64>,
-        ids: Option<&[String]>,
-    ) -> std::result::Result<(), ParquetError> {
+    fn write(&mut self, x: MatRef<'_, f64>, ids: Option<&[String]>) -> std::result::Result<(), ParquetError> {
         let mut start = 0;
         while start < x.nrows() {
             let held = self.columns.first().map_or(0, Vec::len);

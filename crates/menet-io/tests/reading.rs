@@ -38,10 +38,13 @@ fn column(table: &Table) -> Vec<f64> {
 /// Reads one column of a file with many.
 fn one_of(file: &str, column: &str, label: Option<&str>) -> menet_io::Result<Table> {
     const ALL: [&str; 24] = [
-        "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "f32", "f64", "decimal", "bool", "category",
-        "text", "truth", "large", "float", "classes", "date", "time", "list", "beyond", "infinite",
+        "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "f32", "f64", "decimal", "bool",
+        "category", "text", "truth", "large", "float", "classes", "date", "time", "list", "beyond",
+        "infinite",
     ];
-    let keep = |name: &&str| *name != column && Some(*name) != label && !(file.ends_with("feather") && *name == "f16");
+    let keep = |name: &&str| {
+        *name != column && Some(*name) != label && !(file.ends_with("feather") && *name == "f16")
+    };
     let drop = ALL.into_iter().filter(keep).map(str::to_owned).collect();
     let options = ReadOptions { drop, label: label.unwrap_or("label").to_owned(), ..plain() };
     read(fixture(file).to_str().unwrap(), &options)
@@ -92,7 +95,10 @@ fn every_type_of_column_is_read_right_or_refused() {
             ("text", "\"a\" is not a finite number"),
         ] {
             let message = error(one_of(file, name, None));
-            assert!(message.contains(why) && message.contains(&format!("{name:?}")), "{file} {name}: {message}");
+            assert!(
+                message.contains(why) && message.contains(&format!("{name:?}")),
+                "{file} {name}: {message}"
+            );
         }
         let message = error(one_of(file, "u8", Some("date")));
         assert!(message.contains("dates or times"), "{message}");
@@ -236,7 +242,9 @@ fn a_file_without_a_header_loses_no_sample() {
     let table = csv(iris, &ReadOptions { no_header: true, label: "3".into(), ..plain() }).unwrap();
     assert_eq!((table.rows, table.columns, table.labels.unwrap()[0].as_str()), (3, 2, "setosa"));
     assert!(table.feature_names.is_none());
-    assert!(error(csv(iris, &ReadOptions { no_header: true, label: "4".into(), ..plain() })).contains("\"4\""));
+    assert!(
+        error(csv(iris, &ReadOptions { no_header: true, label: "4".into(), ..plain() })).contains("\"4\"")
+    );
     let waves = "label,400,402,404,406,408,410,412,414\nx,1,2,3,4,5,6,7,8\n";
     let table = csv(waves, &plain()).unwrap();
     assert_eq!((table.rows, table.columns), (1, 8));
@@ -286,7 +294,11 @@ fn text_in_every_dress() {
         ("t.dat", "  a   b\n 1.5  2 \n\n -3\t4.25", plain()),
         ("t.csv", "a;b\n1,5;2\n-3;4,25\n", semicolons),
         ("t.csv", "a;b\n1,5;2\n-3;4,25\n", ReadOptions { decimal_comma: true, ..plain() }),
-        ("t.csv", "a|b\r\n1.5|2\r\n-3|4.25\r\n", ReadOptions { delimiter: Some(Delimiter::Byte(b'|')), ..plain() }),
+        (
+            "t.csv",
+            "a|b\r\n1.5|2\r\n-3|4.25\r\n",
+            ReadOptions { delimiter: Some(Delimiter::Byte(b'|')), ..plain() },
+        ),
         ("numbers", "a,b\n1.5,2\n-3,4.25\n", ReadOptions { format: Some("csv".into()), ..plain() }),
     ];
     for (name, text, options) in cases {

@@ -3,6 +3,7 @@
 use faer::{Mat, MatRef};
 use menet::sparse::{SparseMatrix, SparseVector};
 use menet::{Dataset, Error, Projection, Real, Result};
+use menet_io::fingerprint;
 use numpy::ndarray::{Array2, ShapeBuilder};
 use numpy::{Element, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
@@ -147,6 +148,14 @@ impl<'a> View<'a> {
                 z.iter_mut().zip(values).for_each(|(z, &value)| *z = Z::nearest(value));
                 Ok(())
             }
+        }
+    }
+
+    /// What the samples are recognised by.
+    pub(crate) fn fingerprints(self) -> Result<Vec<u64>> {
+        match self {
+            View::Sparse(x) => Ok(fingerprint::of_sparse(&x.matrix()?)),
+            dense => dense.with(|x| Ok(fingerprint::of_rows(x))),
         }
     }
 

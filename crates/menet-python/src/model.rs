@@ -124,6 +124,12 @@ impl Model {
         Ok((array(py, self.file.gallery.as_ref()), PyArray1::from_iter(py, codes)))
     }
 
+    /// How many of these samples it was fitted to.
+    fn seen(&self, py: Python<'_>, x: Samples<'_>, threads: usize) -> PyResult<usize> {
+        let x = x.view()?;
+        run(py, threads, |_| Ok(self.file.seen(&x.fingerprints()?)))
+    }
+
     /// The axes in rows, d×p.
     fn components<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
         let projection = self.men().projection();

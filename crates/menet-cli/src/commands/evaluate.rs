@@ -95,8 +95,11 @@ impl Evaluate {
             params,
         };
         protocol.check()?;
-        let tables =
-            self.data.iter().map(|source| self.how.read_unfilled(context, source)).collect::<Result<Vec<_>, _>>()?;
+        let tables = self
+            .data
+            .iter()
+            .map(|source| self.how.read_unfilled(context, source))
+            .collect::<Result<Vec<_>, _>>()?;
         let sets = self
             .data
             .iter()

@@ -13,9 +13,11 @@ use crate::text;
 
 /// Classify data by their nearest training samples in the projected space.
 #[derive(Debug, Args)]
-#[command(after_help = "Example, with samples that the fit has not seen:\n  menet split --data leukemia --train \
+#[command(
+    after_help = "Example, with samples that the fit has not seen:\n  menet split --data leukemia --train \
                         train.csv --test test.csv\n  menet fit --data train.csv --nonzeros 10 --model m.safetensors\n  menet \
-                        predict --model m.safetensors --data test.csv --out labels.csv")]
+                        predict --model m.safetensors --data test.csv --out labels.csv"
+)]
 pub(crate) struct Predict {
     /// A model file.
     #[arg(long, value_name = "FILE")]

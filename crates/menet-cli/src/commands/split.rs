@@ -13,9 +13,11 @@ use crate::text;
 
 /// Split labelled data at random into samples to fit and samples to test, of each class the same fraction.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  menet split --data leukemia --train train.csv --test test.csv\n  menet fit --data \
+#[command(
+    after_help = "Example:\n  menet split --data leukemia --train train.csv --test test.csv\n  menet fit --data \
                         train.csv --nonzeros 10 --model m.safetensors\n  menet predict --model m.safetensors --data \
-                        test.csv --out labels.csv")]
+                        test.csv --out labels.csv"
+)]
 pub(crate) struct Split {
     #[command(flatten)]
     data: DataArgs,
@@ -44,7 +46,9 @@ impl Split {
             write(path, &table, &options.label, rows)?;
         }
         if let Some((height, width)) = table.image_shape {
-            context.notice(format_args!("a CSV file does not hold the image shape; read it with --shape {height}x{width}"));
+            context.notice(format_args!(
+                "a CSV file does not hold the image shape; read it with --shape {height}x{width}"
+            ));
         }
         let (train, test) = (split.train.len(), split.test.len());
         if context.json {

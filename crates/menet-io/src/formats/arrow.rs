@@ -45,8 +45,9 @@ pub(super) fn layout(schema: &Schema, path: &Path, options: &ReadOptions) -> Res
         let kind = schema.field(at).data_type();
         if let Some(what) = no_value(kind) {
             let name = short(&names[at]);
-            let problem =
-                format!("column {name:?} holds {what} ({kind}), which menet does not read; leave it out with --drop {name:?}");
+            let problem = format!(
+                "column {name:?} holds {what} ({kind}), which menet does not read; leave it out with --drop {name:?}"
+            );
             return Err(Error::input(path, problem));
         }
     }
@@ -179,12 +180,12 @@ fn is_text(kind: &DataType) -> bool {
 fn no_value(kind: &DataType) -> Option<&'static str> {
     use DataType::{
         Boolean, Date32, Date64, Decimal32, Decimal64, Decimal128, Decimal256, Dictionary, Duration, Float16,
-        Float32, Float64, Int8, Int16, Int32, Int64, Interval, Null, Time32, Time64, Timestamp, UInt8, UInt16,
-        UInt32, UInt64,
+        Float32, Float64, Int8, Int16, Int32, Int64, Interval, Null, Time32, Time64, Timestamp, UInt8,
+        UInt16, UInt32, UInt64,
     };
     match kind {
-        Null | Boolean | Float16 | Float32 | Float64 | Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32
-        | UInt64 => None,
+        Null | Boolean | Float16 | Float32 | Float64 | Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16
+        | UInt32 | UInt64 => None,
         Decimal32(..) | Decimal64(..) | Decimal128(..) | Decimal256(..) => None,
         Dictionary(_, values) => no_value(values),
         _ if is_text(kind) => None,
@@ -267,7 +268,8 @@ fn bytes<'a>(values: impl Iterator<Item = Option<&'a [u8]>>, name: &str, path: &
 /// Values that are stored once each, pandas' categories for instance.
 fn dictionary(array: &dyn Array, name: &str, path: &Path) -> Result<Cells> {
     fn spread<T: Clone>(values: &[T], keys: &[usize], null: &dyn Fn(usize) -> bool, none: &T) -> Vec<T> {
-        let value = |i: usize| if null(i) { none.clone() } else { values.get(keys[i]).unwrap_or(none).clone() };
+        let value =
+            |i: usize| if null(i) { none.clone() } else { values.get(keys[i]).unwrap_or(none).clone() };
         (0..keys.len()).map(value).collect()
     }
     let Some(dictionary) = array.as_any_dictionary_opt() else {

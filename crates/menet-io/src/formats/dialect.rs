@@ -39,7 +39,9 @@ impl std::str::FromStr for Delimiter {
             "bar" => Delimiter::Byte(b'|'),
             "space" | " " => Delimiter::Spaces,
             _ => match text.as_bytes() {
-                [byte] if byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b"\"\n\r.+-".contains(byte) => {
+                [byte]
+                    if byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b"\"\n\r.+-".contains(byte) =>
+                {
                     Delimiter::Byte(*byte)
                 }
                 _ => return Err("use comma, semicolon, tab, bar, space, or one such character".to_owned()),
@@ -83,7 +85,8 @@ impl Records {
             }
         };
         if comma && delimiter == Delimiter::Byte(b',') {
-            let problem = "a comma cannot both separate fields and stand in numbers; give another --delimiter";
+            let problem =
+                "a comma cannot both separate fields and stand in numbers; give another --delimiter";
             return Err(Error::input(path, problem));
         }
         let (byte, source): (u8, Source) = match delimiter {
@@ -145,7 +148,8 @@ impl Records {
         match self.fields {
             Some(fields) if fields != record.len() => {
                 let count = record.len();
-                let problem = format!("line {} has {count} fields, but there are {fields} columns", line(record));
+                let problem =
+                    format!("line {} has {count} fields, but there are {fields} columns", line(record));
                 Err(Error::input(&self.path, problem))
             }
             _ => Ok(true),
@@ -176,7 +180,12 @@ pub(super) fn line(record: &csv::ByteRecord) -> u64 {
 }
 
 /// A field as text, or what is told of one that is not UTF-8.
-pub(super) fn utf8<'a>(field: &'a [u8], record: &csv::ByteRecord, name: &str, path: &Path) -> Result<&'a str> {
+pub(super) fn utf8<'a>(
+    field: &'a [u8],
+    record: &csv::ByteRecord,
+    name: &str,
+    path: &Path,
+) -> Result<&'a str> {
     std::str::from_utf8(field).map_err(|e| {
         let (at, line) = (e.valid_up_to(), line(record));
         let problem = format!(
@@ -300,7 +309,10 @@ mod tests {
     fn numbers_as_they_are_written() {
         assert_eq!(number(b" 1.5 ", false), Some(1.5));
         assert_eq!(number(b"1,5", true), Some(1.5));
-        assert_eq!((number(b"1,5", false), number(b"1.5", true), number(b"1.000,5", true)), (None, None, None));
+        assert_eq!(
+            (number(b"1,5", false), number(b"1.5", true), number(b"1.000,5", true)),
+            (None, None, None)
+        );
         assert!(number(b"NA", true).unwrap().is_nan() && number(b"", false).unwrap().is_nan());
         assert_eq!((number(b"inf", false), number(b"1e400", false), number(b"x", false)), (None, None, None));
         assert_eq!(number(&[b'1'; 100], true), None);

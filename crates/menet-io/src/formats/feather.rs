@@ -25,7 +25,8 @@ fn open(path: &Path, options: &ReadOptions) -> Result<Batches> {
     let mut magic = Vec::new();
     open()?.take(6).read_to_end(&mut magic).map_err(|e| Error::input(path, e))?;
     if magic.starts_with(b"FEA1") {
-        let problem = "is Feather version 1, which is no longer written; save it anew as version 2 or Parquet";
+        let problem =
+            "is Feather version 1, which is no longer written; save it anew as version 2 or Parquet";
         return Err(Error::input(path, problem));
     }
     // Opened twice: the columns must be known before those that are wanted can be asked for.

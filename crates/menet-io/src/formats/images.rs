@@ -61,7 +61,9 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Table> {
     (table.labels, table.image_shape) = (Some(labels), Some((height, width)));
     if !passed.is_empty() {
         let which = list(&passed);
-        table.notices.push(format!("{}: no image that menet reads, and passed over: {which}", folder.display()));
+        table
+            .notices
+            .push(format!("{}: no image that menet reads, and passed over: {which}", folder.display()));
     }
     if deep > 0 {
         let problem = format!("{deep} images have more than 8 bits per grey value; 8 are kept");

@@ -34,8 +34,10 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
     };
     let Some(x) = find(&options.x_key, &["X", "fea"]) else {
         let wanted = options.x_key.as_deref().unwrap_or("X or fea");
-        let problem =
-            format!("there are no samples {wanted} among its variables {}; name them with --x-key", list(&names));
+        let problem = format!(
+            "there are no samples {wanted} among its variables {}; name them with --x-key",
+            list(&names)
+        );
         return Err(Error::input(path, problem));
     };
     let mut table = samples(x, path)?;
@@ -65,7 +67,8 @@ fn samples(x: &Variable, path: &Path) -> Result<Table> {
     }
     let values: Values = match &x.content {
         Content::Full(numbers) => {
-            let floats = numbers.floats().map_err(|problem| Error::input(path, format!("{name}: {problem}")))?;
+            let floats =
+                numbers.floats().map_err(|problem| Error::input(path, format!("{name}: {problem}")))?;
             let mut values = Vec::new();
             memory::reserve(&mut values, floats.len(), path)?;
             for row in 0..rows {
@@ -89,7 +92,8 @@ fn from_sparse(x: &Sparse, rows: usize, columns: usize, path: &Path) -> Result<V
         (0..columns).flat_map(|j| (x.starts[j]..x.starts[j + 1]).map(move |at| (x.rows[at], j, x.values[at])))
     };
     if let Some((i, j, value)) = entries().find(|(.., value)| !value.is_finite()) {
-        let problem = format!("row {}, column {} of the sparse matrix: {value} is not a finite number", i + 1, j + 1);
+        let problem =
+            format!("row {}, column {} of the sparse matrix: {value} is not a finite number", i + 1, j + 1);
         return Err(Error::input(path, problem));
     }
     if rows.saturating_mul(columns) <= DENSE_BYTES / size_of::<f64>() {

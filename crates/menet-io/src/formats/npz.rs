@@ -76,7 +76,8 @@ struct Archive<'a, R> {
 
 impl<'a, R: Read + Seek> Archive<'a, R> {
     fn open(reader: R, path: &'a Path) -> Result<Self> {
-        let invalid = |e: &dyn std::fmt::Display| Error::input(path, format!("not a readable npz archive: {e}"));
+        let invalid =
+            |e: &dyn std::fmt::Display| Error::input(path, format!("not a readable npz archive: {e}"));
         let mut zip = ZipArchive::new(reader).map_err(|e| invalid(&e))?;
         let mut entries = Vec::new();
         for at in 0..zip.len() {

@@ -118,7 +118,9 @@ impl Array {
         }
         if meta.is_file() && meta.len() > end as u64 {
             let more = meta.len() - end as u64;
-            let problem = format!("{more} bytes follow the array that its header describes; one array per file is read");
+            let problem = format!(
+                "{more} bytes follow the array that its header describes; one array per file is read"
+            );
             return Err(Error::input(path, problem));
         }
         Ok(Array { path: path.to_owned(), reader, shape, numbers, start, read: 0 })

@@ -74,7 +74,10 @@ impl<'a> Rows<'a> {
             return Err(Error::input(path, problem));
         }
         let texts = |convert: &dyn Fn(&str) -> String| {
-            row.iter().skip(skip).map(|field| utf8(field, row, &name, path).map(convert)).collect::<Result<_>>()
+            row.iter()
+                .skip(skip)
+                .map(|field| utf8(field, row, &name, path).map(convert))
+                .collect::<Result<_>>()
         };
         if options.drop.contains(&name) {
         } else if name == options.label {
@@ -86,7 +89,9 @@ impl<'a> Rows<'a> {
             for field in row.iter().skip(skip) {
                 let Some(value) = records.number(field) else {
                     let text = String::from_utf8_lossy(field);
-                    let problem = not_a_number(&name, &text).replacen("column", "row", 1).replace("the column", "the row");
+                    let problem = not_a_number(&name, &text)
+                        .replacen("column", "row", 1)
+                        .replace("the column", "the row");
                     return Err(Error::input(path, format!("line {}, {problem}", line(row))));
                 };
                 self.values.push(value);
