@@ -35,7 +35,7 @@ pub(crate) struct HowArgs {
     drop: Vec<String>,
     /// A file with one label a line.
     #[arg(long, value_name = "FILE")]
-    labels: Option<PathBuf>,
+    pub(crate) labels: Option<PathBuf>,
     /// Name of the array of samples in an archive [default: X].
     #[arg(long, value_name = "NAME")]
     x_key: Option<String>,
@@ -143,7 +143,7 @@ macro_rules! params {
         pub(crate) struct ParamArgs {
             /// A TOML file with parameters; flags win over it.
             #[arg(long, value_name = "FILE")]
-            params: Option<PathBuf>,
+            pub(crate) params: Option<PathBuf>,
             $($(#[$meta])* #[arg(long, allow_negative_numbers = true)] $field: Option<$kind>,)*
         }
 

@@ -26,6 +26,12 @@ pub(crate) fn print(line: impl Display) -> Result<(), Failure> {
     }
 }
 
+/// Prints a line on standard error. If nobody reads that, there is nobody to tell.
+pub(crate) fn complain(line: impl Display) {
+    let line = line.to_string();
+    let _ = writeln!(std::io::stderr().lock(), "menet: {}", safe(&line));
+}
+
 /// Text of one or more lines without characters that steer a terminal or change the order in which text is read.
 ///
 /// They become `\u001b` and the like: in JSON that is the same string.

@@ -10,8 +10,8 @@ use std::fs::{File, Metadata};
 use std::io::{BufWriter, Seek, Stdout, Write};
 use std::path::{Path, PathBuf};
 
-pub use drafts::Written;
 use drafts::Live;
+pub use drafts::Written;
 
 use crate::error::{Error, Result};
 
@@ -63,7 +63,10 @@ pub struct Draft {
 
 #[derive(Debug)]
 enum Out {
-    File { draft: BufWriter<Live>, target: PathBuf },
+    File {
+        draft: BufWriter<Live>,
+        target: PathBuf,
+    },
     /// A pipe or a device.
     Direct(BufWriter<File>),
     Standard(BufWriter<Stdout>),

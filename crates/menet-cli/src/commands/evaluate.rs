@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::Context;
 use crate::args::{HowArgs, SearchArgs, dimensions, method_params, set_name};
 use crate::failure::Failure;
-use crate::text;
+use crate::{overwrite, signals, text};
 
 /// Run the paper's experiment: methods against each other on random splits, with a table, figures and a report.
 #[derive(Debug, Args)]
@@ -78,6 +78,8 @@ pub(super) fn methods() -> String {
 
 impl Evaluate {
     pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
+        overwrite::refuse_run(&self.data, &self.how, self.params.as_deref(), &self.out)?;
+        signals::resumable();
         if !self.tune {
             self.search.refuse_without_search()?;
         }

@@ -182,7 +182,9 @@ mod tests {
     #[test]
     fn only_our_names_are_ours() {
         assert!(is_draft_name(".menet-0aZ9bcdefg.tmp"));
-        for other in [".menet-.tmp", ".menet-short.tmp", ".tmp0aZ9bc", "menet-0aZ9bcdefg.tmp", ".menet-0aZ9bcdefg"] {
+        for other in
+            [".menet-.tmp", ".menet-short.tmp", ".tmp0aZ9bc", "menet-0aZ9bcdefg.tmp", ".menet-0aZ9bcdefg"]
+        {
             assert!(!is_draft_name(other), "{other}");
         }
     }
