@@ -112,7 +112,11 @@ pub(super) fn summary(men: &Men, ends: &[Option<Ends>], n: usize, p: usize) -> S
                 format!("{}", k + 1),
                 men.support_sizes()[k].to_string(),
                 levels[k].clone(),
-                format!("{:.1e}", certificates[k].kkt),
+                if certificates[k].kkt == 0.0 {
+                    "0".to_owned()
+                } else {
+                    format!("{:.1e}", certificates[k].kkt)
+                },
             ];
             if known {
                 row.extend(ends[k].as_ref().map_or_else(|| ["-", "-"].map(str::to_owned), Ends::cells));

@@ -6,27 +6,27 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-pub fn menet(folder: &Path, arguments: &[&str]) -> Output {
+pub(crate) fn menet(folder: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_menet")).current_dir(folder).args(arguments).output().unwrap()
 }
 
-pub fn text(bytes: &[u8]) -> String {
+pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// Runs, expects success, and gives what was printed.
-pub fn ok(folder: &Path, arguments: &[&str]) -> String {
+pub(crate) fn ok(folder: &Path, arguments: &[&str]) -> String {
     let output = menet(folder, arguments);
     assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
     text(&output.stdout)
 }
 
-pub fn json(folder: &Path, arguments: &[&str]) -> serde_json::Value {
+pub(crate) fn json(folder: &Path, arguments: &[&str]) -> serde_json::Value {
     serde_json::from_str(&ok(folder, arguments)).unwrap()
 }
 
 /// Runs, expects exit code 2, and gives the message.
-pub fn refused(folder: &Path, arguments: &[&str]) -> String {
+pub(crate) fn refused(folder: &Path, arguments: &[&str]) -> String {
     let output = menet(folder, arguments);
     let message = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
@@ -34,7 +34,7 @@ pub fn refused(folder: &Path, arguments: &[&str]) -> String {
 }
 
 /// The names in a folder, hidden ones too.
-pub fn names(folder: &Path) -> Vec<String> {
+pub(crate) fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
@@ -44,7 +44,7 @@ pub fn names(folder: &Path) -> Vec<String> {
 }
 
 /// A small data set of two classes and three variables.
-pub fn small_csv() -> String {
+pub(crate) fn small_csv() -> String {
     let row = |i: usize| {
         format!("{},{},{},{}\n", i * 7 % 5 + i % 2 * 4, i * 3 % 7, i * i % 11 + i % 2, ["no", "yes"][i % 2])
     };
