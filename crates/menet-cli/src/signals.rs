@@ -103,8 +103,7 @@ fn force(signal: Signal, clear: &dyn Fn()) -> ! {
 #[cfg(unix)]
 pub(crate) fn listen(clear: impl Fn() + Send + 'static) {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    let ignored = ignored();
-    let wanted = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|number| ignored >> (number - 1) & 1 == 0);
+    let wanted = [SIGINT, SIGTERM].into_iter().chain((!hangup_is_ignored()).then_some(SIGHUP));
     // Without this a signal still ends the program, and files are whole or absent; only a draft may stay until the next run.
     let Ok(mut signals) = signal_hook::iterator::Signals::new(wanted) else { return };
     let work = move || {
@@ -121,13 +120,14 @@ pub(crate) fn listen(clear: impl Fn() + Send + 'static) {
     let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(work);
 }
 
-/// The signals that whoever started the program told it to ignore, a bit each: `nohup` does that with SIGHUP, and shells do it
-/// with SIGINT for what runs in the background. It stays so. Where it cannot be known, none is.
+/// Whether whoever started the program told it to ignore SIGHUP: `nohup` does that, and means it. (Shells that are not
+/// interactive do so with SIGINT for what runs in the background. That stops all the same: it was sent on purpose.) Where it
+/// cannot be known, it is not ignored.
 #[cfg(unix)]
-fn ignored() -> u64 {
+fn hangup_is_ignored() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
 }
 
 /// Listens from now on. `clear` takes away the line of progress.

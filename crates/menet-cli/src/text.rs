@@ -44,6 +44,23 @@ pub(crate) fn inline(text: &str) -> Cow<'_, str> {
     escaped(text, steers)
 }
 
+/// A name on one line, cut where it would take more than `most` columns.
+pub(crate) fn shortened(text: &str, most: usize) -> String {
+    let name = inline(text);
+    if name.width() <= most {
+        return name.into_owned();
+    }
+    let mut start = String::new();
+    for c in name.chars() {
+        start.push(c);
+        if start.width() > most - 3 {
+            start.pop();
+            break;
+        }
+    }
+    start + "..."
+}
+
 /// The path of a file, on one line.
 pub(crate) fn path(path: &Path) -> String {
     inline(&path.to_string_lossy()).into_owned()
@@ -157,6 +174,14 @@ mod tests {
     fn a_name_cannot_draw_another_row() {
         let rows = [vec!["x\ny\t\u{2028}z".to_owned(), "1".to_owned()]];
         assert_eq!(table(&["name", "n"], &rows).lines().count(), 2);
+    }
+
+    #[test]
+    fn long_names_are_cut() {
+        assert_eq!(shortened("abcdefgh", 8), "abcdefgh");
+        assert_eq!(shortened("abcdefghi", 8), "abcde...");
+        assert_eq!(shortened("漢字漢字漢字", 8), "漢字...");
+        assert_eq!(shortened("a\n\u{1b}bcdefgh", 8), "a\\n\\u...");
     }
 
     #[test]

@@ -117,6 +117,40 @@ fn too_many_threads_are_fewer() {
     assert_eq!(text(&quiet.stderr), "");
 }
 
+/// Names of files are bytes; not all of them are text.
+#[test]
+#[cfg(target_os = "linux")]
+fn outputs_whose_names_are_no_text() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let dir = stocked();
+    let name = OsStr::from_bytes(b"r\x9bun.csv");
+    let lines = [
+        "fit --data d.csv --json --model",
+        "transform --model m --data d.csv --out",
+        "predict --model m --data d.csv --out",
+        "path --data d.csv --out",
+        "evaluate --data d.csv --methods men,pca --repeats 2 --json --out",
+        "tune --data d.csv --budget 4 --folds 2 --json --out",
+        "demo --json --out",
+    ];
+    for line in lines {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_menet"))
+            .current_dir(dir.path())
+            .args(line.split(' '))
+            .arg(name)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(0), "{line}: {}", text(&output.stderr));
+        let written = dir.path().join(name);
+        if written.is_dir() {
+            fs::remove_dir_all(written).unwrap()
+        } else {
+            fs::remove_file(written).unwrap()
+        }
+    }
+}
+
 /// What a terminal would act upon.
 fn steers(text: &str) -> Option<char> {
     let bad =

@@ -57,7 +57,7 @@ impl Demo {
             text::print(format_args!(
                 "{}",
                 serde_json::json!({ "n": train.samples(), "components": d, "kkt": certificate, "seconds": total,
-                                    "rates": rates, "pca_rate": pca, "pictures": self.out })
+                                    "rates": rates, "pca_rate": pca, "pictures": self.out.to_string_lossy() })
             ))?;
             return Ok(());
         }

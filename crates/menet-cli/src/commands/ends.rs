@@ -57,7 +57,8 @@ impl Ends {
 
     /// Two cells of a table.
     pub(super) fn cells(&self) -> [String; 2] {
-        [&self.low, &self.high].map(|end| format!("{} ({})", end.class, text::signed(end.mean)))
+        [&self.low, &self.high]
+            .map(|end| format!("{} ({})", text::shortened(&end.class, 24), text::signed(end.mean)))
     }
 
     pub(super) fn json(&self) -> Value {

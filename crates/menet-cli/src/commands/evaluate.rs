@@ -105,7 +105,8 @@ impl Evaluate {
             .zip(&tables)
             .map(|(source, table)| Ok(Set { name: set_name(source), data: table.dataset()?, rows: None }))
             .collect::<Result<Vec<_>, Failure>>()?;
-        let command: Vec<String> = std::env::args().skip(1).collect();
+        let command: Vec<String> =
+            std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
         let outcome = menet_lab::run(&protocol, &sets, &self.out, &command, &context.watch);
         context.watch.done();
         let (study, cells) = outcome?;
@@ -133,7 +134,9 @@ impl Evaluate {
                         "repeat": place.repeat, "why": why })
                 })
                 .collect();
-            return text::print(json!({ "summary": summary, "failed": failed, "out": self.out }));
+            return text::print(
+                json!({ "summary": summary, "failed": failed, "out": self.out.to_string_lossy() }),
+            );
         }
         let (header, rows) = output::table(study, cells);
         let header: Vec<&str> = header.iter().map(String::as_str).collect();

@@ -75,7 +75,7 @@ impl Tune {
             return text::print(serde_json::json!({
                 "method": self.method, "rate": best.score.rate(), "standard_error": best.standard_error,
                 "dimension": tuned.dimension, "nonzeros": best.support(), "metric": tuned.metric.name(),
-                "fits": tuned.fits, "params": fields(&tuned.method)?, "out": self.out,
+                "fits": tuned.fits, "params": fields(&tuned.method)?, "out": self.out.to_string_lossy(),
             }));
         }
         context.say(summary(&method, &tuned))?;
