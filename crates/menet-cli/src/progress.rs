@@ -34,6 +34,13 @@ impl Watch {
     }
 }
 
+/// An error must not stand behind the line of progress.
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.done();
+    }
+}
+
 impl Monitor for Watch {
     fn progress(&self, stage: Stage, done: usize, total: usize) {
         self.bar.set_message(stage.name());

@@ -144,9 +144,9 @@ fn outputs_whose_names_are_no_text() {
         assert_eq!(output.status.code(), Some(0), "{line}: {}", text(&output.stderr));
         let written = dir.path().join(name);
         if written.is_dir() {
-            fs::remove_dir_all(written).unwrap()
+            fs::remove_dir_all(written).unwrap();
         } else {
-            fs::remove_file(written).unwrap()
+            fs::remove_file(written).unwrap();
         }
     }
 }
