@@ -8,6 +8,7 @@ use std::fmt::{Display, Write as _};
 use std::io::Write;
 use std::path::Path;
 
+use menet_io::terminal::steers;
 use unicode_width::UnicodeWidthStr;
 
 use crate::failure::Failure;
@@ -64,12 +65,6 @@ pub(crate) fn shortened(text: &str, most: usize) -> String {
 /// The path of a file, on one line.
 pub(crate) fn path(path: &Path) -> String {
     inline(&path.to_string_lossy()).into_owned()
-}
-
-/// C0, DEL and C1 controls, marks that turn the direction of text, and separators of lines and paragraphs.
-fn steers(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 fn escaped(text: &str, bad: impl Fn(char) -> bool) -> Cow<'_, str> {

@@ -3,17 +3,19 @@
 //! What is written goes into a draft beside the file, which takes its place only when all is written. The file keeps the
 //! mode (and, where the system allows it, the owner) of the one it replaces; a new file is as readable as the umask says. A
 //! symbolic link stays one: what it leads to is written. A pipe or a device is written directly, since it cannot be replaced.
+//! Standard output gets the bytes as they are, unless it is a terminal ([`crate::terminal`]).
 
 mod drafts;
 
 use std::fs::{File, Metadata};
-use std::io::{BufWriter, Seek, Stdout, Write};
+use std::io::{BufWriter, IsTerminal, Seek, Stdout, Write};
 use std::path::{Path, PathBuf};
 
 use drafts::Live;
 pub use drafts::Written;
 
 use crate::error::{Error, Result};
+use crate::terminal::Terminal;
 
 /// Writes `path` by way of a temporary file beside it, which takes its place only when all is written. `-` is standard
 /// output.
@@ -70,6 +72,8 @@ enum Out {
     /// A pipe or a device.
     Direct(BufWriter<File>),
     Standard(BufWriter<Stdout>),
+    /// Standard output that people read.
+    Shown(Terminal<BufWriter<Stdout>>),
 }
 
 impl Draft {
@@ -80,7 +84,9 @@ impl Draft {
     pub fn new(path: &Path) -> Result<Self> {
         let draft = |out| Draft { path: path.to_owned(), out };
         if path.as_os_str() == "-" {
-            return Ok(draft(Out::Standard(BufWriter::new(std::io::stdout()))));
+            let out = BufWriter::new(std::io::stdout());
+            let shown = out.get_ref().is_terminal();
+            return Ok(draft(if shown { Out::Shown(Terminal::new(out)) } else { Out::Standard(out) }));
         }
         let before = path.metadata().ok();
         if before.as_ref().is_some_and(Metadata::is_dir) {
@@ -116,7 +122,7 @@ impl Draft {
                 draft.write_all(bytes)?;
                 draft.seek(std::io::SeekFrom::End(0)).map(|_| ())
             }
-            Out::Direct(_) | Out::Standard(_) => Err(std::io::ErrorKind::NotSeekable.into()),
+            Out::Direct(_) | Out::Standard(_) | Out::Shown(_) => Err(std::io::ErrorKind::NotSeekable.into()),
         }
     }
 
@@ -128,6 +134,7 @@ impl Draft {
         let path = self.path;
         match self.out {
             Out::Standard(mut out) => out.flush().map_err(|e| failed(&path, e)),
+            Out::Shown(mut out) => out.flush().map_err(|e| failed(&path, e)),
             Out::Direct(mut out) => out.flush().map_err(|e| failed(&path, e)),
             Out::File { draft, target } => {
                 let live = draft.into_inner().map_err(|e| failed(&path, e.into_error()))?;
@@ -144,6 +151,7 @@ impl Write for Draft {
             Out::File { draft, .. } => draft.write(bytes),
             Out::Direct(out) => out.write(bytes),
             Out::Standard(out) => out.write(bytes),
+            Out::Shown(out) => out.write(bytes),
         }
     }
 
@@ -152,6 +160,7 @@ impl Write for Draft {
             Out::File { draft, .. } => draft.flush(),
             Out::Direct(out) => out.flush(),
             Out::Standard(out) => out.flush(),
+            Out::Shown(out) => out.flush(),
         }
     }
 }

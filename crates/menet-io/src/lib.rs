@@ -15,6 +15,7 @@ pub mod error;
 pub mod formats;
 pub mod model;
 pub mod table;
+pub mod terminal;
 pub mod transform;
 pub mod write;
 
