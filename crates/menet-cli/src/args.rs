@@ -181,7 +181,7 @@ macro_rules! params {
         pub(crate) struct ParamArgs {
             /// A TOML file with parameters; flags win over it.
             #[arg(long, value_name = "FILE")]
-            params: Option<PathBuf>,
+            pub(crate) params: Option<PathBuf>,
             $($(#[$meta])* #[arg(long, allow_negative_numbers = true)] $field: Option<$kind>,)*
         }
 

@@ -1,6 +1,9 @@
-//! What went wrong, and the exit code that says so: 2 for usage and input, 1 for writing and numerics, 130 for Ctrl-C.
+//! What went wrong, and the exit code that says so: 2 for usage and input, 1 for writing and numerics, 130 for a fit that
+//! was stopped (the signal that stopped it decides, see `signals`).
 
 use std::fmt;
+
+use crate::text;
 
 /// Why a command failed.
 #[derive(Debug)]
@@ -12,6 +15,14 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
+    /// The stage in which the work ended because it was told to.
+    pub(crate) fn stopped(&self) -> Option<menet::Stage> {
+        match self {
+            Failure::Io(menet_io::Error::Core(menet::Error::Stopped { stage })) => Some(*stage),
+            _ => None,
+        }
+    }
+
     pub(crate) fn code(&self) -> i32 {
         match self {
             Failure::Usage(_) | Failure::Io(menet_io::Error::Input { .. }) => 2,
@@ -29,6 +40,12 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Usage(message) => f.write_str(message),
+            // On one line, whatever the path holds.
+            Failure::Io(
+                menet_io::Error::Input { path, problem } | menet_io::Error::Output { path, problem },
+            ) => {
+                write!(f, "{}: {}", text::path(path), text::inline(problem))
+            }
             Failure::Io(error) => error.fmt(f),
         }
     }

@@ -4,7 +4,10 @@ mod allocator;
 mod args;
 mod commands;
 mod failure;
+mod overwrite;
 mod progress;
+mod regression;
+mod signals;
 mod text;
 
 use clap::{Parser, Subcommand};
@@ -71,7 +74,7 @@ impl Context {
     /// A line on standard error about something doubtful, also beside `--json`; only `--quiet` silences it.
     fn notice(&self, line: impl std::fmt::Display) {
         if !self.silent {
-            eprintln!("menet: note: {line}");
+            text::complain(format_args!("note: {line}"));
         }
     }
 }
@@ -84,22 +87,30 @@ fn main() {
             told(panic);
         }
     }));
-    let menet = Menet::parse();
-    let code = match run(menet) {
-        Ok(()) => 0,
-        Err(failure) => {
-            eprintln!("menet: {failure}");
+    let outcome = run(Menet::parse());
+    signals::take_over();
+    let code = match (signals::heard(), outcome) {
+        (None, Ok(())) => 0,
+        (None, Err(failure)) => {
+            text::complain(&failure);
             failure.code()
+        }
+        (Some(signal), Ok(())) => {
+            text::complain(signal.told(None, true));
+            signal.code()
+        }
+        (Some(signal), Err(failure)) => {
+            if failure.stopped().is_none() {
+                text::complain(&failure);
+            }
+            text::complain(signal.told(failure.stopped(), false));
+            signal.code()
         }
     };
     std::process::exit(code);
 }
 
 fn run(menet: Menet) -> Result<(), Failure> {
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(menet.threads)
-        .build_global()
-        .map_err(|e| Failure::Usage(format!("--threads {}: {e}", menet.threads)))?;
     let quiet = menet.quiet || menet.json;
     let context = Context {
         json: menet.json,
@@ -108,6 +119,11 @@ fn run(menet: Menet) -> Result<(), Failure> {
         verbose: menet.verbose,
         watch: Watch::new(quiet),
     };
+    let threads = threads(menet.threads, &context);
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build_global()
+        .map_err(|e| Failure::Usage(format!("--threads {threads}: {e}")))?;
     match menet.command {
         Command::Fit(command) => command.run(&context),
         Command::Transform(command) => command.run(&context),
@@ -122,4 +138,16 @@ fn run(menet: Menet) -> Result<(), Failure> {
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),
     }
+}
+
+/// The number of threads to start: more than a few per core only cost memory and time.
+fn threads(asked: usize, context: &Context) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let most = cores.saturating_mul(4);
+    if asked > most {
+        context.notice(format_args!(
+            "--threads {asked}: more than 4 per core are of no use; {most} are used, on {cores} cores"
+        ));
+    }
+    asked.min(most)
 }

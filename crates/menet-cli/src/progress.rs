@@ -1,17 +1,16 @@
-//! A line on the terminal while a fit runs, and Ctrl-C.
+//! A line on the terminal while a fit runs, and what stops it.
 
 use std::io::IsTerminal;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use menet::{Monitor, Stage};
 use menet_lab::Progress;
 
-/// Shows progress on a terminal, nothing in a pipe, and stops on Ctrl-C.
+use crate::{signals, text};
+
+/// Shows progress on a terminal, nothing in a pipe, and stops on a signal.
 pub(crate) struct Watch {
     bar: ProgressBar,
-    stop: Arc<AtomicBool>,
 }
 
 impl Watch {
@@ -24,20 +23,21 @@ impl Watch {
         if let Ok(style) = ProgressStyle::with_template("{msg:12} {bar:40} {pos}/{len} {elapsed}") {
             bar.set_style(style);
         }
-        let stop = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&stop);
-        // Without a handler Ctrl-C still ends the program; files are written whole or not at all either way.
-        let _ = ctrlc::set_handler(move || {
-            if flag.swap(true, Ordering::Relaxed) {
-                std::process::exit(130);
-            }
-        });
-        Watch { bar, stop }
+        let line = bar.clone();
+        signals::listen(move || line.finish_and_clear());
+        Watch { bar }
     }
 
     /// Clears the line.
     pub(crate) fn done(&self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// An error must not stand behind the line of progress.
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.done();
     }
 }
 
@@ -49,13 +49,13 @@ impl Monitor for Watch {
     }
 
     fn stop(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+        signals::heard().is_some()
     }
 }
 
 impl Progress for Watch {
     fn cells(&self, done: usize, total: usize, last: &str) {
-        self.bar.set_message(last.to_owned());
+        self.bar.set_message(text::inline(last).into_owned());
         self.bar.set_length(total as u64);
         self.bar.set_position(done as u64);
     }

@@ -365,23 +365,6 @@ fn bad_input() {
 }
 
 #[test]
-#[cfg(unix)]
-fn ctrl_c_ends_a_fit_and_leaves_nothing() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut fit = Command::new(env!("CARGO_BIN_EXE_menet"))
-        .current_dir(dir.path())
-        .args(["fit", "--data", "orl", "--nonzeros", "1600", "--ridge", "0.001", "--model", "m"])
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(700));
-    let sent = Command::new("kill").args(["-INT", &fit.id().to_string()]).status().unwrap();
-    assert!(sent.success());
-    assert_eq!(fit.wait().unwrap().code(), Some(130));
-    assert!(names(dir.path()).is_empty());
-}
-
-#[test]
 fn missing_values_become_the_training_mean() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("d.csv"), "a,b,label\n1,2,x\n2,1,y\n3,5,x\n6,4,y\n").unwrap();

@@ -1,11 +1,21 @@
 //! Writing a file whole or not at all.
+//!
+//! What is written goes into a draft beside the file, which takes its place only when all is written. The file keeps the
+//! mode (and, where the system allows it, the owner) of the one it replaces; a new file is as readable as the umask says. A
+//! symbolic link stays one: what it leads to is written. A pipe or a device is written directly, since it cannot be replaced.
+//! Standard output gets the bytes as they are, unless it is a terminal ([`crate::terminal`]).
 
-use std::io::{BufWriter, Seek, Stdout, Write};
+mod drafts;
+
+use std::fs::{File, Metadata};
+use std::io::{BufWriter, IsTerminal, Seek, Stdout, Write};
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
+use drafts::Live;
+pub use drafts::Written;
 
 use crate::error::{Error, Result};
+use crate::terminal::Terminal;
 
 /// Writes `path` by way of a temporary file beside it, which takes its place only when all is written. `-` is standard
 /// output.
@@ -18,6 +28,33 @@ pub fn write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> std::io::Result<(
     draft.finish()
 }
 
+/// Removes all drafts of this process, for a program that is about to end, and gives what is written. From then on no draft
+/// is begun and none takes its place: what this function says stays true.
+pub fn remove_drafts() -> Written {
+    drafts::remove_all()
+}
+
+/// What this process has written so far.
+pub fn written() -> Written {
+    drafts::written()
+}
+
+/// The path that is written to when `path` is: itself, or what it leads to as a symbolic link, even if that does not exist.
+///
+/// # Errors
+/// When links lead in a circle.
+pub fn target(path: &Path) -> std::io::Result<PathBuf> {
+    let mut target = path.to_owned();
+    // As many as Linux follows.
+    for _ in 0..40 {
+        match std::fs::read_link(&target) {
+            Ok(next) => target = target.parent().unwrap_or(Path::new("")).join(next),
+            Err(_) => return Ok(target),
+        }
+    }
+    Err(std::io::Error::other("symbolic links lead in a circle"))
+}
+
 /// A file in the making, for those who do not have all of it at once. Until [`Draft::finish`] it is a temporary file, which
 /// goes away with the draft. `-` is standard output.
 #[derive(Debug)]
@@ -28,8 +65,15 @@ pub struct Draft {
 
 #[derive(Debug)]
 enum Out {
-    File(BufWriter<NamedTempFile>),
+    File {
+        draft: BufWriter<Live>,
+        target: PathBuf,
+    },
+    /// A pipe or a device.
+    Direct(BufWriter<File>),
     Standard(BufWriter<Stdout>),
+    /// Standard output that people read.
+    Shown(Terminal<BufWriter<Stdout>>),
 }
 
 impl Draft {
@@ -40,31 +84,45 @@ impl Draft {
     pub fn new(path: &Path) -> Result<Self> {
         let draft = |out| Draft { path: path.to_owned(), out };
         if path.as_os_str() == "-" {
-            return Ok(draft(Out::Standard(BufWriter::new(std::io::stdout()))));
+            let out = BufWriter::new(std::io::stdout());
+            let shown = out.get_ref().is_terminal();
+            return Ok(draft(if shown { Out::Shown(Terminal::new(out)) } else { Out::Standard(out) }));
         }
-        if path.is_dir() {
+        let before = path.metadata().ok();
+        if before.as_ref().is_some_and(Metadata::is_dir) {
             return Err(Error::output(path, "is a folder; a file to write is needed"));
         }
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        // A draft in its place would turn the device into a file.
+        if before.as_ref().is_some_and(|before| !before.is_file()) {
+            let file = File::options().write(true).open(path).map_err(|e| failed(path, e))?;
+            return Ok(draft(Out::Direct(BufWriter::with_capacity(1 << 16, file))));
+        }
+        let target = target(path).map_err(|e| failed(path, e))?;
+        let folder =
+            target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         if !folder.is_dir() {
             return Err(Error::output(path, format!("the folder {} does not exist", folder.display())));
         }
-        let temporary = NamedTempFile::new_in(folder).map_err(|e| failed(path, e))?;
-        Ok(draft(Out::File(BufWriter::with_capacity(1 << 16, temporary))))
+        let live = Live::create(folder).map_err(|e| failed(path, e))?;
+        if let Some(before) = before {
+            // Now, not at the end: what replaces a private file is private from its first byte.
+            keep_access(live.file(), &before).map_err(|e| failed(path, e))?;
+        }
+        Ok(draft(Out::File { draft: BufWriter::with_capacity(1 << 16, live), target }))
     }
 
-    /// Writes over the first bytes, once the rest is known. Nothing can be taken back of standard output.
+    /// Writes over the first bytes, once the rest is known. Nothing can be taken back of standard output or a pipe.
     ///
     /// # Errors
     /// When it cannot be written.
     pub fn rewrite_start(&mut self, bytes: &[u8]) -> std::io::Result<()> {
         match &mut self.out {
-            Out::File(out) => {
-                out.rewind()?;
-                out.write_all(bytes)?;
-                out.seek(std::io::SeekFrom::End(0)).map(|_| ())
+            Out::File { draft, .. } => {
+                draft.rewind()?;
+                draft.write_all(bytes)?;
+                draft.seek(std::io::SeekFrom::End(0)).map(|_| ())
             }
-            Out::Standard(_) => Err(std::io::ErrorKind::NotSeekable.into()),
+            Out::Direct(_) | Out::Standard(_) | Out::Shown(_) => Err(std::io::ErrorKind::NotSeekable.into()),
         }
     }
 
@@ -76,12 +134,12 @@ impl Draft {
         let path = self.path;
         match self.out {
             Out::Standard(mut out) => out.flush().map_err(|e| failed(&path, e)),
-            Out::File(out) => {
-                let file = out.into_inner().map_err(|e| failed(&path, e.into_error()))?;
-                file.as_file().sync_all().map_err(|e| failed(&path, e))?;
-                readable(file.as_file()).map_err(|e| failed(&path, e))?;
-                file.persist(&path).map_err(|e| failed(&path, e.error))?;
-                Ok(())
+            Out::Shown(mut out) => out.flush().map_err(|e| failed(&path, e)),
+            Out::Direct(mut out) => out.flush().map_err(|e| failed(&path, e)),
+            Out::File { draft, target } => {
+                let live = draft.into_inner().map_err(|e| failed(&path, e.into_error()))?;
+                live.file().sync_all().map_err(|e| failed(&path, e))?;
+                live.place(&target, &path).map_err(|e| failed(&path, e))
             }
         }
     }
@@ -90,15 +148,19 @@ impl Draft {
 impl Write for Draft {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         match &mut self.out {
-            Out::File(out) => out.write(bytes),
+            Out::File { draft, .. } => draft.write(bytes),
+            Out::Direct(out) => out.write(bytes),
             Out::Standard(out) => out.write(bytes),
+            Out::Shown(out) => out.write(bytes),
         }
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
         match &mut self.out {
-            Out::File(out) => out.flush(),
+            Out::File { draft, .. } => draft.flush(),
+            Out::Direct(out) => out.flush(),
             Out::Standard(out) => out.flush(),
+            Out::Shown(out) => out.flush(),
         }
     }
 }
@@ -112,14 +174,24 @@ pub(crate) fn failed(path: &Path, e: std::io::Error) -> Error {
     Error::output(path, format!("cannot be written: {e}"))
 }
 
-/// A temporary file is private; the file it becomes is as readable as any other.
+/// Gives a draft the owner and the mode of the file that it will replace.
 #[cfg(unix)]
-fn readable(file: &std::fs::File) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    file.set_permissions(std::fs::Permissions::from_mode(0o644))
+fn keep_access(draft: &File, before: &Metadata) -> std::io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+    let now = draft.metadata()?;
+    let mut mode = before.mode() & 0o7777;
+    if (now.uid(), now.gid()) != (before.uid(), before.gid()) {
+        // Only root may give a file away. The group can often be kept; if not, another group must not get its rights.
+        let kept = fchown(draft, Some(before.uid()), Some(before.gid()))
+            .or_else(|_| fchown(draft, None, Some(before.gid())));
+        if kept.is_err() {
+            mode &= !0o070;
+        }
+    }
+    draft.set_permissions(std::fs::Permissions::from_mode(mode))
 }
 
 #[cfg(not(unix))]
-fn readable(_: &std::fs::File) -> std::io::Result<()> {
+fn keep_access(_: &File, _: &Metadata) -> std::io::Result<()> {
     Ok(())
 }

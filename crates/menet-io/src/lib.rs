@@ -20,6 +20,7 @@ pub mod memory;
 pub mod model;
 mod source;
 pub mod table;
+pub mod terminal;
 pub mod transform;
 pub mod write;
 

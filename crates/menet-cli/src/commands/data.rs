@@ -9,22 +9,31 @@ use serde_json::json;
 use crate::Context;
 use crate::args::HowArgs;
 use crate::failure::Failure;
+use crate::regression;
 use crate::text::{self, table};
+
+/// How many classes are shown, the largest first.
+const SHOWN: usize = 20;
 
 /// Show what is in a data set.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  menet data leukemia")]
 pub(crate) struct Data {
     /// A file, a folder of images, or a built-in set: orl, leukemia, digits.
-    #[arg(value_name = "FILE|FOLDER|SET")]
-    data: String,
+    #[arg(value_name = "FILE|FOLDER|SET", required_unless_present = "named", conflicts_with = "named")]
+    data: Option<String>,
+    /// The same, as an option like that of other commands.
+    #[arg(long = "data", id = "named", value_name = "FILE|FOLDER|SET")]
+    named: Option<String>,
     #[command(flatten)]
     how: HowArgs,
 }
 
 impl Data {
     pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
-        let data = self.how.read(context, &self.data)?;
+        // clap sees to it that one of the two is given.
+        let source = self.data.as_ref().or(self.named.as_ref()).map_or("", String::as_str);
+        let data = self.how.read(context, source)?;
         let mut classes: BTreeMap<String, usize> = BTreeMap::new();
         for label in data.labels.iter().flatten() {
             *classes.entry(label.clone()).or_default() += 1;
@@ -35,6 +44,10 @@ impl Data {
             Some(data) => data.classes().iter().map(|name| (name.clone(), classes[name])).collect(),
             None => Vec::new(),
         };
+        let doubt = data.labels.as_deref().and_then(regression::doubt);
+        if let Some(doubt) = &doubt {
+            context.notice(doubt);
+        }
         let (duplicates, constant) = (duplicate_rows(&data), constant_columns(&data));
         if context.json {
             let counts: Vec<_> =
@@ -42,16 +55,22 @@ impl Data {
             text::print(format_args!(
                 "{}",
                 json!({ "n": data.rows, "p": data.columns, "classes": counts, "names": data.feature_names,
-                        "shape": data.image_shape, "duplicate_rows": duplicates, "constant_columns": constant })
+                        "shape": data.image_shape, "duplicate_rows": duplicates, "constant_columns": constant,
+                        "label_doubt": doubt })
             ))?;
             return Ok(());
         }
-        text::print(format_args!("{}: {} samples of {} variables", self.data, data.rows, data.columns))?;
+        text::print(format_args!(
+            "{}: {} samples of {} variables",
+            text::inline(source),
+            data.rows,
+            data.columns
+        ))?;
         if let Some((height, width)) = data.image_shape {
             text::print(format_args!("images of {height} x {width} pixels"))?;
         }
         if let Some(names) = &data.feature_names {
-            let shown: Vec<&str> = names.iter().take(5).map(String::as_str).collect();
+            let shown: Vec<_> = names.iter().take(5).map(|name| text::inline(name)).collect();
             text::print(format_args!(
                 "variables: {}{}",
                 shown.join(", "),
@@ -63,9 +82,12 @@ impl Data {
             text::print(format_args!("no labels"))?;
         } else {
             text::print(format_args!("{} classes\n", classes.len()))?;
-            let rows: Vec<Vec<String>> =
-                classes.into_iter().map(|(name, count)| vec![name, count.to_string()]).collect();
-            text::print(format_args!("{}", table(&["class", "samples"], &rows)))?;
+            let (all, mut classes) = (classes.len(), classes);
+            classes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+            let row = |(name, count): (String, usize)| vec![name, count.to_string()];
+            let rows: Vec<Vec<String>> = classes.into_iter().take(SHOWN).map(row).collect();
+            let more = if all > SHOWN { format!("and {} more\n", all - SHOWN) } else { String::new() };
+            text::print(format_args!("{}{more}", table(&["class", "samples"], &rows)))?;
         }
         Ok(())
     }

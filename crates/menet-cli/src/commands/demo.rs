@@ -57,7 +57,7 @@ impl Demo {
             text::print(format_args!(
                 "{}",
                 serde_json::json!({ "n": train.samples(), "components": d, "kkt": certificate, "seconds": total,
-                                    "rates": rates, "pca_rate": pca, "pictures": self.out })
+                                    "rates": rates, "pca_rate": pca, "pictures": self.out.to_string_lossy() })
             ))?;
             return Ok(());
         }
@@ -77,7 +77,7 @@ pixels an axis may use (all read off this one fit):
         text::print(format_args!(
             "\nEvery axis is the exact optimum of its problem: the conditions that prove it hold to {certificate:.0e}."
         ))?;
-        text::print(format_args!("In the folder {}:", self.out.display()))?;
+        text::print(format_args!("In the folder {}:", text::path(&self.out)))?;
         text::print(format_args!(
             "  axis-01.png ...  the pixels of each axis, orange where they count for and blue where against"
         ))?;

@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::Context;
 use crate::args::{HowArgs, SearchArgs, dimensions, method_params, set_name};
 use crate::failure::Failure;
-use crate::text;
+use crate::{overwrite, signals, text};
 
 /// Run the paper's experiment: methods against each other on random splits, with a table, figures and a report.
 #[derive(Debug, Args)]
@@ -78,6 +78,8 @@ pub(super) fn methods() -> String {
 
 impl Evaluate {
     pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
+        overwrite::refuse_run(&self.data, &self.how, self.params.as_deref(), &self.out)?;
+        signals::resumable();
         if !self.tune {
             self.search.refuse_without_search()?;
         }
@@ -106,7 +108,8 @@ impl Evaluate {
             .zip(&tables)
             .map(|(source, table)| Ok(Set { name: set_name(source), data: table.dataset()?, rows: None }))
             .collect::<Result<Vec<_>, Failure>>()?;
-        let command: Vec<String> = std::env::args().skip(1).collect();
+        let command: Vec<String> =
+            std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
         let outcome = menet_lab::run(&protocol, &sets, &self.out, &command, &context.watch);
         context.watch.done();
         let (study, cells) = outcome?;
@@ -134,7 +137,9 @@ impl Evaluate {
                         "repeat": place.repeat, "why": why })
                 })
                 .collect();
-            return text::print(json!({ "summary": summary, "failed": failed, "out": self.out }));
+            return text::print(
+                json!({ "summary": summary, "failed": failed, "out": self.out.to_string_lossy() }),
+            );
         }
         let (header, rows) = output::table(study, cells);
         let header: Vec<&str> = header.iter().map(String::as_str).collect();

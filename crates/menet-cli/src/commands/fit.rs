@@ -7,10 +7,12 @@ use menet::{Men, Named};
 use menet_io::ModelFile;
 use serde_json::{Value, json};
 
+use super::ends::{Ends, ends};
 use crate::Context;
 use crate::args::{DataArgs, ParamArgs};
 use crate::failure::Failure;
-use crate::text;
+use crate::overwrite::{self, Output};
+use crate::{regression, text};
 
 /// Learn a sparse projection from labelled data and save it.
 #[derive(Debug, Args)]
@@ -33,18 +35,28 @@ impl Fit {
         if self.model.as_os_str() == "-" {
             return Err(Failure::Usage("--model -: a model needs a file of its own".to_owned()));
         }
+        let params_file = self.params.params.iter().map(|path| ("--params", path.clone()));
+        let inputs: Vec<_> =
+            overwrite::data(&self.data.data, &self.data.how).into_iter().chain(params_file).collect();
+        overwrite::refuse(&inputs, &[Output::File("--model", &self.model)])?;
         let params = self.params.resolve()?;
         let table = self.data.how.read_labelled(context, &self.data.data)?;
+        let doubt = table.labels.as_deref().and_then(regression::doubt);
+        if let Some(doubt) = &doubt {
+            context.notice(doubt);
+        }
         let data = table.dataset()?;
         let men = menet::fit(&data, &params, &context.watch)?;
         context.watch.done();
         let (n, p) = (data.samples(), data.variables());
         let kept = if self.no_path { men.clone().without_paths() } else { men.clone() };
-        ModelFile::new(kept, &data, &self.data.data)?.save(&self.model)?;
+        let file = ModelFile::new(kept, &data, &self.data.data)?;
+        file.save(&self.model)?;
+        let ends = ends(&file, &men);
         if context.json {
-            text::print(format_args!("{}", report(&men, n, p)))?;
+            text::print(report(&men, &ends, doubt.as_deref(), n, p))?;
         } else {
-            context.say(summary(&men, n, p))?;
+            context.say(summary(&men, &ends, n, p))?;
             if context.verbose {
                 let rows: Vec<Vec<String>> = men
                     .seconds()
@@ -53,13 +65,13 @@ impl Fit {
                     .collect();
                 context.say(text::table(&["stage", "seconds"], &rows))?;
             }
-            context.say(format_args!("saved to {}", self.model.display()))?;
+            context.say(format_args!("saved to {}", text::path(&self.model)))?;
         }
         Ok(())
     }
 }
 
-fn report(men: &Men, n: usize, p: usize) -> Value {
+fn report(men: &Men, ends: &[Option<Ends>], doubt: Option<&str>, n: usize, p: usize) -> Value {
     let definiteness = men.definiteness();
     let mut seconds: serde_json::Map<String, Value> =
         men.seconds().iter().map(|(stage, seconds)| (stage.name().to_owned(), json!(seconds))).collect();
@@ -72,6 +84,8 @@ fn report(men: &Men, n: usize, p: usize) -> Value {
         "nonzeros": men.support_sizes(),
         "kkt": men.certificates().iter().map(|c| c.kkt).collect::<Vec<_>>(),
         "levels": men.levels(),
+        "ends": ends.iter().map(|ends| ends.as_ref().map(Ends::json)).collect::<Vec<_>>(),
+        "label_doubt": doubt,
         "neighbor_recall": men.neighbor_recall(),
         "definiteness": {
             "policy": definiteness.policy.name(),
@@ -88,17 +102,26 @@ fn report(men: &Men, n: usize, p: usize) -> Value {
 }
 
 /// What a fit was, for people.
-pub(super) fn summary(men: &Men, n: usize, p: usize) -> String {
+pub(super) fn summary(men: &Men, ends: &[Option<Ends>], n: usize, p: usize) -> String {
     let certificates = men.certificates();
+    let levels = text::numbers(&men.levels(), false);
+    let known = ends.iter().any(Option::is_some);
     let rows: Vec<Vec<String>> = (0..certificates.len())
         .map(|k| {
-            let (used, level) = (men.support_sizes()[k], men.levels()[k]);
-            vec![
+            let mut row = vec![
                 format!("{}", k + 1),
-                used.to_string(),
-                format!("{level:.4}"),
-                format!("{:.1e}", certificates[k].kkt),
-            ]
+                men.support_sizes()[k].to_string(),
+                levels[k].clone(),
+                if certificates[k].kkt == 0.0 {
+                    "0".to_owned()
+                } else {
+                    format!("{:.1e}", certificates[k].kkt)
+                },
+            ];
+            if known {
+                row.extend(ends[k].as_ref().map_or_else(|| ["-", "-"].map(str::to_owned), Ends::cells));
+            }
+            row
         })
         .collect();
     let report = men.definiteness();
@@ -115,9 +138,17 @@ pub(super) fn summary(men: &Men, n: usize, p: usize) -> String {
         format!("approximate neighbours, {:.1}% of the true ones\n", 100.0 * recall)
     });
     let total: f64 = men.seconds().iter().map(|(_, seconds)| seconds).sum();
+    let columns = ["axis", "variables", "level", "certificate", "low end", "high end"];
+    let (header, words) = if known { (&columns[..], ENDS) } else { (&columns[..4], "") };
     format!(
-        "{n} samples of {p} variables in {} classes, fitted in {total:.2} s\n{recall}{regime}{residual}{kappa}\n{}\n",
+        "{n} samples of {p} variables in {} classes, fitted in {total:.2} s\n{recall}{regime}{residual}{kappa}\n{}\n{WORDS}{words}",
         men.classes().len(),
-        text::table(&["axis", "variables", "level", "certificate"], &rows)
+        text::table(header, &rows)
     )
 }
+
+const WORDS: &str = "\
+level: the penalty at which the axis is read; the lower it is, the more variables the axis uses
+certificate: how far the axis is from the exact optimum, relative; below 1e-9 is exact to rounding
+";
+const ENDS: &str = "low end, high end: the classes of the lowest and the highest mean score on the axis\n";

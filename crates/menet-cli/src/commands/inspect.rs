@@ -7,10 +7,12 @@ use menet::Men;
 use menet_io::ModelFile;
 use serde_json::json;
 
+use super::ends::{Ends, ends};
 use super::{fit, pictures, variable};
 use crate::Context;
 use crate::args::ModelArgs;
 use crate::failure::Failure;
+use crate::overwrite::{self, Output};
 use crate::text::{self, table};
 
 /// Show which variables make which axis.
@@ -33,6 +35,11 @@ pub(crate) struct Inspect {
     png: Option<PathBuf>,
 }
 
+const WORDS: &str = "\
+effect: the weight if all variables were of one size, by which they can be compared; + moves a sample to the high end
+weight: what the value of the variable, less its mean, is multiplied by
+entered: the order in which the path took variables in; 1 came first";
+
 /// A variable of an axis.
 struct Used {
     variable: usize,
@@ -44,6 +51,8 @@ struct Used {
 
 impl Inspect {
     pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
+        let pictured = self.png.iter().map(|folder| Output::Folder("--png", folder, &["axis-*.png"]));
+        overwrite::refuse(&[("--model", self.model.model.clone())], &pictured.collect::<Vec<_>>())?;
         let file = ModelFile::load(&self.model.model)?;
         let men = file.men.at(self.model.nonzeros, self.model.components)?;
         let d = men.projection().components();
@@ -55,8 +64,9 @@ impl Inspect {
         if let Some(folder) = &self.png {
             pictures::bases(&men, folder)?;
         }
+        let ends = ends(&file, &men);
         if context.json {
-            let axes: Vec<_> = axes.map(|k| self.axis_json(&men, k)).collect();
+            let axes: Vec<_> = axes.map(|k| self.axis_json(&men, ends[k].as_ref(), k)).collect();
             let inspected = json!({
                 "axes": axes,
                 "classes": men.classes(),
@@ -70,21 +80,21 @@ impl Inspect {
         if self.component.is_none() {
             text::print(format_args!(
                 "{}",
-                fit::summary(&men, file.provenance.samples, men.projection().variables())
+                fit::summary(&men, &ends, file.provenance.samples, men.projection().variables())
             ))?;
         }
+        let missing = axes.clone().any(|k| ends[k].is_none());
         for k in axes {
             let used = used(&men, k);
+            let effects =
+                text::numbers(&used.iter().take(self.top).map(|u| u.effect).collect::<Vec<_>>(), true);
+            let weights =
+                text::numbers(&used.iter().take(self.top).map(|u| u.weight).collect::<Vec<_>>(), true);
             let rows: Vec<Vec<String>> = used
                 .iter()
-                .take(self.top)
-                .map(|u| {
-                    vec![
-                        variable(&men, u.variable),
-                        format!("{:+.4}", u.effect),
-                        format!("{:+.4e}", u.weight),
-                        u.entered.to_string(),
-                    ]
+                .zip(effects.into_iter().zip(weights))
+                .map(|(u, (effect, weight))| {
+                    vec![variable(&men, u.variable), effect, weight, u.entered.to_string()]
                 })
                 .collect();
             text::print(format_args!(
@@ -93,15 +103,25 @@ impl Inspect {
                 used.len(),
                 men.projection().variables()
             ))?;
-            text::print(format_args!("{}", table(&["variable", "effect", "weight", "entered"], &rows)))?;
+            if let Some(ends) = &ends[k] {
+                text::print(ends.line())?;
+            }
+            text::print(table(&["variable", "effect", "weight", "entered"], &rows))?;
+        }
+        context.say(WORDS)?;
+        if missing {
+            context.say(
+                "ends: not known of axes that --nonzeros made sparser; the model holds projected training samples of its own \
+                 axes only",
+            )?;
         }
         if let Some(folder) = &self.png {
-            text::print(format_args!("pictures of {d} axes in {}", folder.display()))?;
+            text::print(format_args!("pictures of {d} axes in {}", text::path(folder)))?;
         }
         Ok(())
     }
 
-    fn axis_json(&self, men: &Men, k: usize) -> serde_json::Value {
+    fn axis_json(&self, men: &Men, ends: Option<&Ends>, k: usize) -> serde_json::Value {
         let certificate = men.certificates()[k];
         let variables: Vec<_> = used(men, k)
             .iter()
@@ -114,6 +134,7 @@ impl Inspect {
             "level": men.levels()[k],
             "kkt": certificate.kkt,
             "kkt_scaled": certificate.scaled,
+            "ends": ends.map(Ends::json),
             "variables": variables,
         })
     }

@@ -2,6 +2,7 @@
 
 pub(crate) mod data;
 pub(crate) mod demo;
+mod ends;
 pub(crate) mod evaluate;
 pub(crate) mod fit;
 pub(crate) mod inspect;

@@ -9,6 +9,7 @@ use super::variable;
 use crate::Context;
 use crate::args::{DataArgs, ParamArgs, set_name};
 use crate::failure::Failure;
+use crate::overwrite::{self, Output};
 use crate::text;
 
 /// Write the whole path of one axis: every coefficient at every knot, in the units of the data.
@@ -34,6 +35,12 @@ pub(crate) struct Path {
 
 impl Path {
     pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
+        let params_file = self.params.params.iter().map(|path| ("--params", path.clone()));
+        let inputs: Vec<_> =
+            overwrite::data(&self.data.data, &self.data.how).into_iter().chain(params_file).collect();
+        let svg = self.svg.iter().map(|path| Output::File("--svg", path));
+        let outputs: Vec<_> = [Output::File("--out", &self.out)].into_iter().chain(svg).collect();
+        overwrite::refuse(&inputs, &outputs)?;
         let params = self.params.resolve()?;
         let table = self.data.how.read_labelled(context, &self.data.data)?;
         let men = menet::fit(&table.dataset()?, &params, &context.watch)?;
@@ -63,7 +70,11 @@ impl Path {
             ))?;
         } else if self.out.as_os_str() != "-" {
             let knots = path.knots().len();
-            context.say(format_args!("{knots} knots of axis {}: {}", self.component, self.out.display()))?;
+            context.say(format_args!(
+                "{knots} knots of axis {}: {}",
+                self.component,
+                text::path(&self.out)
+            ))?;
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use menet_io::{ModelFile, Table, Values, fingerprint, labels};
 use crate::Context;
 use crate::args::{DataArgs, metric};
 use crate::failure::Failure;
-use crate::text;
+use crate::{overwrite, text};
 
 /// Classify data by their nearest training samples in the projected space.
 #[derive(Debug, Args)]
@@ -51,6 +51,7 @@ struct Agreement {
 
 impl Predict {
     pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
+        overwrite::refuse_model(&self.model, &self.data, &self.out)?;
         let mut file = ModelFile::load(&self.model)?;
         if let Some(d) = self.components {
             file = file.at_components(d)?;

@@ -9,6 +9,7 @@ use menet_io::Table;
 use crate::Context;
 use crate::args::DataArgs;
 use crate::failure::Failure;
+use crate::overwrite::{self, Output};
 use crate::text;
 
 /// Split labelled data at random into samples to fit and samples to test, of each class the same fraction.
@@ -37,6 +38,8 @@ pub(crate) struct Split {
 
 impl Split {
     pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
+        let outputs = [Output::File("--train", &self.train), Output::File("--test", &self.test)];
+        overwrite::refuse(&overwrite::data(&self.data.data, &self.data.how), &outputs)?;
         let options = self.data.how.options();
         let table = self.data.how.read_labelled(context, &self.data.data)?;
         // Missing values stay missing; labels must be there.

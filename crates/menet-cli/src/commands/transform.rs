@@ -8,7 +8,7 @@ use menet_io::{ModelFile, blocks};
 use crate::Context;
 use crate::args::{DataArgs, ModelArgs};
 use crate::failure::Failure;
-use crate::text;
+use crate::{overwrite, text};
 
 /// Project data with a model. Text, Parquet, Arrow and .npy files may be larger than memory: they are read in blocks.
 #[derive(Debug, Args)]
@@ -27,6 +27,7 @@ pub(crate) struct Transform {
 
 impl Transform {
     pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
+        overwrite::refuse_model(&self.model.model, &self.data, &self.out)?;
         let file = ModelFile::load(&self.model.model)?;
         let men = file.men.at(self.model.nonzeros, self.model.components)?;
         let (source, options) = (&self.data.data, self.data.how.options());

@@ -10,7 +10,7 @@ use menet_lab::tune::{Trial, Tuned};
 use crate::Context;
 use crate::args::{DataArgs, SearchArgs, dimensions, method_params};
 use crate::failure::Failure;
-use crate::text;
+use crate::{overwrite, text};
 
 /// Choose the parameters of a method by cross-validation: sparsity, dimension, ridge and the rest.
 #[derive(Debug, Args)]
@@ -47,6 +47,12 @@ fn after_help() -> String {
 
 impl Tune {
     pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
+        overwrite::refuse_run(
+            std::slice::from_ref(&self.data.data),
+            &self.data.how,
+            self.params.as_deref(),
+            &self.out,
+        )?;
         let params = method_params(self.params.as_deref())?;
         let method = params.method(&self.method)?;
         let table = self.data.how.read_unfilled(context, &self.data.data)?;
@@ -69,7 +75,7 @@ impl Tune {
             return text::print(serde_json::json!({
                 "method": self.method, "rate": best.score.rate(), "standard_error": best.standard_error,
                 "dimension": tuned.dimension, "nonzeros": best.support(), "metric": tuned.metric.name(),
-                "fits": tuned.fits, "params": fields(&tuned.method)?, "out": self.out,
+                "fits": tuned.fits, "params": fields(&tuned.method)?, "out": self.out.to_string_lossy(),
             }));
         }
         context.say(summary(&method, &tuned))?;

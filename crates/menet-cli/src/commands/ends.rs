@@ -1,0 +1,68 @@
+//! Which classes lie at the ends of an axis.
+//!
+//! A model file holds its projected training samples, so the mean score of every class on every axis is known.
+
+use menet::Men;
+use menet_io::ModelFile;
+use serde_json::{Value, json};
+
+use crate::text;
+
+/// The mean score of every class on one axis, and the classes of the lowest and the highest.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Ends {
+    /// In the order of the classes; nothing for a class of which the model holds no sample.
+    means: Vec<Option<f64>>,
+    low: End,
+    high: End,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct End {
+    class: String,
+    mean: f64,
+}
+
+/// The ends of the axes of `men`, which is the model of `file` or a part of it. An axis that was made sparser has none: the
+/// file holds projections on its own axes only.
+pub(super) fn ends(file: &ModelFile, men: &Men) -> Vec<Option<Ends>> {
+    let own = file.men.projection().axes();
+    let of_axis = |(k, axis)| (own.get(k) == Some(axis)).then(|| of_axis(file, k)).flatten();
+    men.projection().axes().iter().enumerate().map(of_axis).collect()
+}
+
+fn of_axis(file: &ModelFile, k: usize) -> Option<Ends> {
+    let classes = file.men.classes();
+    let mut sums = vec![(0.0, 0usize); classes.len()];
+    for (&class, &score) in file.gallery_classes.iter().zip(file.gallery.col(k).iter()) {
+        sums[class].0 += score;
+        sums[class].1 += 1;
+    }
+    let mean = |&(sum, count): &(f64, usize)| (count > 0).then(|| sum / count as f64);
+    let means: Vec<Option<f64>> = sums.iter().map(mean).collect();
+    let known = || means.iter().enumerate().filter_map(|(class, mean)| Some((class, (*mean)?)));
+    let end = |(class, mean): (usize, f64)| End { class: classes[class].clone(), mean };
+    // Of equals the first class, at both ends.
+    let low = known().min_by(|a, b| a.1.total_cmp(&b.1)).map(end)?;
+    let high = known().rev().max_by(|a, b| a.1.total_cmp(&b.1)).map(end)?;
+    Some(Ends { means, low, high })
+}
+
+impl Ends {
+    /// Both ends on one line.
+    pub(super) fn line(&self) -> String {
+        let end = |end: &End| format!("{} (mean {})", text::inline(&end.class), text::signed(end.mean));
+        format!("low end: {} ... high end: {}", end(&self.low), end(&self.high))
+    }
+
+    /// Two cells of a table.
+    pub(super) fn cells(&self) -> [String; 2] {
+        [&self.low, &self.high]
+            .map(|end| format!("{} ({})", text::shortened(&end.class, 24), text::signed(end.mean)))
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let end = |end: &End| json!({ "class": end.class, "mean": end.mean });
+        json!({ "low": end(&self.low), "high": end(&self.high), "class_means": self.means })
+    }
+}
