@@ -12,6 +12,7 @@ use crate::curves::{self, Setting};
 use crate::error::{Error, Result};
 use crate::names::slug;
 use crate::output::make_folder;
+use crate::progress::{Progress, Steps};
 use crate::study::{Showcase, Study};
 use crate::tune::Tuned;
 
@@ -72,11 +73,15 @@ pub fn all(study: &Study) -> Result<Vec<Figure>> {
 ///
 /// # Errors
 /// When a file cannot be written, or the study's parts do not fit together.
-pub fn write_all(study: &Study, folder: &Path) -> Result<Vec<PathBuf>> {
+pub fn write_all(study: &Study, folder: &Path, progress: &dyn Progress) -> Result<Vec<PathBuf>> {
     let folder = folder.join("figures");
     make_folder(&folder)?;
+    Steps::new(progress, 1).next("drawing the figures".to_owned());
+    let figures = all(study)?;
+    let mut steps = Steps::new(progress, figures.len());
     let mut files = Vec::new();
-    for figure in all(study)? {
+    for figure in &figures {
+        steps.next(format!("figure {}", figure.name));
         files.extend(figure.write(&folder)?);
     }
     Ok(files)
