@@ -1,6 +1,6 @@
 //! The protocol: what is drawn, what is kept, and that a stopped run goes on as if nothing had happened.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -145,6 +145,13 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     out
 }
 
+/// The names of the files that are not the same in two folders.
+fn differing(a: &Path, b: &Path) -> Vec<String> {
+    let (a, b) = (files(a), files(b));
+    let names: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+    names.into_iter().filter(|&name| a.get(name) != b.get(name)).cloned().collect()
+}
+
 #[test]
 fn raising_the_repeats_gives_what_a_run_at_once_gives() {
     let (at_once, extended) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -177,7 +184,7 @@ fn raising_the_repeats_gives_what_a_run_at_once_gives() {
         assert!(matches!(error, Error::Method { source: menet::Error::Stopped { .. }, .. }), "{error}");
         assert_eq!(tables, file(&part, "results.csv"));
         go(&of(4), &set, &part);
-        assert_eq!(files(&whole), files(&part), "{name}");
+        assert_eq!(differing(&whole, &part), [""; 0], "{name}");
         let journal = file(&part, journal::NAME);
         assert!(journal.starts_with(&before), "what was finished is not done again");
         assert_eq!(journal.lines().count(), 1 + 2 * 4, "and nothing twice");
@@ -186,7 +193,7 @@ fn raising_the_repeats_gives_what_a_run_at_once_gives() {
         for word in ["--repeats 3", "4 repeats", "--repeats 4 or more", "another folder"] {
             assert!(message.contains(word), "{message}");
         }
-        assert_eq!(files(&whole), files(&part), "a refusal changes nothing");
+        assert_eq!(differing(&whole, &part), [""; 0], "a refusal changes nothing");
     }
 }
 
