@@ -151,7 +151,7 @@ def confusions(driver):
     assert len(tables) == 4
     rows = tables[0].find_elements(By.CSS_SELECTOR, "tbody tr")
     assert len(rows) == 41, "forty classes and their mean"
-    assert "<img src" in rows[0].get_attribute("textContent"), "names are shown as text"
+    assert "<img src" in tables[0].get_attribute("textContent"), "names are shown as text"
 
 
 def inks(driver):

@@ -46,9 +46,10 @@ fn a_run_prints_the_table_and_leaves_all_files() {
         let fields = printed.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
         fields.into_iter().find(|fields| fields.get(2) == Some(&method)).unwrap()
     };
-    // PCA uses every gene, MEN a few of them.
-    assert_eq!((row("pca")[0], row("pca")[7]), ("leukemia", "5000"), "{printed}");
-    assert!(row("men")[7].parse::<usize>().unwrap() < 1000, "{printed}");
+    // PCA uses every gene that varies, MEN a few of them.
+    let variables = |method: &str| row(method)[7].parse::<usize>().unwrap();
+    assert!((4000..=5000).contains(&variables("pca")) && row("pca")[0] == "leukemia", "{printed}");
+    assert!(variables("men") < 1000, "{printed}");
     assert!(printed.contains("ptimistic"), "{printed}");
     let run = dir.path().join("run");
     let first = |name: &str| fs::read_to_string(run.join(name)).unwrap().lines().next().unwrap().to_owned();
@@ -70,7 +71,7 @@ fn a_run_prints_the_table_and_leaves_all_files() {
     let json: serde_json::Value =
         serde_json::from_str(&ok(dir.path(), &format!("{SMALL} --out run --json"))).unwrap();
     assert_eq!(json["summary"].as_array().unwrap().len(), 3);
-    assert_eq!(json["summary"][2]["variables"], 5000.0);
+    assert!(json["summary"][2]["variables"].as_f64().unwrap() > 4000.0);
     assert!(json["summary"][0]["balanced"].is_f64() && json["summary"][0]["dimension"].is_u64());
 }
 

@@ -132,9 +132,9 @@ impl Page {
         let over = words::repeats(study, setting);
         if !curves.is_empty() {
             let id = format!("rates-{i}");
-            let spread =
-                if curves.iter().any(|(_, _, curve)| has_spread(curve)) { charts::BANDS_NOTE } else { "" };
-            self.chart(&id, "Recognition rate against dimension", &format!("{over}{spread}"));
+            let spread = curves.iter().any(|(_, _, curve)| has_spread(curve));
+            let (mean, spread) = if spread { ("mean over ", charts::BANDS_NOTE) } else { ("", "") };
+            self.chart(&id, "Recognition rate against dimension", &format!("{mean}{over}{spread}"));
             self.charts.insert(id, charts::rates(&curves)?);
             let id = format!("boxes-{i}");
             self.chart(&id, "Rates over the repeats", &format!("{over}; {}", charts::BOXES_NOTE));
