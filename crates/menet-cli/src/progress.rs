@@ -181,7 +181,7 @@ mod tests {
         let cells = status("men, repeat 3, orl", 12, 35, Some(Left::About(31 * SECOND)));
         assert_eq!(
             line(&cells, SECOND / 2, 8 * SECOND),
-            "men, repeat 3, orl            ███░░░░░░░ 12/35 0:08, 0:30 left"
+            "men, repeat 3, orl         ███░░░░░░░ 12/35 0:08, 0:30 left"
         );
         // The clock runs on, and the time left runs down, while nothing new is told.
         assert!(line(&cells, 20 * SECOND, 28 * SECOND).ends_with("12/35 0:28, 0:11 left"));

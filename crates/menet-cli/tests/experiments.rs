@@ -98,30 +98,44 @@ fn repeats_can_be_raised_and_one_has_no_deviation() {
     refused(dir.path(), &format!("{run} --repeats 2 --out run"), &["--repeats 2", "--repeats 3 or more"]);
 }
 
+/// Once from an empty folder, once while a finished run is extended.
 #[test]
 fn a_killed_run_goes_on_to_the_same_results() {
     let dir = tempfile::tempdir().unwrap();
-    let run = "evaluate --data orl --methods men,slpp,pca --train-per-class 3 --repeats 6 --dims 1-10";
+    let split = "evaluate --data orl --methods men,slpp,pca --train-per-class 3 --dims 1-10";
+    let run = &format!("{split} --repeats 6");
     ok(dir.path(), &format!("{run} --out whole"));
-    let mut child = command(dir.path(), &format!("{run} --out killed --threads 1"))
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    let journal = dir.path().join("killed/cells.jsonl");
+    for finished in [0, 2] {
+        let killed = format!("killed-{finished}");
+        let folder = dir.path().join(&killed);
+        if finished > 0 {
+            ok(dir.path(), &format!("{split} --repeats {finished} --out {killed}"));
+        }
+        let before = fs::read(folder.join("results.csv")).ok();
+        kill_when(dir.path(), &format!("{run} --out {killed} --threads 1"), &folder, 4 + 3 * finished);
+        assert_eq!(before, fs::read(folder.join("results.csv")).ok(), "the run had not ended");
+        ok(dir.path(), &format!("{run} --out {killed}"));
+        let rows = |folder: &str, name: &str| fs::read(dir.path().join(folder).join(name)).unwrap();
+        for name in ["results.csv", "splits.csv", "confusion.csv"] {
+            assert_eq!(rows("whole", name), rows(&killed, name), "{name}");
+        }
+    }
+}
+
+/// Begins a run, and kills it with SIGKILL when its journal has so many lines.
+fn kill_when(here: &Path, run: &str, folder: &Path, lines: usize) {
+    let mut child = command(here, run).stdout(Stdio::null()).spawn().unwrap();
+    let journal = folder.join("cells.jsonl");
     let finished = || fs::read_to_string(&journal).map_or(0, |text| text.lines().count());
     for _ in 0..6000 {
-        if finished() >= 4 || child.try_wait().unwrap().is_some() {
+        if finished() >= lines || child.try_wait().unwrap().is_some() {
             break;
         }
         std::thread::sleep(Duration::from_millis(10));
     }
     child.kill().unwrap(); // SIGKILL
     child.wait().unwrap();
-    assert!(finished() >= 4, "the run had begun");
-    assert!(!dir.path().join("killed/results.csv").exists(), "and had not ended");
-    ok(dir.path(), &format!("{run} --out killed"));
-    let rows = |name: &str| fs::read_to_string(dir.path().join(name).join("results.csv")).unwrap();
-    assert_eq!(rows("whole"), rows("killed"));
+    assert!(finished() >= lines, "the run had begun");
 }
 
 #[test]

@@ -60,7 +60,7 @@
     const step = Math.ceil(places.length / LABELLED);
     const at = places.map((_, k) => k).filter((k) => k % step === 0);
     const axis = (text) => ({
-      title: { text },
+      title: { text, standoff: 12 },
       tickmode: "array",
       tickvals: at,
       ticktext: at.map((k) => plain(cut(classes[places[k]], 16))),
