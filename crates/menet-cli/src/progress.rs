@@ -148,7 +148,7 @@ fn line(status: &Status, age: Duration, elapsed: Duration) -> String {
         None => ("", None),
     };
     // Longer than thought: better no number than a wrong one.
-    if let Some(left) = left.filter(|left| !left.is_zero()) {
+    if let Some(left) = left.filter(|left| left.as_secs() > 0) {
         let _ = write!(rest, ", {least}{} left", clock(left));
     }
     let room = WIDTH.saturating_sub(console::measure_text_width(&rest));

@@ -124,14 +124,17 @@ mod tests {
     use crate::params::MethodParams;
     use crate::protocol::MetricChoice;
 
-    fn cell(repeat: usize, found: &[(usize, f64, usize, &[(usize, usize, usize)])]) -> Cell {
-        let outcome =
-            |&(dimension, rate, variables, mistakes): &(_, _, _, &[(usize, usize, usize)])| Outcome {
-                dimension,
-                rate,
-                variables,
-                mistakes: mistakes.iter().copied().map(Mistake::from).collect(),
-            };
+    /// Class, given class, count.
+    type Wrong<'a> = &'a [(usize, usize, usize)];
+
+    /// `found` is dimension, rate, variables and mistakes.
+    fn cell(repeat: usize, found: &[(usize, f64, usize, Wrong<'_>)]) -> Cell {
+        let outcome = |&(dimension, rate, variables, wrong): &(usize, f64, usize, Wrong<'_>)| Outcome {
+            dimension,
+            rate,
+            variables,
+            mistakes: wrong.iter().copied().map(Mistake::from).collect(),
+        };
         Cell {
             place: Place { data: "d".to_owned(), train_per_class: 2, repeat, method: "men".to_owned() },
             outcomes: found.iter().map(outcome).collect(),

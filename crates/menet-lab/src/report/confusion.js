@@ -33,7 +33,7 @@
     const worst = [...mistakes].sort((a, b) => b[2] - a[2]).slice(0, 3);
     const named = worst.map(([of, as, n]) => `${cut(classes[of], 24)} for ${cut(classes[as], 24)} (${n})`);
     const often = named.length ? ` Most often: ${named.join(", ")}.` : "";
-    const part = shown < classes.length ? ` Shown are the ${shown} of ${classes.length} classes with the most mistakes.` : "";
+    const part = shown < classes.length ? ` The map shows the ${shown} of ${classes.length} classes with the most mistakes.` : "";
     return `${wrong} of ${whole} test samples (${percent(wrong, whole)}) are taken for another class.${often}${part}`;
   };
 
