@@ -242,8 +242,7 @@ pub fn recognitions(
             let mut distances = metric.distances_by_dimension(&sample, known);
             for near in &mut nearest {
                 let found = (distances.next().unwrap_or(f64::INFINITY), place);
-                // Where every distance overflows, the first place is still the nearest.
-                if found.0 < near[other].0 || near[other].1 == usize::MAX {
+                if found.0 < near[other].0 {
                     near[other] = found;
                 }
             }
@@ -443,18 +442,17 @@ mod tests {
         assert_eq!(balanced_rate(&[0, 0], &[]), None);
     }
 
+    /// A distance that overflows would leave a sample without a class.
     #[test]
-    fn infinitely_far_samples_go_to_the_first_as_in_the_rule() {
-        let known = Mat::from_fn(2, 1, |i, _| if i == 0 { -1e300 } else { -0.9e300 });
-        let seen = Mat::from_fn(2, 1, |_, _| 1e300);
-        let found =
-            recognitions(known.as_ref(), &[1, 0], seen.as_ref(), &[0, 1], &[1], Metric::Euclidean).unwrap();
-        let rule = nearest_neighbors(known.as_ref(), &[1, 0], seen.as_ref(), 1, Metric::Euclidean).unwrap();
-        assert_eq!((rule[0].class, rule[1].class), (1, 1));
-        assert_eq!(found[0].mistakes, [Mistake { class: 0, taken_for: 1, count: 1 }]);
-        let nan = Mat::from_fn(2, 1, |_, _| f64::NAN);
-        assert!(
-            recognitions(known.as_ref(), &[1, 0], nan.as_ref(), &[0, 1], &[1], Metric::Euclidean).is_err()
-        );
+    fn values_whose_distance_overflows_are_refused_as_in_the_rule() {
+        let fine = Mat::from_fn(2, 1, |i, _| i as f64);
+        for value in [1e300, f64::NAN, f64::INFINITY] {
+            let far = Mat::from_fn(2, 1, |_, _| value);
+            for (known, seen) in [(&fine, &far), (&far, &fine)] {
+                let (known, seen) = (known.as_ref(), seen.as_ref());
+                assert!(recognitions(known, &[1, 0], seen, &[0, 1], &[1], Metric::Euclidean).is_err());
+                assert!(nearest_neighbors(known, &[1, 0], seen, 1, Metric::Euclidean).is_err());
+            }
+        }
     }
 }
