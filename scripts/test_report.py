@@ -91,7 +91,7 @@ def charts(driver):
     places = driver.find_elements(By.CSS_SELECTOR, ".chart")
     drawn = driver.execute_script(
         """return [...document.querySelectorAll(".chart")].map((chart) =>
-          [chart.id, chart.querySelectorAll(".main-svg path.js-line, .main-svg path.box").length]);"""
+          [chart.id, chart.querySelectorAll(".main-svg path.js-line, .main-svg path.box, .main-svg .hm image").length]);"""
     )
     assert len(places) >= 8, f"{len(places)} charts"
     for name, lines in drawn:
@@ -109,6 +109,49 @@ def charts(driver):
         }).length;"""
     )
     assert blank == 0, f"{blank} pictures are blank"
+
+
+def confusions(driver):
+    """Every setting has a heat map of the method chosen, with its classes by name, and a table of recalls."""
+    found = driver.execute_script(
+        """return [...document.querySelectorAll(".chart.confusion")].map((chart) => ({
+          id: chart.id,
+          z: chart.data[0].z,
+          texts: [...chart.querySelectorAll(".ytick text")].map((text) => text.textContent),
+          told: chart.data[0].customdata.flat(),
+        }));"""
+    )
+    assert len(found) == 4, f"{len(found)} heat maps"
+    for chart in found:
+        classes = len(chart["z"])
+        assert all(len(row) == classes for row in chart["z"]), "a heat map is square"
+        # What is recognised is on the diagonal and below 0, what is not is elsewhere and above.
+        assert all((z <= 0) if a == b else (z >= 0) for a, row in enumerate(chart["z"]) for b, z in enumerate(row))
+        # The shares of a class add up to 1.
+        assert all(abs(sum(z * z for z in row) - 1) < 1e-9 for row in chart["z"]), chart["id"]
+        assert len(chart["texts"]) == classes, "every class has a label"
+        assert all("<" not in text for text in chart["told"]), "names are escaped for plotly"
+    assert max(len(chart["z"]) for chart in found) == 40, "forty persons"
+    assert any("<img src" in text for text in found[0]["texts"]), found[0]["texts"]
+    small = driver.find_elements(By.CSS_SELECTOR, "#confusion-2 .heatmap-label")
+    assert small, "where classes are few, counts are written into the cells"
+
+    select = Select(driver.find_element(By.ID, "confusion-method-0"))
+    state = """const note = document.getElementById("confusion-note-0").textContent;
+      return [note, JSON.stringify(document.getElementById("confusion-0").data[0].z)]"""
+    first = driver.execute_script(state)
+    assert "test samples" in first[0] and "Most often" in first[0], first[0]
+    select.select_by_index(2)
+    other = driver.execute_script(state)
+    assert first[0] != other[0] and first[1] != other[1], "the menu changes the heat map"
+    select.select_by_index(0)
+    assert driver.execute_script(state) == first
+
+    tables = driver.find_elements(By.CSS_SELECTOR, "details.recalls")
+    assert len(tables) == 4
+    rows = tables[0].find_elements(By.CSS_SELECTOR, "tbody tr")
+    assert len(rows) == 41, "forty classes and their mean"
+    assert "<img src" in tables[0].get_attribute("textContent"), "names are shown as text"
 
 
 def inks(driver):
@@ -144,6 +187,7 @@ def use(driver, page, width, height, start):
     WebDriverWait(driver, 60).until(lambda d: d.execute_script(ready))
     assert overflow(driver) <= 0, "nothing is wider than the screen"
     charts(driver)
+    confusions(driver)
     explore(driver)
     assert overflow(driver) <= 0, "nothing is wider than the screen after exploring"
 

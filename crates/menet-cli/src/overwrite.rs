@@ -107,6 +107,7 @@ const RESULTS: &[&str] = &[
     menet_lab::journal::NAME,
     "results.csv",
     "summary.csv",
+    "confusion.csv",
     "splits.csv",
     "choices.csv",
     "run.toml",

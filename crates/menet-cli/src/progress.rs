@@ -1,16 +1,23 @@
-//! A line on the terminal while a fit runs, and what stops it.
+//! A line on the terminal while a command works, and what stops it.
+//!
+//! The line fits in 60 columns: what is being done now, a bar, how much is finished, the time since the start, and the time
+//! left where it can be known. It is drawn again every 100 ms, so that the clock runs on through a long stage.
 
+use std::fmt::Write;
 use std::io::IsTerminal;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use menet::{Monitor, Stage};
-use menet_lab::Progress;
+use menet_lab::{Left, Progress, Status};
 
 use crate::{signals, text};
 
 /// Shows progress on a terminal, nothing in a pipe, and stops on a signal.
 pub(crate) struct Watch {
     bar: ProgressBar,
+    shown: Arc<Mutex<Shown>>,
 }
 
 impl Watch {
@@ -20,17 +27,39 @@ impl Watch {
         } else {
             ProgressBar::no_length()
         };
-        if let Ok(style) = ProgressStyle::with_template("{msg:12} {bar:40} {pos}/{len} {elapsed}") {
-            bar.set_style(style);
+        let shown = Arc::new(Mutex::new(Shown::default()));
+        let drawn = Arc::clone(&shown);
+        let draw = move |state: &ProgressState, out: &mut dyn Write| {
+            let shown = locked(&drawn);
+            let _ = out.write_str(&line(&shown.status, shown.since.elapsed(), state.elapsed()));
+        };
+        if let Ok(style) = ProgressStyle::with_template("{line}") {
+            bar.set_style(style.with_key("line", draw));
         }
         let line = bar.clone();
         signals::listen(move || line.finish_and_clear());
-        Watch { bar }
+        Watch { bar, shown }
     }
 
     /// Clears the line.
     pub(crate) fn done(&self) {
         self.bar.finish_and_clear();
+    }
+
+    /// Shows a status, and lets the clock run from the first on.
+    fn show(&self, status: Status) {
+        if self.bar.is_hidden() {
+            return;
+        }
+        let mut shown = locked(&self.shown);
+        shown.status = status;
+        shown.since = Instant::now();
+        let first = !std::mem::replace(&mut shown.ticking, true);
+        // Drawing takes the lock too.
+        drop(shown);
+        if first {
+            self.bar.enable_steady_tick(Duration::from_millis(100));
+        }
     }
 }
 
@@ -43,9 +72,23 @@ impl Drop for Watch {
 
 impl Monitor for Watch {
     fn progress(&self, stage: Stage, done: usize, total: usize) {
-        self.bar.set_message(stage.name());
-        self.bar.set_length(total as u64);
-        self.bar.set_position(done as u64);
+        let began = {
+            let mut shown = locked(&self.shown);
+            if shown.stage != Some(stage) {
+                (shown.stage, shown.stage_began) = (Some(stage), Instant::now());
+            }
+            shown.stage_began
+        };
+        // Of the last stage alone: how long the later ones will take, nobody knows.
+        let last = matches!(stage, Stage::Lars | Stage::Transform);
+        let left = (last && done > 0 && done < total)
+            .then(|| began.elapsed().mul_f64((total - done) as f64 / done as f64))
+            .map(Left::About);
+        let now = match Stage::ALL.iter().position(|&other| other == stage) {
+            Some(place) => format!("{}, stage {} of {}", stage.name(), place + 1, Stage::ALL.len()),
+            None => stage.name().to_owned(),
+        };
+        self.show(Status { now, done, total, left });
     }
 
     fn stop(&self) -> bool {
@@ -54,9 +97,115 @@ impl Monitor for Watch {
 }
 
 impl Progress for Watch {
-    fn cells(&self, done: usize, total: usize, last: &str) {
-        self.bar.set_message(text::inline(last).into_owned());
-        self.bar.set_length(total as u64);
-        self.bar.set_position(done as u64);
+    fn status(&self, status: Status) {
+        self.show(status);
+    }
+}
+
+/// What the line shows, and since when.
+struct Shown {
+    status: Status,
+    since: Instant,
+    stage: Option<Stage>,
+    stage_began: Instant,
+    ticking: bool,
+}
+
+impl Default for Shown {
+    fn default() -> Self {
+        let now = Instant::now();
+        Shown { status: Status::default(), since: now, stage: None, stage_began: now, ticking: false }
+    }
+}
+
+fn locked(shown: &Mutex<Shown>) -> MutexGuard<'_, Shown> {
+    shown.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// One less than 60 columns: some terminals wrap when the last is filled.
+const WIDTH: usize = 59;
+const BAR: usize = 10;
+
+/// The line of a status that came `age` ago, `elapsed` after the start.
+fn line(status: &Status, age: Duration, elapsed: Duration) -> String {
+    let Status { now, done, total, left } = status;
+    let mut rest = String::new();
+    // Of a single step there is nothing to count.
+    if *total > 1 {
+        let full = (done * BAR / total).min(BAR);
+        let _ = write!(rest, " {}{} {done}/{total}", "█".repeat(full), "░".repeat(BAR - full));
+    }
+    let _ = write!(rest, " {}", clock(elapsed));
+    let (least, left) = match left {
+        Some(Left::About(left)) => ("", left.checked_sub(age)),
+        Some(Left::AtMost(left)) => ("<", left.checked_sub(age)),
+        None => ("", None),
+    };
+    // Longer than thought: better no number than a wrong one.
+    if let Some(left) = left.filter(|left| left.as_secs() > 0) {
+        let _ = write!(rest, ", {least}{} left", clock(left));
+    }
+    let room = WIDTH.saturating_sub(console::measure_text_width(&rest));
+    // Names of data may hold anything, escape sequences too.
+    let clean = text::inline(now);
+    let now = console::truncate_str(&clean, room, "…");
+    let space = " ".repeat(room.saturating_sub(console::measure_text_width(&now)));
+    format!("{now}{space}{rest}")
+}
+
+/// Minutes and seconds, with hours where there are any.
+fn clock(time: Duration) -> String {
+    let seconds = time.as_secs();
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(now: &str, done: usize, total: usize, left: Option<Left>) -> Status {
+        Status { now: now.to_owned(), done, total, left }
+    }
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn a_line_says_what_how_much_and_how_long() {
+        let cells = status("men, repeat 3, orl", 12, 35, Some(Left::About(31 * SECOND)));
+        assert_eq!(
+            line(&cells, SECOND / 2, 8 * SECOND),
+            "men, repeat 3, orl         ███░░░░░░░ 12/35 0:08, 0:30 left"
+        );
+        // The clock runs on, and the time left runs down, while nothing new is told.
+        assert!(line(&cells, 20 * SECOND, 28 * SECOND).ends_with("12/35 0:28, 0:11 left"));
+        assert!(
+            line(&cells, 40 * SECOND, 48 * SECOND).ends_with("12/35 0:48"),
+            "it takes longer than thought"
+        );
+        let search = status("trying ridge = 0.1", 15, 60, Some(Left::AtMost(3700 * SECOND)));
+        assert!(line(&search, Duration::ZERO, 75 * SECOND).ends_with("15/60 1:15, <1:01:40 left"));
+        let one = status("reduction, stage 5 of 6", 0, 1, None);
+        assert_eq!(
+            line(&one, SECOND, 9 * SECOND).trim_end(),
+            format!("{:<54} 0:09", "reduction, stage 5 of 6")
+        );
+    }
+
+    #[test]
+    fn a_line_fits_in_60_columns_whatever_it_says() {
+        let long = "men (+15), repeat 100, a set with a very long name and more, 5 per class";
+        let days = 400 * 3600 * SECOND;
+        for now in [long, "", "漢字の長い名前のデータ集合、そしてさらに長い名前です", "a\tb\u{1b}[31mc\nd"]
+        {
+            for (done, total) in [(0, 0), (0, 1), (3, 2), (99_999, 700_000)] {
+                for left in [None, Some(Left::About(days)), Some(Left::AtMost(days))] {
+                    let line = line(&status(now, done, total, left), Duration::ZERO, days);
+                    assert_eq!(console::measure_text_width(&line), WIDTH, "{line:?}");
+                    assert!(!line.contains(|c: char| c.is_control()), "{line:?}");
+                }
+            }
+        }
+        assert!(line(&status(long, 1, 35, None), SECOND, SECOND).starts_with("men (+15), repeat 100"));
     }
 }

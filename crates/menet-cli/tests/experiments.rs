@@ -40,15 +40,23 @@ fn a_run_prints_the_table_and_leaves_all_files() {
     let dir = tempfile::tempdir().unwrap();
     let printed = ok(dir.path(), &format!("{SMALL} --out run"));
     let header: Vec<&str> = printed.lines().next().unwrap().split_whitespace().collect();
-    assert_eq!(header, ["data", "train", "men", "flda", "pca"], "{printed}");
-    assert!(
-        printed.contains("leukemia") && printed.contains("(2)") && printed.contains("ptimistic"),
-        "{printed}"
-    );
+    let columns = ["data", "train", "method", "rate", "sd", "balanced", "dimension", "variables"];
+    assert_eq!(header, columns, "{printed}");
+    let row = |method: &str| -> Vec<&str> {
+        let fields = printed.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        fields.into_iter().find(|fields| fields.get(2) == Some(&method)).unwrap()
+    };
+    // PCA uses every gene that varies, MEN a few of them.
+    let variables = |method: &str| row(method)[7].parse::<usize>().unwrap();
+    assert!((4000..=5000).contains(&variables("pca")) && row("pca")[0] == "leukemia", "{printed}");
+    assert!(variables("men") < 1000, "{printed}");
+    assert!(printed.contains("ptimistic"), "{printed}");
     let run = dir.path().join("run");
     let first = |name: &str| fs::read_to_string(run.join(name)).unwrap().lines().next().unwrap().to_owned();
     assert_eq!(first("results.csv"), "data,train_per_class,method,repeat,dimension,rate");
-    assert_eq!(first("summary.csv"), "data,train_per_class,method,rate,sd,dimension,seconds");
+    let summary = "data,train_per_class,method,rate,sd,balanced,dimension,variables,seconds";
+    assert_eq!(first("summary.csv"), summary);
+    assert_eq!(first("confusion.csv"), "data,train_per_class,method,class,taken_for,samples");
     assert_eq!(first("splits.csv"), "data,train_per_class,repeat,row,role");
     assert!(fs::read_to_string(run.join("run.toml")).unwrap().contains("seed = 0"));
     assert!(
@@ -63,39 +71,78 @@ fn a_run_prints_the_table_and_leaves_all_files() {
     let json: serde_json::Value =
         serde_json::from_str(&ok(dir.path(), &format!("{SMALL} --out run --json"))).unwrap();
     assert_eq!(json["summary"].as_array().unwrap().len(), 3);
+    assert!(json["summary"][2]["variables"].as_f64().unwrap() > 4000.0);
+    assert!(json["summary"][0]["balanced"].is_f64() && json["summary"][0]["dimension"].is_u64());
 }
 
 #[test]
+fn repeats_can_be_raised_and_one_has_no_deviation() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = "evaluate --data leukemia --methods flda,pca --train-per-class 4";
+    let printed = ok(dir.path(), &format!("{run} --repeats 1 --out run"));
+    let header: Vec<&str> = printed.lines().next().unwrap().split_whitespace().collect();
+    assert!(!header.contains(&"sd") && printed.contains("no standard deviation"), "{printed}");
+    assert!(!printed.contains("NaN"), "{printed}");
+    let json = |repeats: usize| -> serde_json::Value {
+        let text = ok(dir.path(), &format!("{run} --repeats {repeats} --out run --json"));
+        serde_json::from_str(&text).unwrap()
+    };
+    assert!(json(1)["summary"].as_array().unwrap().iter().all(|row| row["sd"].is_null()));
+    // By default PCA may use 11 dimensions, one less than there are training samples, and FLDA the two it has.
+    let results = || fs::read_to_string(dir.path().join("run/results.csv")).unwrap();
+    assert_eq!(results().lines().filter(|line| line.contains(",pca,")).count(), 11);
+    assert_eq!(results().lines().filter(|line| line.contains(",flda,")).count(), 2);
+    assert!(json(3)["summary"].as_array().unwrap().iter().all(|row| row["sd"].is_f64()));
+    ok(dir.path(), &format!("{run} --repeats 3 --out whole"));
+    assert_eq!(results(), fs::read_to_string(dir.path().join("whole/results.csv")).unwrap());
+    refused(dir.path(), &format!("{run} --repeats 2 --out run"), &["--repeats 2", "--repeats 3 or more"]);
+}
+
+/// Once from an empty folder, once while a finished run is extended.
+#[test]
 fn a_killed_run_goes_on_to_the_same_results() {
     let dir = tempfile::tempdir().unwrap();
-    let run = "evaluate --data orl --methods men,slpp,pca --train-per-class 3 --repeats 6 --dims 1-10";
+    let split = "evaluate --data orl --methods men,slpp,pca --train-per-class 3 --dims 1-10";
+    let run = &format!("{split} --repeats 6");
     ok(dir.path(), &format!("{run} --out whole"));
-    let mut child = command(dir.path(), &format!("{run} --out killed --threads 1"))
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    let journal = dir.path().join("killed/cells.jsonl");
+    for finished in [0, 2] {
+        let killed = format!("killed-{finished}");
+        let folder = dir.path().join(&killed);
+        if finished > 0 {
+            ok(dir.path(), &format!("{split} --repeats {finished} --out {killed}"));
+        }
+        let before = fs::read(folder.join("results.csv")).ok();
+        kill_when(dir.path(), &format!("{run} --out {killed} --threads 1"), &folder, 4 + 3 * finished);
+        assert_eq!(before, fs::read(folder.join("results.csv")).ok(), "the run had not ended");
+        ok(dir.path(), &format!("{run} --out {killed}"));
+        let rows = |folder: &str, name: &str| fs::read(dir.path().join(folder).join(name)).unwrap();
+        for name in ["results.csv", "splits.csv", "confusion.csv"] {
+            assert_eq!(rows("whole", name), rows(&killed, name), "{name}");
+        }
+    }
+}
+
+/// Begins a run, and kills it with SIGKILL when its journal has so many lines.
+fn kill_when(here: &Path, run: &str, folder: &Path, lines: usize) {
+    let mut child = command(here, run).stdout(Stdio::null()).spawn().unwrap();
+    let journal = folder.join("cells.jsonl");
     let finished = || fs::read_to_string(&journal).map_or(0, |text| text.lines().count());
     for _ in 0..6000 {
-        if finished() >= 4 || child.try_wait().unwrap().is_some() {
+        if finished() >= lines || child.try_wait().unwrap().is_some() {
             break;
         }
         std::thread::sleep(Duration::from_millis(10));
     }
     child.kill().unwrap(); // SIGKILL
     child.wait().unwrap();
-    assert!(finished() >= 4, "the run had begun");
-    assert!(!dir.path().join("killed/results.csv").exists(), "and had not ended");
-    ok(dir.path(), &format!("{run} --out killed"));
-    let rows = |name: &str| fs::read_to_string(dir.path().join(name).join("results.csv")).unwrap();
-    assert_eq!(rows("whole"), rows("killed"));
+    assert!(finished() >= lines, "the run had begun");
 }
 
 #[test]
 fn tuned_parameters_are_what_fit_takes() {
     let dir = tempfile::tempdir().unwrap();
     let printed = ok(dir.path(), "tune --data leukemia --out tuned --budget 15 --folds 3 --metric auto");
-    assert!(printed.contains("men: ") && printed.contains("variables an axis"), "{printed}");
+    assert!(printed.contains("men: ") && printed.contains("variables per axis"), "{printed}");
     let tuned = dir.path().join("tuned");
     for name in ["trials.csv", "params.toml", "tuning.svg", "tuning.png"] {
         assert!(tuned.join(name).is_file(), "{name}");

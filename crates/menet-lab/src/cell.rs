@@ -3,14 +3,15 @@
 use std::time::Instant;
 
 use menet::classify::Metric;
-use menet::evaluate::{classes_of, generator, scores, subset};
-use menet::{Error as CoreError, Monitor};
+use menet::evaluate::{Mistake, classes_of, generator, recognitions, subset};
+use menet::{Error as CoreError, Projection};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
 use crate::error::{Error, Result};
 use crate::params::{as_text, fields};
+use crate::progress::Progress;
 use crate::protocol::{FOLDS, Protocol, Set};
 use crate::tune::tune;
 
@@ -19,7 +20,7 @@ use crate::tune::tune;
 pub struct Place {
     /// The data set.
     pub data: String,
-    /// Training samples a class.
+    /// Training samples per class.
     pub train_per_class: usize,
     /// The repeat, from 0.
     pub repeat: usize,
@@ -37,7 +38,7 @@ impl Place {
 impl std::fmt::Display for Place {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Place { data, train_per_class, repeat, method } = self;
-        write!(f, "{method} on {data}, {train_per_class} a class, repeat {repeat}")
+        write!(f, "{method} on {data}, {train_per_class} per class, repeat {repeat}")
     }
 }
 
@@ -46,8 +47,10 @@ impl std::fmt::Display for Place {
 pub struct Cell {
     /// Which.
     pub place: Place,
-    /// Rates in percent by dimension; empty if the method failed.
-    pub rates: Vec<(usize, f64)>,
+    /// What was found by dimension, rising; empty if the method failed.
+    pub outcomes: Vec<Outcome>,
+    /// How many samples of every class were tested, in the order of the set's classes; empty if the method failed.
+    pub tested: Vec<usize>,
     /// Seconds of fit, projection and classification, on one core.
     pub seconds: f64,
     /// What tuning chose.
@@ -59,6 +62,19 @@ pub struct Cell {
     pub unsettled: Option<String>,
     /// Why the method has no rates here.
     pub failed: Option<String>,
+}
+
+/// What was found at one dimension.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// The dimension.
+    pub dimension: usize,
+    /// Percent of the test samples recognised.
+    pub rate: f64,
+    /// How many variables the axes up to here use together, each counted once.
+    pub variables: usize,
+    /// The test samples that were not recognised.
+    pub mistakes: Vec<Mistake>,
 }
 
 /// What tuning chose inside a training half.
@@ -80,14 +96,15 @@ pub struct Choice {
 /// # Errors
 /// When `monitor` asks to stop. A method that cannot learn from just these samples gives a
 /// cell that says so.
-pub fn evaluate(protocol: &Protocol, set: &Set<'_>, place: &Place, monitor: &dyn Monitor) -> Result<Cell> {
+pub fn evaluate(protocol: &Protocol, set: &Set<'_>, place: &Place, monitor: &dyn Progress) -> Result<Cell> {
     let failed = |source: CoreError| match source {
         CoreError::Stopped { .. } => Err(Error::Method { context: place.to_string(), source }),
         // Parameters were checked before the run. What the data do not allow is a finding, and no reason to lose the
         // other cells.
         other => Ok(Cell {
             place: place.clone(),
-            rates: Vec::new(),
+            outcomes: Vec::new(),
+            tested: Vec::new(),
             seconds: 0.0,
             chosen: None,
             remarks: Vec::new(),
@@ -101,10 +118,10 @@ pub fn evaluate(protocol: &Protocol, set: &Set<'_>, place: &Place, monitor: &dyn
     }
 }
 
-fn attempt(protocol: &Protocol, set: &Set<'_>, place: &Place, monitor: &dyn Monitor) -> Result<Cell> {
+fn attempt(protocol: &Protocol, set: &Set<'_>, place: &Place, monitor: &dyn Progress) -> Result<Cell> {
     let split = protocol.split(set, place.train_per_class, place.repeat)?;
     let (train, test) = (subset(&set.data, &split.train)?, subset(&set.data, &split.test)?);
-    let dims = protocol.dims_for(&set.data);
+    let dims = protocol.dims_for(&set.data, place.train_per_class);
     let mut method = protocol.params.method(&place.method)?;
     let mut metric = protocol.metric.metrics()[0];
     let mut chosen = None;
@@ -124,18 +141,55 @@ fn attempt(protocol: &Protocol, set: &Set<'_>, place: &Place, monitor: &dyn Moni
     let reduced = method.reducer().fit(&train, dims.iter().copied().max(), monitor)?;
     let (gallery, samples) = (reduced.projection.project(&train)?, reduced.projection.project(&test)?);
     let (known, asked) = (classes_of(&set.data, &split.train), classes_of(&set.data, &split.test));
-    let found = scores(gallery.as_ref(), &known, samples.as_ref(), &asked, &dims, metric)?;
+    let found = recognitions(gallery.as_ref(), &known, samples.as_ref(), &asked, &dims, metric)?;
     let seconds = start.elapsed().as_secs_f64();
-    let rates: Vec<(usize, f64)> =
-        found.into_iter().map(|(dimension, score)| (dimension, score.rate())).collect();
-    if rates.is_empty() {
+    let used = distinct_variables(&reduced.projection);
+    let outcomes: Vec<Outcome> = found
+        .into_iter()
+        .map(|found| Outcome {
+            dimension: found.dimension,
+            rate: found.score.rate(),
+            variables: used[found.dimension - 1],
+            mistakes: found.mistakes,
+        })
+        .collect();
+    if outcomes.is_empty() {
         return Err(out_of_reach(reduced.projection.components()).into());
     }
+    let mut tested = vec![0; set.data.classes().len()];
+    asked.iter().for_each(|&class| tested[class] += 1);
     let (remarks, unsettled) = (reduced.remarks, reduced.unsettled);
-    Ok(Cell { place: place.clone(), rates, seconds, chosen, remarks, unsettled, failed: None })
+    Ok(Cell { place: place.clone(), outcomes, tested, seconds, chosen, remarks, unsettled, failed: None })
+}
+
+/// How many variables the first axis uses, the first two together, and so on.
+fn distinct_variables(projection: &Projection) -> Vec<usize> {
+    let mut seen = vec![false; projection.variables()];
+    let mut count = 0;
+    let so_far = projection.axes().iter().map(|axis| {
+        for &j in axis.indices() {
+            count += usize::from(!std::mem::replace(&mut seen[j], true));
+        }
+        count
+    });
+    so_far.collect()
 }
 
 /// That none of the dimensions asked for can be had.
 pub(crate) fn out_of_reach(most: usize) -> CoreError {
     CoreError::Degenerate(format!("none of the dimensions asked for: there are at most {most}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use menet::sparse::SparseVector;
+
+    #[test]
+    fn a_variable_of_two_axes_counts_once() {
+        let axes = [vec![(0, 1.0), (3, -1.0)], vec![(3, 2.0)], vec![(0, 1.0), (1, 1.0), (4, 0.5)]];
+        let axes = axes.map(SparseVector::from_pairs).to_vec();
+        let projection = Projection::new(vec![0.0; 5], axes).unwrap();
+        assert_eq!(distinct_variables(&projection), [2, 2, 4]);
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::study::Study;
 
-/// A data set and a number of training samples a class.
+/// A data set and a number of training samples per class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Setting {
     pub(crate) data: String,
@@ -64,6 +64,11 @@ pub(crate) fn mean_and_sd(values: &[f64]) -> (f64, Option<f64>) {
     let mean = values.iter().sum::<f64>() / n;
     let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
     (mean, (values.len() > 1).then(|| (squares / (n - 1.0)).sqrt()))
+}
+
+/// Whether any dimension has more than one rate.
+pub(crate) fn has_spread(curve: &Curve) -> bool {
+    curve.values().any(|rates| rates.len() > 1)
 }
 
 /// How many dimensions box plots show, as in the paper.

@@ -1,14 +1,18 @@
 //! Finished cells on disk, so that a stopped run goes on.
 //!
-//! `cells.jsonl`: a first line that says what is run, then one line a finished cell, each written and synced at once. A
+//! `cells.jsonl`: a first line that says what is run, then one line per finished cell, each written and synced at once. A
 //! line that a kill cut short is dropped when the run goes on.
+//!
+//! The first line does not say how many repeats there are. A repeat depends on its number alone, so a run with more repeats is
+//! the same run gone on with, and the lines of both are the same.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use toml::Table;
 
 use crate::cell::{Cell, Place};
 use crate::error::{Error, Result};
@@ -17,11 +21,15 @@ use crate::protocol::{Protocol, Set};
 /// The file's name in the folder of a run.
 pub const NAME: &str = "cells.jsonl";
 
+/// What the lines hold. Format 1 had no such number: its cells had rates alone, without variables and mistakes.
+const FORMAT: u32 = 2;
+
 /// What a journal belongs to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Header {
+    format: u32,
     menet: String,
-    /// As TOML: JSON knows no infinity, which parameters may hold.
+    /// Without the number of repeats; as TOML, since JSON knows no infinity, which parameters may hold.
     protocol: String,
     data: Vec<Fingerprint>,
 }
@@ -87,8 +95,7 @@ impl Journal {
     pub fn open(folder: &Path, protocol: &Protocol, data: &[Fingerprint]) -> Result<Self> {
         let path = folder.join(NAME);
         std::fs::create_dir_all(folder).map_err(|e| broken(folder, &e))?;
-        let protocol = toml::to_string(protocol).map_err(|e| Error::Usage(e.to_string()))?;
-        let header = Header { menet: env!("CARGO_PKG_VERSION").to_owned(), protocol, data: data.to_vec() };
+        let header = Header::new(protocol, data)?;
         let file = OpenOptions::new().create(true).read(true).append(true).open(&path);
         let mut file = file.map_err(|e| broken(&path, &e))?;
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
@@ -107,22 +114,28 @@ impl Journal {
                 journal.write(&header)?;
             }
             Some(first) => {
-                let found: Option<Header> = serde_json::from_slice(first).ok();
-                if found.as_ref() != Some(&header) {
-                    let difference = found.map_or("it cannot be read", |found| found.difference(&header));
-                    return Err(Error::Usage(format!(
-                        "{}: this folder holds another run ({difference}); give another folder, or remove it",
-                        folder.display()
-                    )));
-                }
+                header.check(first).map_err(|difference| other_run(folder, &difference))?;
                 journal.file.set_len(whole as u64).map_err(|e| broken(&journal.path, &e))?;
                 // A line that was damaged since is a cell to be computed again.
                 lines
                     .filter_map(|line| serde_json::from_slice(line).ok())
                     .for_each(|cell| journal.keep(cell));
+                journal.refuse_fewer(folder, protocol.repeats)?;
             }
         }
         Ok(journal)
+    }
+
+    /// Fewer repeats than there are would give tables that leave out finished work without a word.
+    fn refuse_fewer(&self, folder: &Path, repeats: usize) -> Result<()> {
+        match self.cells.iter().map(|cell| cell.place.repeat + 1).max() {
+            Some(there) if there > repeats => Err(Error::Usage(format!(
+                "--repeats {repeats}: {} holds {there} repeats of this run already; give --repeats {there} or more \
+                 to go on there, or another folder",
+                folder.display()
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// Keeps a finished cell.
@@ -153,15 +166,56 @@ impl Journal {
 }
 
 impl Header {
-    fn difference(&self, other: &Header) -> &'static str {
-        if self.data != other.data {
-            "of other data"
-        } else if self.menet != other.menet {
-            "by another version of menet"
-        } else {
-            "with other options"
+    fn new(protocol: &Protocol, data: &[Fingerprint]) -> Result<Self> {
+        let broken = |e: toml::ser::Error| Error::Usage(e.to_string());
+        let mut table = Table::try_from(protocol).map_err(broken)?;
+        table.remove("repeats");
+        let protocol = toml::to_string(&table).map_err(broken)?;
+        let menet = env!("CARGO_PKG_VERSION").to_owned();
+        Ok(Header { format: FORMAT, menet, protocol, data: data.to_vec() })
+    }
+
+    /// Whether a first line is of this run; what differs if not.
+    fn check(&self, line: &[u8]) -> std::result::Result<(), String> {
+        let Ok(any) = serde_json::from_slice::<serde_json::Value>(line) else {
+            return Err(format!("its {NAME} cannot be read"));
+        };
+        let format = any.get("format").and_then(serde_json::Value::as_u64);
+        if format != Some(u64::from(FORMAT)) && any.get("protocol").is_some() {
+            let format = format.unwrap_or(1);
+            return Err(format!(
+                "made by another version of menet: its {NAME} is of format {format}, this version goes on with format \
+                 {FORMAT}"
+            ));
+        }
+        match serde_json::from_value::<Header>(any) {
+            Ok(found) if found == *self => Ok(()),
+            Ok(found) => Err(found.difference(self)),
+            Err(_) => Err(format!("its {NAME} cannot be read")),
         }
     }
+
+    fn difference(&self, other: &Header) -> String {
+        if self.data != other.data {
+            return "of other data".to_owned();
+        }
+        if self.menet != other.menet {
+            return format!("by menet {}, this is {}", self.menet, other.menet);
+        }
+        let parse = |header: &Header| header.protocol.parse::<Table>().unwrap_or_default();
+        let (there, here) = (parse(self), parse(other));
+        let names: BTreeSet<&String> = there.keys().chain(here.keys()).collect();
+        let differing: Vec<&str> =
+            names.into_iter().filter(|&name| there.get(name) != here.get(name)).map(String::as_str).collect();
+        format!("with other options: {}", differing.join(", "))
+    }
+}
+
+fn other_run(folder: &Path, difference: &str) -> Error {
+    Error::Usage(format!(
+        "{}: this folder holds another run ({difference}); give another folder, or remove this one",
+        folder.display()
+    ))
 }
 
 fn broken(path: &Path, error: &std::io::Error) -> Error {

@@ -9,6 +9,8 @@
 //! | [`cell`] | one method on one split |
 //! | [`journal`] | finished cells on disk, so that a stopped run goes on |
 //! | [`run`](mod@run) | all cells, on all cores |
+//! | [`progress`] | how far a run is, and how long it will take |
+//! | [`summary`] | from cells to the rows of the table and to who was taken for whom |
 //! | [`study`] | what a run leaves behind |
 //! | [`output`] | tables and files |
 //! | [`figures`] | static figures, one file each |
@@ -26,15 +28,18 @@ mod names;
 pub mod output;
 mod palette;
 pub mod params;
+pub mod progress;
 pub mod protocol;
 pub mod report;
 pub mod run;
 pub mod space;
 pub mod study;
+pub mod summary;
 pub mod tune;
 
 pub use error::{Error, Result};
+pub use progress::{Left, Progress, Status};
 pub use protocol::{MetricChoice, Protocol, Set, TuneOptions};
-pub use run::{Progress, run};
+pub use run::run;
 pub use study::Study;
 pub use tune::{Tuned, tune};

@@ -48,7 +48,13 @@ pub(crate) fn escaped(text: &str) -> String {
 /// What a set and training size are called in titles.
 pub(crate) fn setting(data: &str, train_per_class: usize) -> String {
     let samples = if train_per_class == 1 { "sample" } else { "samples" };
-    format!("{}, {train_per_class} training {samples} a class", shown(data, 28))
+    format!("{}, {train_per_class} training {samples} per class", shown(data, 28))
+}
+
+/// Which split a picture was learned from, as `splits.csv` counts.
+pub(crate) fn split(showcase: &Showcase) -> String {
+    let Showcase { train_per_class, repeat, .. } = showcase;
+    format!("learned from the split of repeat {repeat}, {train_per_class} per class")
 }
 
 /// The variable's name, its place in the image, or its number from 1.

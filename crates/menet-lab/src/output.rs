@@ -11,74 +11,8 @@ use crate::error::{Error, Result};
 use crate::journal::Fingerprint;
 use crate::params::fields;
 use crate::protocol::{Protocol, Set};
-use crate::study::{ChoiceRow, Study, SummaryRow};
-use crate::tune::{Tuned, deviation};
-
-/// One row a set, training size and method, in the order of the table.
-pub fn summarize(protocol: &Protocol, cells: &[Cell]) -> Vec<SummaryRow> {
-    let mut rows: Vec<SummaryRow> = Vec::new();
-    for cell in cells {
-        let place = &cell.place;
-        if rows.iter().any(|row| place.is_repeat_of(&row.data, row.train_per_class, &row.method)) {
-            continue;
-        }
-        let repeats: Vec<&Cell> = cells
-            .iter()
-            .filter(|other| other.place.is_repeat_of(&place.data, place.train_per_class, &place.method))
-            .filter(|cell| cell.failed.is_none())
-            .collect();
-        let found = if protocol.tune.is_some() { at_choice(&repeats) } else { at_best(&repeats) };
-        let Some((dimension, rates)) = found else { continue };
-        rows.push(SummaryRow {
-            data: place.data.clone(),
-            train_per_class: place.train_per_class,
-            method: place.method.clone(),
-            rate: mean(&rates),
-            sd: deviation(&rates),
-            dimension,
-            seconds: mean(&repeats.iter().map(|cell| cell.seconds).collect::<Vec<_>>()),
-        });
-    }
-    rows
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
-}
-
-/// The dimension of the best mean rate, the lowest of equals, and the rates there.
-fn at_best(repeats: &[&Cell]) -> Option<(usize, Vec<f64>)> {
-    let first = repeats.first()?;
-    let at = |dimension: usize| -> Option<Vec<f64>> {
-        repeats.iter().map(|cell| rate_at(cell, dimension)).collect()
-    };
-    let candidates = first.rates.iter().filter_map(|&(dimension, _)| Some((dimension, at(dimension)?)));
-    candidates.reduce(|best, next| if mean(&next.1) > mean(&best.1) + 1e-9 { next } else { best })
-}
-
-/// The median of the dimensions chosen, and the rate of every repeat at its own.
-fn at_choice(repeats: &[&Cell]) -> Option<(usize, Vec<f64>)> {
-    let mut chosen: Vec<usize> = repeats
-        .iter()
-        .map(|cell| cell.chosen.as_ref().map(|choice| choice.dimension))
-        .collect::<Option<_>>()?;
-    let rates: Vec<f64> = repeats
-        .iter()
-        .zip(&chosen)
-        .map(|(cell, &dimension)| rate_up_to(cell, dimension))
-        .collect::<Option<_>>()?;
-    chosen.sort_unstable();
-    Some((*chosen.get(chosen.len().checked_sub(1)? / 2)?, rates))
-}
-
-fn rate_at(cell: &Cell, dimension: usize) -> Option<f64> {
-    cell.rates.iter().find(|&&(at, _)| at == dimension).map(|&(_, rate)| rate)
-}
-
-/// The rate at the largest dimension not above `dimension`: all training samples may give fewer axes than a fold did.
-fn rate_up_to(cell: &Cell, dimension: usize) -> Option<f64> {
-    cell.rates.iter().rev().find(|&&(at, _)| at <= dimension).map(|&(_, rate)| rate)
-}
+use crate::study::{ChoiceRow, Confusion, Study, SummaryRow};
+use crate::tune::Tuned;
 
 /// Writes the tables and the record.
 ///
@@ -102,18 +36,26 @@ pub fn write(study: &Study, protocol: &Protocol, sets: &[Set<'_>], folder: &Path
     )?;
     csv_rows(
         &folder.join("summary.csv"),
-        &header(&["data", "train_per_class", "method", "rate", "sd", "dimension", "seconds"]),
+        &header(&SummaryRow::COLUMNS),
         study.summary.iter().map(|row| {
             vec![
                 row.data.clone(),
                 row.train_per_class.to_string(),
                 row.method.clone(),
                 row.rate.to_string(),
-                row.sd.to_string(),
+                // An empty field is no number, for spreadsheets and data frames alike.
+                row.sd.map_or_else(String::new, |sd| sd.to_string()),
+                row.balanced.to_string(),
                 row.dimension.to_string(),
+                row.variables.to_string(),
                 row.seconds.to_string(),
             ]
         }),
+    )?;
+    csv_rows(
+        &folder.join("confusion.csv"),
+        &header(&["data", "train_per_class", "method", "class", "taken_for", "samples"]),
+        study.confusions.iter().flat_map(confusion_rows),
     )?;
     // One split at a time: of many large sets they would not fit in memory together.
     let of_split = |set: &Set<'_>, size: usize, repeat: usize| -> Vec<Vec<String>> {
@@ -163,28 +105,47 @@ pub fn run_toml(protocol: &Protocol, data: &[Fingerprint], command: &[String]) -
     ))
 }
 
-/// The table in the paper's layout: a row a set and training size, a column a method. A star marks a mean over fewer splits
-/// than were made, since the method failed on the others.
+/// Every pair of classes that was seen, the class itself for those that were recognised.
+fn confusion_rows(confusion: &Confusion) -> Vec<Vec<String>> {
+    let right = confusion.right().into_iter().enumerate().map(|(class, count)| (class, class, count));
+    let wrong = confusion.mistakes.iter().map(|&mistake| mistake.into());
+    let mut seen: Vec<(usize, usize, usize)> =
+        right.chain(wrong).filter(|&(_, _, count)| count > 0).collect();
+    seen.sort_unstable();
+    let row = |(class, taken_for, count): (usize, usize, usize)| {
+        let Confusion { data, train_per_class, method, classes, .. } = confusion;
+        let (class, taken_for) = (classes[class].clone(), classes[taken_for].clone());
+        vec![data.clone(), train_per_class.to_string(), method.clone(), class, taken_for, count.to_string()]
+    };
+    seen.into_iter().map(row).collect()
+}
+
+/// The table for a terminal: one line per set, training size and method. Where no row has a standard deviation there is no
+/// column for it. A star marks a mean over fewer splits than were made, since the method failed on the others.
 pub fn table(study: &Study, cells: &[Cell]) -> (Vec<String>, Vec<Vec<String>>) {
     let star = |row: &SummaryRow| {
         let same = |cell: &&Cell| cell.place.is_repeat_of(&row.data, row.train_per_class, &row.method);
         if cells.iter().filter(same).any(|cell| cell.failed.is_some()) { "*" } else { "" }
     };
-    let header = ["data".to_owned(), "train".to_owned()].into_iter().chain(study.methods.clone()).collect();
-    let mut keys: Vec<(&str, usize)> =
-        study.summary.iter().map(|row| (row.data.as_str(), row.train_per_class)).collect();
-    keys.dedup();
-    let rows = keys.into_iter().map(|(data, size)| {
-        let cell = |method: &String| {
-            study
-                .summary
-                .iter()
-                .find(|row| row.data == data && row.train_per_class == size && row.method == *method)
-                .map_or("-".to_owned(), |row| format!("{:.2}{} ({})", row.rate, star(row), row.dimension))
-        };
-        [data.to_owned(), size.to_string()].into_iter().chain(study.methods.iter().map(cell)).collect()
-    });
-    (header, rows.collect())
+    let spread = study.summary.iter().any(|row| row.sd.is_some());
+    let names = ["data", "train", "method", "rate", "sd", "balanced", "dimension", "variables"];
+    let kept = |cells: [String; 8]| -> Vec<String> {
+        let cells = cells.into_iter().enumerate();
+        cells.filter(|(k, _)| spread || names[*k] != "sd").map(|(_, cell)| cell).collect()
+    };
+    let line = |row: &SummaryRow| {
+        kept([
+            row.data.clone(),
+            row.train_per_class.to_string(),
+            row.method.clone(),
+            format!("{:.2}{}", row.rate, star(row)),
+            row.sd.map_or_else(|| "-".to_owned(), |sd| format!("{sd:.2}")),
+            format!("{:.2}", row.balanced),
+            row.dimension.to_string(),
+            format!("{:.0}", row.variables),
+        ])
+    };
+    (kept(names.map(str::to_owned)), study.summary.iter().map(line).collect())
 }
 
 /// Writes what tuning tried and chose: `trials.csv`, `params.toml` and the plot `tuning.svg`, `tuning.png`.

@@ -83,11 +83,11 @@ impl Default for TuneOptions {
 pub struct Protocol {
     /// Names of the methods, in the order of the table.
     pub methods: Vec<String>,
-    /// Numbers of training samples a class.
+    /// Numbers of training samples per class.
     pub train_per_class: Vec<usize>,
     /// Random splits of each.
     pub repeats: usize,
-    /// Dimensions to test at; empty = 1 to c−1.
+    /// Dimensions to test at; empty = those of [`default_dimensions`].
     pub dims: Vec<usize>,
     /// What everything drawn depends on.
     pub seed: u64,
@@ -101,6 +101,16 @@ pub struct Protocol {
     pub tune: Option<TuneOptions>,
     /// Parameters of the methods.
     pub params: MethodParams,
+}
+
+/// The largest dimension that is tested unless the user says otherwise.
+const MOST_DIMENSIONS: usize = 50;
+
+/// The dimensions to test at after learning from `samples` samples: 1 to `samples − 1`, at most 50. Methods that have fewer
+/// axes use those they have. With c−1, the limit of MEN and FLDA, methods that need more axes would look worse than they
+/// are.
+pub fn default_dimensions(samples: usize) -> Vec<usize> {
+    (1..=samples.saturating_sub(1).clamp(1, MOST_DIMENSIONS)).collect()
 }
 
 /// More splits than anyone waits for.
@@ -134,7 +144,7 @@ impl Protocol {
         if let Some(k) = (1..self.train_per_class.len())
             .find(|&k| self.train_per_class[..k].contains(&self.train_per_class[k]))
         {
-            return refuse(format!("{} training samples a class are given twice", self.train_per_class[k]));
+            return refuse(format!("{} training samples per class are given twice", self.train_per_class[k]));
         }
         if self.repeats == 0 || self.dims.contains(&0) || self.train_per_class.contains(&0) {
             return refuse("repeats, dimensions and training samples must be 1 or more".to_owned());
@@ -149,7 +159,7 @@ impl Protocol {
         }
         if self.tune.is_some() && self.train_per_class.iter().all(|&size| size < 3) {
             return refuse(
-                "tuning needs at least 3 training samples a class: one to test and two to learn from"
+                "tuning needs at least 3 training samples per class: one to test and two to learn from"
                     .to_owned(),
             );
         }
@@ -206,12 +216,28 @@ impl Protocol {
             .map_err(|source| Error::Method { context: set.name.clone(), source })
     }
 
-    /// The dimensions to test at for a set.
-    pub fn dims_for(&self, data: &Dataset<'_>) -> Vec<usize> {
-        let mut dims =
-            if self.dims.is_empty() { (1..data.classes().len()).collect() } else { self.dims.clone() };
+    /// The dimensions to test at after learning from so many samples of every class of a set.
+    pub fn dims_for(&self, data: &Dataset<'_>, train_per_class: usize) -> Vec<usize> {
+        let mut dims = if self.dims.is_empty() {
+            default_dimensions(train_per_class.saturating_mul(data.classes().len()))
+        } else {
+            self.dims.clone()
+        };
         dims.sort_unstable();
         dims.dedup();
         dims
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn default_dimensions_follow_the_number_of_training_samples() {
+        assert_eq!(default_dimensions(15), (1..=14).collect::<Vec<_>>());
+        assert_eq!(default_dimensions(200), (1..=50).collect::<Vec<_>>());
+        // Nothing can be learned from so few, but the list is never empty.
+        assert_eq!((default_dimensions(2), default_dimensions(0)), (vec![1], vec![1]));
     }
 }

@@ -4,32 +4,24 @@
 //! shared, and the numbers do not depend on how many workers there are.
 
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard};
+use std::time::Instant;
 
+use menet::Named;
 use menet::evaluate::{classes_of, scores, subset};
-use menet::{Monitor, Named};
 
-use crate::cell::{Cell, Choice, Place, evaluate};
+use crate::cell::{Cell, Choice, Outcome, Place, evaluate};
 use crate::error::{Error, Result};
 use crate::journal::{Fingerprint, Journal};
 use crate::params::overlay;
+use crate::progress::{Progress, Quiet, Steps, Tracker};
 use crate::protocol::{Protocol, Set};
 use crate::study::{ChoiceRow, ResultRow, Showcase, Study};
-use crate::{figures, output, report};
+use crate::{figures, output, report, summary};
 
-/// Watches a run.
-pub trait Progress: Monitor {
-    /// `done` of `total` cells are finished, `last` the latest.
-    fn cells(&self, done: usize, total: usize, last: &str);
-}
-
-impl Progress for () {
-    fn cells(&self, _done: usize, _total: usize, _last: &str) {}
-}
-
-/// Runs what is not finished in `folder`, and writes `results.csv`, `summary.csv`, `splits.csv`, `run.toml`, when tuned
-/// `choices.csv`, the figures and `report.html` there.
+/// Runs what is not finished in `folder`, and writes `results.csv`, `summary.csv`, `confusion.csv`, `splits.csv`, `run.toml`,
+/// when tuned `choices.csv`, the figures and `report.html` there. A run with fewer repeats in the same folder is extended.
 ///
 /// `command` is what the user typed, for the record.
 ///
@@ -72,17 +64,20 @@ pub fn run(
         tuned: protocol.tune.is_some(),
         metric: protocol.metric.name().to_owned(),
         methods: protocol.methods.clone(),
-        summary: output::summarize(protocol, &cells),
+        summary: summary::summarize(protocol, &cells),
+        confusions: summary::confusions(protocol, &cells, &sets),
         results: results(&cells),
         choices: choices(&cells),
         run: run_toml,
         showcases: Vec::new(),
     };
     output::write(&study, protocol, &sets, folder)?;
+    let mut steps = Steps::new(progress, sets.len() * protocol.methods.len());
     for set in &sets {
-        study.showcases.push(showcase(protocol, set, &cells, progress)?);
+        study.showcases.push(showcase(protocol, set, &cells, progress, &mut steps)?);
     }
-    figures::write_all(&study, folder)?;
+    figures::write_all(&study, folder, progress)?;
+    Steps::new(progress, 1).next("writing the report".to_owned());
     let page = report::html(&study)?;
     menet_io::atomic::write(&folder.join("report.html"), |out| out.write_all(page.as_bytes()))?;
     Ok((study, cells))
@@ -113,9 +108,10 @@ fn complete(
 ) -> Result<()> {
     let open: Vec<&(&Set<'_>, Place)> =
         places.iter().filter(|(_, place)| journal.find(place).is_none()).collect();
-    let (total, next, broken) = (places.len(), AtomicUsize::new(0), AtomicBool::new(false));
-    let done = AtomicUsize::new(total - open.len());
-    let journal = Mutex::new(journal);
+    let (next, broken) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let workers = rayon::current_num_threads().min(open.len());
+    let tracker = Tracker::new(open.iter().map(|(_, place)| place), places.len() - open.len(), workers);
+    let (journal, tracker) = (Mutex::new(journal), Mutex::new(tracker));
     let work = || -> Result<()> {
         while let Some((set, place)) = open.get(next.fetch_add(1, Ordering::Relaxed)) {
             if broken.load(Ordering::Relaxed) {
@@ -125,14 +121,13 @@ fn complete(
                 let source = menet::Error::Stopped { stage: menet::Stage::Preprocess };
                 return Err(Error::Method { context: place.to_string(), source });
             }
+            note(&tracker, progress, |tracker, at| tracker.begin(place, at));
             let cell = evaluate(protocol, set, place, &Quiet(progress))?;
-            let mut journal = journal.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-            journal.add(cell)?;
-            progress.cells(done.fetch_add(1, Ordering::Relaxed) + 1, total, &place.to_string());
+            locked(&journal).add(cell)?;
+            note(&tracker, progress, |tracker, at| tracker.finish(place, at));
         }
         Ok(())
     };
-    let workers = rayon::current_num_threads().min(open.len());
     let outcomes: Vec<Result<()>> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..workers)
             .map(|_| {
@@ -171,25 +166,30 @@ impl Drop for Alarm<'_> {
     }
 }
 
-/// Stops when asked, but does not show the stages of many fits at once.
-struct Quiet<'a>(&'a dyn Progress);
+/// What a worker that panicked left is whole: every change is one call.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
 
-impl Monitor for Quiet<'_> {
-    fn stop(&self) -> bool {
-        self.0.stop()
-    }
+/// Tells the tracker what happened, and the user where the run is. While the lock is held no other worker can tell of an
+/// older state later.
+fn note(tracker: &Mutex<Tracker>, progress: &dyn Progress, event: impl Fn(&mut Tracker, Instant)) {
+    let mut tracker = locked(tracker);
+    let now = Instant::now();
+    event(&mut tracker, now);
+    progress.status(tracker.status(now));
 }
 
 fn results(cells: &[Cell]) -> Vec<ResultRow> {
-    let row = |cell: &Cell, &(dimension, rate): &(usize, f64)| ResultRow {
+    let row = |cell: &Cell, outcome: &Outcome| ResultRow {
         data: cell.place.data.clone(),
         train_per_class: cell.place.train_per_class,
         method: cell.place.method.clone(),
         repeat: cell.place.repeat,
-        dimension,
-        rate,
+        dimension: outcome.dimension,
+        rate: outcome.rate,
     };
-    cells.iter().flat_map(|cell| cell.rates.iter().map(move |rate| row(cell, rate))).collect()
+    cells.iter().flat_map(|cell| cell.outcomes.iter().map(move |outcome| row(cell, outcome))).collect()
 }
 
 fn choices(cells: &[Cell]) -> Vec<ChoiceRow> {
@@ -213,18 +213,31 @@ fn choices(cells: &[Cell]) -> Vec<ChoiceRow> {
 /// How many samples of how many classes are shown.
 const SHOWN: (usize, usize) = (8, 5);
 
+/// The repeat whose split is shown.
+const SHOWN_REPEAT: usize = 0;
+
 /// What every method learned from the first split of a set at its first training size.
-fn showcase(protocol: &Protocol, set: &Set<'_>, cells: &[Cell], monitor: &dyn Progress) -> Result<Showcase> {
+fn showcase(
+    protocol: &Protocol,
+    set: &Set<'_>,
+    cells: &[Cell],
+    monitor: &dyn Progress,
+    steps: &mut Steps<'_>,
+) -> Result<Showcase> {
     let size = protocol.train_per_class[0];
-    let split = protocol.split(set, size, 0)?;
+    let split = protocol.split(set, size, SHOWN_REPEAT)?;
     let (train, test) = (subset(&set.data, &split.train)?, subset(&set.data, &split.test)?);
-    let dims = protocol.dims_for(&set.data);
+    let dims = protocol.dims_for(&set.data, size);
     let first = |method: &str| {
-        cells.iter().find(|cell| cell.place.is_repeat_of(&set.name, size, method) && cell.place.repeat == 0)
+        let shown = |cell: &&Cell| {
+            cell.place.is_repeat_of(&set.name, size, method) && cell.place.repeat == SHOWN_REPEAT
+        };
+        cells.iter().find(shown)
     };
     let mut showcase = Showcase {
         data: set.name.clone(),
         train_per_class: size,
+        repeat: SHOWN_REPEAT,
         image_shape: set.data.image_shape(),
         feature_names: set.data.feature_names().map(<[String]>::to_vec),
         samples: samples(set)?,
@@ -233,6 +246,7 @@ fn showcase(protocol: &Protocol, set: &Set<'_>, cells: &[Cell], monitor: &dyn Pr
         rates_by_nonzeros: Vec::new(),
     };
     for name in &protocol.methods {
+        steps.next(format!("{name} for the figures, {}", set.name));
         let Some(cell) = first(name).filter(|cell| cell.failed.is_none()) else { continue };
         let mut method = protocol.params.method(name)?;
         if let Some(choice) = &cell.chosen {

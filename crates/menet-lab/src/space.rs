@@ -45,7 +45,7 @@ fn neighbours(name: &'static str, own: usize, most: usize) -> Axis {
 
 /// The numbers of variables at which paths are read, up to `most`.
 pub fn sparsities(most: usize) -> Vec<usize> {
-    let grid = [5, 10, 15, 20, 30, 40, 60, 80, 100, 130, 160, 200, 250, 300, 400, 500];
+    let grid = [1, 2, 3, 5, 10, 15, 20, 30, 40, 60, 80, 100, 130, 160, 200, 250, 300, 400, 500];
     let mut sizes: Vec<usize> = grid.into_iter().filter(|&k| k < most).collect();
     sizes.push(most);
     sizes
@@ -68,7 +68,8 @@ pub fn default_space(method: &Method, data: &Dataset<'_>, folds: usize) -> Vec<A
     let any = || wholes("k", &[1, 2, 3, 5, 10]);
     let ridge = || floats("ridge", &[0.01, 0.03, 0.1, 0.3, 1.0, 3.0]);
     // Every sparsity is a fit of its own for sparse PCA.
-    let coarse: Vec<usize> = [10, 20, 50, 100, 200].into_iter().filter(|&k| k <= variables).collect();
+    let coarse: Vec<usize> =
+        [1, 2, 3, 5, 10, 20, 50, 100, 200].into_iter().filter(|&k| k <= variables).collect();
     match method {
         Method::Men(men) => vec![
             floats("target_shrinkage", &[0.03, 0.1, 0.3, 1.0, 3.0, 10.0]),

@@ -1,5 +1,6 @@
 //! What a run of the protocol leaves behind, and all that figures and report need.
 
+use menet::evaluate::{Mistake, balanced_rate};
 use menet::{Men, Projection};
 
 /// The rate of one method on one split at one dimension: a row of `results.csv`.
@@ -7,7 +8,7 @@ use menet::{Men, Projection};
 pub struct ResultRow {
     /// The data set.
     pub data: String,
-    /// Training samples a class.
+    /// Training samples per class.
     pub train_per_class: usize,
     /// The method.
     pub method: String,
@@ -24,18 +25,28 @@ pub struct ResultRow {
 pub struct SummaryRow {
     /// The data set.
     pub data: String,
-    /// Training samples a class.
+    /// Training samples per class.
     pub train_per_class: usize,
     /// The method.
     pub method: String,
     /// Mean rate over the repeats, in percent: the best over dimensions or, tuned, at the dimension chosen.
     pub rate: f64,
-    /// Its standard deviation over the repeats.
-    pub sd: f64,
+    /// Its standard deviation over the repeats; none where there is only one.
+    pub sd: Option<f64>,
+    /// The mean over classes of the percentage recognised, where every class counts alike.
+    pub balanced: f64,
     /// The dimension; tuned, the median of those chosen.
     pub dimension: usize,
+    /// How many variables the axes use together, each counted once; the mean over the repeats.
+    pub variables: f64,
     /// Mean seconds of fit, projection and classification.
     pub seconds: f64,
+}
+
+impl SummaryRow {
+    /// The names of the columns of `summary.csv`.
+    pub const COLUMNS: [&str; 9] =
+        ["data", "train_per_class", "method", "rate", "sd", "balanced", "dimension", "variables", "seconds"];
 }
 
 /// What tuning chose in one training half: a row of `choices.csv`.
@@ -43,7 +54,7 @@ pub struct SummaryRow {
 pub struct ChoiceRow {
     /// The data set.
     pub data: String,
-    /// Training samples a class.
+    /// Training samples per class.
     pub train_per_class: usize,
     /// The method.
     pub method: String,
@@ -79,6 +90,46 @@ impl ChoiceRow {
     }
 }
 
+/// Who was taken for whom at the reported dimension, over all test samples of all repeats.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Confusion {
+    /// The data set.
+    pub data: String,
+    /// Training samples per class.
+    pub train_per_class: usize,
+    /// The method.
+    pub method: String,
+    /// The names of the classes.
+    pub classes: Vec<String>,
+    /// How many samples of every class were tested.
+    pub tested: Vec<usize>,
+    /// Those that were not recognised, by class and then by the class they were given.
+    pub mistakes: Vec<Mistake>,
+}
+
+impl Confusion {
+    /// How many samples of every class were recognised.
+    pub fn right(&self) -> Vec<usize> {
+        let mut right = self.tested.clone();
+        for mistake in &self.mistakes {
+            right[mistake.class] = right[mistake.class].saturating_sub(mistake.count);
+        }
+        right
+    }
+
+    /// The percentage of every class that was recognised; none where a class was not tested.
+    pub fn recalls(&self) -> Vec<Option<f64>> {
+        let percent =
+            |(right, &tested): (usize, &usize)| (tested > 0).then(|| 100.0 * right as f64 / tested as f64);
+        self.right().into_iter().zip(&self.tested).map(percent).collect()
+    }
+
+    /// The mean of [`Self::recalls`].
+    pub fn balanced(&self) -> Option<f64> {
+        balanced_rate(&self.tested, &self.mistakes)
+    }
+}
+
 /// Everything a report shows.
 #[derive(Debug, Clone)]
 pub struct Study {
@@ -90,6 +141,8 @@ pub struct Study {
     pub methods: Vec<String>,
     /// The table.
     pub summary: Vec<SummaryRow>,
+    /// Who was taken for whom, one for every row of the table.
+    pub confusions: Vec<Confusion>,
     /// What it was made from.
     pub results: Vec<ResultRow>,
     /// What tuning chose; empty without tuning.
@@ -105,13 +158,15 @@ pub struct Study {
 pub struct Showcase {
     /// The data set.
     pub data: String,
-    /// Training samples a class.
+    /// Training samples per class.
     pub train_per_class: usize,
+    /// The repeat, from 0, whose split it was learned from.
+    pub repeat: usize,
     /// Height and width, if the samples are images.
     pub image_shape: Option<(usize, usize)>,
     /// Names of the variables, if there are any.
     pub feature_names: Option<Vec<String>>,
-    /// A few samples with their class: several of each of the first classes, class by class.
+    /// A few samples with their class: the first of each of the first classes, class by class, whatever the split.
     pub samples: Vec<(String, Vec<f64>)>,
     /// The projection every method learned.
     pub bases: Vec<(String, Projection)>,

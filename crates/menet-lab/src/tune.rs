@@ -2,7 +2,7 @@
 //!
 //! The search begins at the method's own parameters and walks: one parameter after the other, from the most to the least
 //! important, is moved a step up or down its list of values ([`crate::space`]), and stays where that is worth it. It ends
-//! where no step is, or at the budget. One fit a fold serves every dimension and, for methods with paths, every sparsity and
+//! where no step is, or at the budget. One fit per fold serves every dimension and, for methods with paths, every sparsity and
 //! every metric, so those are compared in full for every setting tried.
 //!
 //! Rates of small sets are coarse: a sample more or less right is often the whole difference between two settings, and the
@@ -14,10 +14,13 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 use menet::classify::Metric;
 use menet::evaluate::{Score, Split, classes_of, generator, scores, stratified_folds, subset};
-use menet::{Dataset, Method, Monitor};
+use menet::sparse::SparseVector;
+use menet::{Dataset, Method};
 use rayon::prelude::*;
 use toml::{Table, Value};
 
@@ -25,6 +28,7 @@ use crate::cell::out_of_reach;
 use crate::curves::mean_and_sd;
 use crate::error::{Error, Result};
 use crate::params::{fields, overlay};
+use crate::progress::{Left, Progress, Quiet, Status, proportional};
 use crate::protocol::{FOLDS, MetricChoice, TuneOptions};
 use crate::space::{Axis, default_space, largest_support, sparsities};
 
@@ -84,7 +88,7 @@ pub struct Tuned {
 /// Searches the parameters of `method` on `data`, which must be training samples only.
 ///
 /// # Errors
-/// When no setting can be fitted, or `monitor` asks to stop.
+/// When no setting can be fitted, or `progress` asks to stop.
 pub fn tune(
     method: &Method,
     data: &Dataset<'_>,
@@ -92,7 +96,7 @@ pub fn tune(
     metric: MetricChoice,
     options: &TuneOptions,
     seed: u64,
-    monitor: &dyn Monitor,
+    progress: &dyn Progress,
 ) -> Result<Tuned> {
     if data.classes().len() < 2 {
         return Err(menet::Error::Classes { found: data.classes().len(), samples: data.samples() }.into());
@@ -106,7 +110,9 @@ pub fn tune(
         metrics: metric.metrics(),
         folds: &folds,
         most: most_variables(method, data.variables())?,
-        monitor,
+        progress,
+        budget: options.budget,
+        began: Instant::now(),
         tried: Vec::new(),
         trials: Vec::new(),
         fits: 0,
@@ -115,7 +121,7 @@ pub fn tune(
     };
     let mut best: Option<usize> = None;
     for &metric in metric.metrics() {
-        let found = search.walk(&space, metric, options.budget)?;
+        let found = search.walk(&space, metric)?;
         let right = |at: usize| search.trials[at].score.right;
         best = match (best, found) {
             (Some(best), Some(found)) if right(found) > right(best) => Some(found),
@@ -128,7 +134,7 @@ pub fn tune(
     let Some(best) = best.map(|at| search.trials[at].clone()) else {
         return Err(match search.last_error {
             _ if search.fits == 0 => Error::Usage(format!(
-                "the budget is {} fits, but one setting takes {}, one a fold",
+                "the budget is {} fits, but one setting takes {}, one per fold",
                 options.budget,
                 folds.len()
             )),
@@ -152,6 +158,9 @@ pub fn tune(
 /// setting is better is plain, and two hundred turns for each would take hours.
 const SPCA_TURNS: usize = 5;
 
+/// Where the search for its number of variables begins unless the user says otherwise, whatever its default is.
+const SPCA_START: usize = 100;
+
 /// The method as it is fitted during the search: where paths hold every sparsity, with the largest.
 fn for_search(method: &Method, variables: usize) -> Result<Method> {
     let number = |name: &str, value: usize| (name.to_owned(), Value::Integer(value as i64));
@@ -159,7 +168,7 @@ fn for_search(method: &Method, variables: usize) -> Result<Method> {
         // The number of variables is a step of the search, so it must be a number.
         Method::Spca(spca) => [
             number("iterations", SPCA_TURNS.min(spca.iterations)),
-            number("nonzeros", spca.nonzeros.unwrap_or(100).min(variables)),
+            number("nonzeros", spca.nonzeros.unwrap_or(SPCA_START).min(variables)),
         ]
         .into_iter()
         .collect(),
@@ -190,7 +199,10 @@ struct Search<'a> {
     folds: &'a [Split],
     /// The most variables an axis is tried with, for methods with paths.
     most: usize,
-    monitor: &'a dyn Monitor,
+    progress: &'a dyn Progress,
+    /// The most fits there may be.
+    budget: usize,
+    began: Instant,
     /// Settings tried, with the places of their trials.
     tried: Vec<(Table, Range<usize>)>,
     trials: Vec<Trial>,
@@ -205,13 +217,13 @@ const WORTH: f64 = 0.01;
 
 impl Search<'_> {
     /// Coordinate search from the method's own parameters, by the merit under one metric: the place of the best trial found.
-    fn walk(&mut self, space: &[Axis], metric: Metric, budget: usize) -> Result<Option<usize>> {
+    fn walk(&mut self, space: &[Axis], metric: Metric) -> Result<Option<usize>> {
         let own = fields(&self.base)?;
         let mut current: Table = space
             .iter()
             .filter_map(|axis| Some((axis.name.to_owned(), own.get(axis.name)?.clone())))
             .collect();
-        let Some(mut best) = self.attempt(&current, metric, budget)? else { return Ok(None) };
+        let Some(mut best) = self.attempt(&current, metric, "the first setting")? else { return Ok(None) };
         loop {
             let before = best;
             for axis in space {
@@ -219,7 +231,9 @@ impl Search<'_> {
                 for up in [true, false] {
                     let mut moved = false;
                     while let Some(next) = step(&current, axis, up) {
-                        let Some(found) = self.attempt(&next, metric, budget)? else { break };
+                        let value = next.get(axis.name).map_or("default".to_owned(), Value::to_string);
+                        let what = format!("{} = {value}", axis.name);
+                        let Some(found) = self.attempt(&next, metric, &what)? else { break };
                         if self.trials[found].merit <= self.trials[best].merit + WORTH {
                             break;
                         }
@@ -238,26 +252,32 @@ impl Search<'_> {
 
     /// The place of the best trial of a setting under a metric, fitted if it is new and the budget allows; none if not, or it
     /// fails.
-    fn attempt(&mut self, setting: &Table, metric: Metric, budget: usize) -> Result<Option<usize>> {
+    fn attempt(&mut self, setting: &Table, metric: Metric, what: &str) -> Result<Option<usize>> {
         let known = self.tried.iter().find(|(tried, _)| tried == setting).map(|(_, places)| places.clone());
         let places = match known {
             Some(places) => places,
-            None if self.fits + self.folds.len() > budget => return Ok(None),
-            None => self.fit(setting)?,
+            None if self.fits + self.folds.len() > self.budget => return Ok(None),
+            None => self.fit(setting, what)?,
         };
         let of_metric = places.filter(|&at| self.trials[at].metric == metric);
         Ok(of_metric.reduce(|a, b| if self.trials[b].merit > self.trials[a].merit { b } else { a }))
     }
 
-    /// Fits a setting on every fold: the places of its trials.
-    fn fit(&mut self, setting: &Table) -> Result<Range<usize>> {
-        if self.monitor.stop() {
+    /// Fits a setting on every fold: the places of its trials. `what` tells the user how it differs from the last.
+    fn fit(&mut self, setting: &Table, what: &str) -> Result<Range<usize>> {
+        if self.progress.stop() {
             return Err(menet::Error::Stopped { stage: menet::Stage::Preprocess }.into());
         }
         let method = overlay(&self.base, setting)?;
+        let finished = AtomicUsize::new(self.fits);
+        self.tell(what, self.fits);
+        let of_fold = |fold: &Split| {
+            let cells = self.cells(&method, fold);
+            self.tell(what, finished.fetch_add(1, Ordering::Relaxed) + 1);
+            cells
+        };
+        let found: menet::Result<Vec<FoldCells>> = self.folds.par_iter().map(of_fold).collect();
         self.fits += self.folds.len();
-        let found: menet::Result<Vec<FoldCells>> =
-            self.folds.par_iter().map(|fold| self.cells(&method, fold)).collect();
         let start = self.trials.len();
         match found {
             Ok(folds) => self.record(setting, &folds),
@@ -270,19 +290,28 @@ impl Search<'_> {
         Ok(places)
     }
 
+    /// Tells what is tried now, and how many fits are finished. The search may end before the budget does.
+    fn tell(&self, what: &str, finished: usize) {
+        let left = proportional(self.began.elapsed(), finished, self.budget).map(Left::AtMost);
+        let now = format!("trying {what}");
+        self.progress.status(Status { now, done: finished, total: self.budget, left });
+    }
+
     /// Everything one fit says about its fold.
     fn cells(&self, method: &Method, fold: &Split) -> menet::Result<FoldCells> {
         let train = subset(self.data, &fold.train)?;
         let test = subset(self.data, &fold.test)?;
         let most = self.dims.iter().copied().max();
-        let reduced = method.reducer().fit(&train, most, self.monitor)?;
+        let reduced = method.reducer().fit(&train, most, &Quiet(self.progress))?;
         let reached = reduced.projection.components();
         let (known, asked) = (classes_of(self.data, &fold.train), classes_of(self.data, &fold.test));
         let sizes: Vec<Option<usize>> = if has_paths(method) {
-            sparsities(self.most).into_iter().map(Some).collect()
+            let used = reduced.projection.axes().iter().map(SparseVector::nonzeros).max().unwrap_or(0);
+            up_to(sparsities(self.most), used).into_iter().map(Some).collect()
         } else {
             vec![None]
         };
+        let most_size = sizes.last().copied().flatten();
         let mut cells = Vec::new();
         for nonzeros in sizes {
             let projection = match nonzeros {
@@ -303,18 +332,16 @@ impl Search<'_> {
                 }));
             }
         }
-        Ok(FoldCells { cells, reached })
+        Ok(FoldCells { cells, reached, most_size })
     }
 
     /// Adds up the folds; what is missing in one is left out.
     fn record(&mut self, setting: &Table, folds: &[FoldCells]) {
         let start = self.trials.len();
         self.reached = folds.iter().map(|fold| fold.reached).fold(self.reached, usize::max);
-        for first in &folds[0].cells {
-            let same: Vec<Score> = folds
-                .iter()
-                .filter_map(|fold| fold.cells.iter().find(|cell| cell.is_for(first)).map(|cell| cell.score))
-                .collect();
+        let Some(richest) = folds.iter().rev().max_by_key(|fold| fold.most_size) else { return };
+        for first in &richest.cells {
+            let same: Vec<Score> = folds.iter().filter_map(|fold| fold.score_like(first)).collect();
             if same.len() < folds.len() {
                 continue;
             }
@@ -385,6 +412,27 @@ struct FoldCells {
     cells: Vec<Cell>,
     /// The dimension of its fit.
     reached: usize,
+    /// The largest number of variables its cells are for, for methods with paths: more would be the same model.
+    most_size: Option<usize>,
+}
+
+impl FoldCells {
+    /// The score at the place of another fold's cell.
+    fn score_like(&self, other: &Cell) -> Option<Score> {
+        let nonzeros = other.nonzeros.min(self.most_size);
+        let place = (nonzeros, other.dimension, other.metric);
+        self.cells
+            .iter()
+            .find(|cell| (cell.nonzeros, cell.dimension, cell.metric) == place)
+            .map(|cell| cell.score)
+    }
+}
+
+/// The sizes up to the first that is not below `used`: a path that ends with so many variables holds no larger model.
+fn up_to(mut sizes: Vec<usize>, used: usize) -> Vec<usize> {
+    let enough = sizes.iter().position(|&k| k >= used).map_or(sizes.len(), |at| at + 1);
+    sizes.truncate(enough);
+    sizes
 }
 
 /// What one fold says of one sparsity, dimension and metric.
@@ -393,12 +441,6 @@ struct Cell {
     dimension: usize,
     metric: Metric,
     score: Score,
-}
-
-impl Cell {
-    fn is_for(&self, other: &Cell) -> bool {
-        (self.nonzeros, self.dimension, self.metric) == (other.nonzeros, other.dimension, other.metric)
-    }
 }
 
 /// The setting with one parameter moved a step along its values; none at the end.
@@ -428,4 +470,31 @@ fn step(setting: &Table, axis: &Axis, up: bool) -> Option<Table> {
 /// The standard deviation with n−1; 0 of fewer than two.
 pub(crate) fn deviation(values: &[f64]) -> f64 {
     mean_and_sd(values).1.unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_begin_at_one_and_end_where_the_path_does() {
+        assert_eq!(sparsities(12), [1, 2, 3, 5, 10, 12]);
+        assert_eq!((sparsities(1), sparsities(2)), (vec![1], vec![1, 2]));
+        assert_eq!(up_to(sparsities(200), 7), [1, 2, 3, 5, 10]);
+        assert_eq!(up_to(sparsities(200), 10), [1, 2, 3, 5, 10]);
+        assert_eq!(up_to(sparsities(12), 30), sparsities(12));
+    }
+
+    #[test]
+    fn a_fold_whose_path_ended_earlier_answers_with_its_last_model() {
+        let cell = |nonzeros, right| Cell {
+            nonzeros: Some(nonzeros),
+            dimension: 1,
+            metric: Metric::Euclidean,
+            score: Score { right, tested: 9, margin: 0.0 },
+        };
+        let fold = FoldCells { cells: vec![cell(1, 3), cell(2, 5)], reached: 1, most_size: Some(2) };
+        let right = |k| fold.score_like(&cell(k, 0)).map(|score| score.right);
+        assert_eq!((right(1), right(2), right(5)), (Some(3), Some(5), Some(5)));
+    }
 }

@@ -1,5 +1,6 @@
 //! The protocol: what is drawn, what is kept, and that a stopped run goes on as if nothing had happened.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -7,7 +8,9 @@ use faer::Mat;
 use menet::{Dataset, Method, Monitor};
 use menet_lab::cell::Cell;
 use menet_lab::params::MethodParams;
-use menet_lab::{Error, MetricChoice, Progress, Protocol, Set, Study, TuneOptions, journal, run, tune};
+use menet_lab::{
+    Error, MetricChoice, Progress, Protocol, Set, Status, Study, TuneOptions, journal, run, tune,
+};
 use rand::{RngExt, SeedableRng};
 
 /// Classes about their centres, the last of fewer samples.
@@ -73,7 +76,7 @@ fn results_have_every_cell_and_no_dimension_beyond_a_methods_limit() {
         let best = (1..=6).map(at).filter(|x| x.len() == 3).map(|x| mean(&x)).fold(0.0, f64::max);
         assert!((row.rate - best).abs() < 1e-9 && (mean(&at(row.dimension)) - best).abs() < 1e-9);
         let squares: f64 = at(row.dimension).iter().map(|x| (x - best).powi(2)).sum();
-        assert!((row.sd - (squares / 2.0).sqrt()).abs() < 1e-9 && row.seconds > 0.0);
+        assert!((row.sd.unwrap() - (squares / 2.0).sqrt()).abs() < 1e-9 && row.seconds > 0.0);
     }
     assert!(dir.path().join("report.html").is_file() && dir.path().join("figures").is_dir());
     // What is recorded of the run gives its parameters back.
@@ -91,8 +94,8 @@ impl Monitor for After {
 }
 
 impl Progress for After {
-    fn cells(&self, _done: usize, _total: usize, _last: &str) {
-        self.1.fetch_add(1, Ordering::Relaxed);
+    fn status(&self, status: Status) {
+        self.1.fetch_max(status.done, Ordering::Relaxed);
     }
 }
 
@@ -116,6 +119,137 @@ fn a_stopped_run_goes_on_to_the_same_results() {
         assert_eq!(file(whole.path(), name), file(stopped.path(), name), "{name}");
     }
     assert!(file(stopped.path(), journal::NAME).starts_with(&cells), "what was finished is not done again");
+}
+
+/// Every file of a run but for what holds seconds, with the seconds cut out where they stand in a column.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut out = BTreeMap::new();
+    for name in ["results.csv", "splits.csv", "confusion.csv", "choices.csv", "run.toml"] {
+        if let Ok(bytes) = std::fs::read(folder.join(name)) {
+            out.insert(name.to_owned(), bytes);
+        }
+    }
+    let summary = file(folder, "summary.csv");
+    let without: Vec<&str> = summary.lines().map(|line| line.rsplit_once(',').unwrap().0).collect();
+    out.insert("summary.csv".to_owned(), without.join("\n").into_bytes());
+    for entry in std::fs::read_dir(folder.join("figures")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        out.insert(name, std::fs::read(path).unwrap());
+    }
+    // The seconds in the report are a table of their own, folded.
+    let report = file(folder, "report.html");
+    let (head, rest) = report.split_once("<summary>Seconds</summary>").unwrap();
+    let (_, tail) = rest.split_once("</details>").unwrap();
+    out.insert("report.html".to_owned(), [head, tail].concat().into_bytes());
+    out
+}
+
+/// The names of the files that are not the same in two folders.
+fn differing(a: &Path, b: &Path) -> Vec<String> {
+    let (a, b) = (files(a), files(b));
+    let names: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+    names.into_iter().filter(|&name| a.get(name) != b.get(name)).cloned().collect()
+}
+
+#[test]
+fn raising_the_repeats_gives_what_a_run_at_once_gives() {
+    let (at_once, extended) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let set = set(5);
+    for tune in [None, Some(TuneOptions { budget: 10, ..TuneOptions::default() })] {
+        let of = |repeats| Protocol {
+            repeats,
+            tune: tune.clone(),
+            methods: vec!["men".to_owned(), "pca".to_owned()],
+            train_per_class: vec![3],
+            ..protocol()
+        };
+        let name = if tune.is_some() { "tuned" } else { "plain" };
+        let (whole, part) = (at_once.path().join(name), extended.path().join(name));
+        go(&of(4), &set, &whole);
+        let (study, _) = go(&of(1), &set, &part);
+        // One repeat has no standard deviation, in no file.
+        assert!(study.summary.iter().all(|row| row.sd.is_none()));
+        assert!(file(&part, "summary.csv").lines().skip(1).all(|line| line.split(',').nth(4) == Some("")));
+        // The scripts behind the markup know these words for other reasons.
+        let page = file(&part, "report.html");
+        let page = page.split_once("<script").unwrap().0;
+        assert!(!page.contains("NaN") && !page.contains('±'));
+        go(&of(2), &set, &part);
+        let before = file(&part, journal::NAME);
+        // Stopped in between, as by a kill: the tables are those of two repeats until the new ones are there.
+        let tables = file(&part, "results.csv");
+        let error =
+            run(&of(4), std::slice::from_ref(&set), &part, &[], &After(5, AtomicUsize::new(0))).unwrap_err();
+        assert!(matches!(error, Error::Method { source: menet::Error::Stopped { .. }, .. }), "{error}");
+        assert_eq!(tables, file(&part, "results.csv"));
+        go(&of(4), &set, &part);
+        assert_eq!(differing(&whole, &part), [""; 0], "{name}");
+        let journal = file(&part, journal::NAME);
+        assert!(journal.starts_with(&before), "what was finished is not done again");
+        assert_eq!(journal.lines().count(), 1 + 2 * 4, "and nothing twice");
+        // Fewer would leave out finished work.
+        let message = run(&of(3), std::slice::from_ref(&set), &part, &[], &()).unwrap_err().to_string();
+        for word in ["--repeats 3", "4 repeats", "--repeats 4 or more", "another folder"] {
+            assert!(message.contains(word), "{message}");
+        }
+        assert_eq!(differing(&whole, &part), [""; 0], "a refusal changes nothing");
+    }
+}
+
+#[test]
+fn a_folder_of_an_older_format_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let (protocol, set) = (protocol(), set(3));
+    let header = r#"{"menet":"0.1.0","protocol":"methods = []\nrepeats = 3\n","data":[]}"#;
+    let cell = r#"{"place":{"data":"clusters","train_per_class":3,"repeat":0,"method":"men"},"rates":[[1,50.0]],"seconds":0.1,"chosen":null,"remarks":[],"unsettled":null,"failed":null}"#;
+    let cases = [
+        (format!("{header}\n{cell}\n"), "format 1"),
+        (header.replacen('{', "{\"format\":3,", 1) + "\n", "format 3"),
+        ("nonsense\n".to_owned(), "cannot be read"),
+        ("{\"format\":2}\n".to_owned(), "cannot be read"),
+    ];
+    for (text, words) in cases {
+        let path = dir.path().join(journal::NAME);
+        std::fs::write(&path, &text).unwrap();
+        let message =
+            run(&protocol, std::slice::from_ref(&set), dir.path(), &[], &()).unwrap_err().to_string();
+        assert!(message.contains(words) && message.contains("another folder"), "{message}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), text, "it is left as it was");
+    }
+}
+
+#[test]
+fn by_default_methods_use_as_many_dimensions_as_they_have() {
+    let dir = tempfile::tempdir().unwrap();
+    let protocol = Protocol { dims: Vec::new(), train_per_class: vec![3], ..protocol() };
+    let (study, cells) = go(&protocol, &set(1), dir.path());
+    // 5 classes of 3: 14 dimensions, of which 12 variables allow 12, and MEN and FLDA have 4.
+    let most = |method: &str| study.results.iter().filter(|r| r.method == method).map(|r| r.dimension).max();
+    assert_eq!((most("men"), most("flda"), most("pca")), (Some(4), Some(4), Some(12)));
+    for cell in &cells {
+        assert!(cell.outcomes.iter().all(|o| o.variables <= 12 && o.variables >= 1));
+        assert!(cell.outcomes.windows(2).all(|w| w[0].variables <= w[1].variables));
+        assert_eq!(cell.tested, [7, 7, 7, 7, 1]);
+        for outcome in &cell.outcomes {
+            let wrong: usize = outcome.mistakes.iter().map(|m| m.count).sum();
+            assert!((outcome.rate - 100.0 * (29 - wrong) as f64 / 29.0).abs() < 1e-9);
+        }
+    }
+    assert!(study.summary.iter().filter(|row| row.method == "pca").all(|row| row.variables == 12.0));
+    // The confusions are those of the table's dimension, over all repeats.
+    for (row, confusion) in study.summary.iter().zip(&study.confusions) {
+        assert_eq!((&row.method, &row.data), (&confusion.method, &confusion.data));
+        assert_eq!(confusion.tested, [21, 21, 21, 21, 3]);
+        let wrong: usize = confusion.mistakes.iter().map(|m| m.count).sum();
+        assert!((row.rate - 100.0 * (87 - wrong) as f64 / 87.0).abs() < 1e-9);
+        assert!((row.balanced - confusion.balanced().unwrap()).abs() < 1e-9);
+    }
+    let listed = file(dir.path(), "confusion.csv");
+    assert!(listed.starts_with("data,train_per_class,method,class,taken_for,samples\n"), "{listed}");
+    let total: usize =
+        listed.lines().skip(1).map(|l| l.rsplit(',').next().unwrap().parse::<usize>().unwrap()).sum();
+    assert_eq!(total, 4 * 87);
 }
 
 /// A line that was damaged, or a tail without its end, costs that cell alone.
@@ -165,7 +299,9 @@ fn a_folder_of_another_run_is_refused() {
         let message = run(protocol, std::slice::from_ref(set), dir.path(), &[], &()).unwrap_err().to_string();
         assert!(message.contains("another run") && message.contains(word), "{message}");
     };
-    refuse(&Protocol { seed: 8, ..protocol() }, &set(3), "options");
+    refuse(&Protocol { seed: 8, ..protocol() }, &set(3), "options: seed");
+    let more = Protocol { train_per_class: vec![3], methods: vec!["pca".to_owned()], ..protocol() };
+    refuse(&more, &set(3), "options: methods, train_per_class");
     refuse(&protocol(), &set(4), "data");
     assert_eq!(before, file(dir.path(), "results.csv"));
 }

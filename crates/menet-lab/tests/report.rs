@@ -53,7 +53,7 @@ fn genes() -> Table {
 /// Writes and reads back all figures; returns their names.
 fn drawn(study: &Study) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
-    let files = figures::write_all(study, folder.path()).unwrap();
+    let files = figures::write_all(study, folder.path(), &()).unwrap();
     for file in &files {
         let bytes = std::fs::read(file).unwrap();
         match file.extension().unwrap().to_str().unwrap() {
@@ -98,6 +98,17 @@ fn faces_and_genes_are_drawn_and_reported() {
     assert_eq!(kinds(&names, "samples-"), 1, "genes are no images");
     let page = page(&study);
     assert!(page.contains("optimistic"));
+    // Classes by name, and from which split every picture comes.
+    for words in
+        ["Who is taken for whom", "Recall of every class", ">ALL-B<", "repeats 0 to 2", "distinct variables"]
+    {
+        assert!(page.contains(words), "{words}");
+    }
+    assert_eq!(page.matches("learned from the split of repeat 0, 5 per class").count(), 2 * 3);
+    assert_eq!(page.matches("id=\"confusion-").count(), 4 * 3);
+    for row in &study.summary {
+        assert!(page.contains(&format!("balanced {:.1}<br>", row.balanced)));
+    }
     assert!(page.len() < 1_000_000, "{}", page.len());
     for fetch in ["src=\"http", "href=\"http", "src=http", "@import", "url("] {
         assert!(!page.contains(fetch), "{fetch}");
@@ -127,6 +138,9 @@ fn hostile_names_stay_text() {
     for method in study.summary.iter_mut().map(|row| &mut row.method) {
         *method += HOSTILE;
     }
+    for confusion in &mut study.confusions {
+        confusion.method += HOSTILE;
+    }
     assert_eq!(drawn(&study).len(), 5);
     let page = page(&study);
     assert!(page.contains("&lt;img src=x"));
@@ -155,6 +169,8 @@ fn what_is_missing_is_left_out() {
     assert_eq!(kinds(&drawn(&few), "boxes-"), 1);
     let text = page(&few);
     assert!(text.contains("done once") && !text.contains("NaN"));
+    assert!(!text.contains('±'), "one repeat has no standard deviation");
+    assert!(text.contains("the one split there is, repeat 0"));
 
     // Without MEN, or with a model whose paths were left out, nothing can be explored.
     let mut bare = full.clone();
@@ -173,7 +189,8 @@ fn what_is_missing_is_left_out() {
         assert!(!page(study).contains("id=\"explorer\""));
     }
 
-    let empty = Study { summary: vec![], results: vec![], showcases: vec![], ..full.clone() };
+    let empty =
+        Study { summary: vec![], results: vec![], showcases: vec![], confusions: vec![], ..full.clone() };
     assert_eq!(drawn(&empty).len(), 0);
     assert!(page(&empty).contains("No results"));
 

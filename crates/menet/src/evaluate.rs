@@ -4,13 +4,16 @@
 //! each given the class of its nearest training sample in the projected space. Parameters are chosen by cross-validation
 //! inside the training samples. Whatever is drawn depends on the seed alone.
 
+use std::collections::BTreeMap;
+
 use faer::{Mat, MatRef};
 use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
+use serde::{Deserialize, Serialize};
 
 use crate::classify::Metric;
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, check_finite};
 use crate::error::{Error, Result};
 
 /// Samples to learn from and samples to test, as rows of a data set, rising.
@@ -151,13 +154,60 @@ impl Score {
     }
 }
 
-/// Recognition by the nearest gallery sample, at each of `dimensions`: of the first so many columns. Dimensions beyond the
-/// columns are left out. One pass over the pairs serves all.
-///
-/// The gallery sample chosen is that of [`crate::classify::nearest_neighbors`].
+/// Samples of one class that were given another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(from = "(usize, usize, usize)", into = "(usize, usize, usize)")]
+pub struct Mistake {
+    /// Their class.
+    pub class: usize,
+    /// The class they were given.
+    pub taken_for: usize,
+    /// How many there are, 1 or more.
+    pub count: usize,
+}
+
+// Three numbers in place of three named fields: a journal holds many of them.
+impl From<(usize, usize, usize)> for Mistake {
+    fn from((class, taken_for, count): (usize, usize, usize)) -> Self {
+        Mistake { class, taken_for, count }
+    }
+}
+
+impl From<Mistake> for (usize, usize, usize) {
+    fn from(mistake: Mistake) -> Self {
+        (mistake.class, mistake.taken_for, mistake.count)
+    }
+}
+
+/// What became of the samples at one dimension.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recognition {
+    /// The dimension.
+    pub dimension: usize,
+    /// How many were right, and how clearly.
+    pub score: Score,
+    /// The others, by class and then by the class they were given.
+    pub mistakes: Vec<Mistake>,
+}
+
+/// The mean over classes of the percentage that is right, where `tested` is how many samples each class has. Classes without
+/// samples do not count; none where no class has any.
+pub fn balanced_rate(tested: &[usize], mistakes: &[Mistake]) -> Option<f64> {
+    let mut right = tested.to_vec();
+    for mistake in mistakes {
+        if let Some(right) = right.get_mut(mistake.class) {
+            *right = right.saturating_sub(mistake.count);
+        }
+    }
+    let pairs = right.iter().zip(tested).filter(|&(_, &tested)| tested > 0);
+    let recalls: Vec<f64> = pairs.map(|(&right, &tested)| 100.0 * right as f64 / tested as f64).collect();
+    (!recalls.is_empty()).then(|| recalls.iter().sum::<f64>() / recalls.len() as f64)
+}
+
+/// [`recognitions`] without the mistakes.
 ///
 /// # Errors
-/// When sizes disagree, or there is nothing to compare.
+/// As there.
 pub fn scores(
     gallery: MatRef<'_, f64>,
     gallery_classes: &[usize],
@@ -166,6 +216,25 @@ pub fn scores(
     dimensions: &[usize],
     metric: Metric,
 ) -> Result<Vec<(usize, Score)>> {
+    let found = recognitions(gallery, gallery_classes, samples, sample_classes, dimensions, metric)?;
+    Ok(found.into_iter().map(|found| (found.dimension, found.score)).collect())
+}
+
+/// Recognition by the nearest gallery sample, at each of `dimensions`: of the first so many columns. Dimensions beyond the
+/// columns are left out. One pass over the pairs serves all.
+///
+/// The gallery sample chosen is that of [`crate::classify::nearest_neighbors`].
+///
+/// # Errors
+/// When sizes disagree, a value is not finite, or there is nothing to compare.
+pub fn recognitions(
+    gallery: MatRef<'_, f64>,
+    gallery_classes: &[usize],
+    samples: MatRef<'_, f64>,
+    sample_classes: &[usize],
+    dimensions: &[usize],
+    metric: Metric,
+) -> Result<Vec<Recognition>> {
     let d = gallery.ncols();
     for (what, given, expected, of) in [
         ("a sample", samples.ncols(), d, "columns"),
@@ -184,10 +253,13 @@ pub fn scores(
     if gallery.nrows() == 0 || samples.nrows() == 0 {
         return Err(Error::Empty { rows: gallery.nrows().min(samples.nrows()), columns: d });
     }
+    check_finite("the gallery", gallery)?;
+    check_finite("the samples", samples)?;
     let wanted: Vec<usize> = dimensions.iter().copied().filter(|&dim| (1..=d).contains(&dim)).collect();
     let row = |x: MatRef<'_, f64>, i: usize| -> Vec<f64> { x.row(i).iter().copied().collect() };
     let known: Vec<Vec<f64>> = (0..gallery.nrows()).map(|i| row(gallery, i)).collect();
     let mut totals = vec![Score { right: 0, tested: 0, margin: 0.0 }; d];
+    let mut mistakes: Vec<BTreeMap<(usize, usize), usize>> = vec![BTreeMap::new(); d];
     // By dimension, the nearest of the own class and of others: distance and place.
     let far = (f64::INFINITY, usize::MAX);
     let mut nearest = vec![[far; 2]; d];
@@ -204,9 +276,13 @@ pub fn scores(
                 }
             }
         }
-        for (total, [own, other]) in totals.iter_mut().zip(&nearest) {
+        for (k, [own, other]) in nearest.iter().enumerate() {
             let right = own.0 < other.0 || (own.0 == other.0 && own.1 < other.1);
-            total.right += usize::from(right && own.1 != usize::MAX);
+            if !right {
+                *mistakes[k].entry((sample_classes[i], gallery_classes[other.1])).or_insert(0) += 1;
+            }
+            let total = &mut totals[k];
+            total.right += usize::from(right);
             total.tested += 1;
             total.margin += match (own.0.is_finite(), other.0.is_finite()) {
                 (true, true) if own.0 + other.0 > 0.0 => (other.0 - own.0) / (other.0 + own.0),
@@ -216,10 +292,14 @@ pub fn scores(
             };
         }
     }
-    for total in &mut totals {
-        total.margin /= total.tested as f64;
-    }
-    Ok(wanted.into_iter().map(|dim| (dim, totals[dim - 1])).collect())
+    let found = |dimension: usize| {
+        let Score { right, tested, margin } = totals[dimension - 1];
+        let score = Score { right, tested, margin: margin / tested as f64 };
+        let counted = mistakes[dimension - 1].iter();
+        let mistakes = counted.map(|(&(class, taken_for), &count)| Mistake { class, taken_for, count });
+        Recognition { dimension, score, mistakes: mistakes.collect() }
+    };
+    Ok(wanted.into_iter().map(found).collect())
 }
 
 /// The rows of a data set as a data set of their own, with its names and image shape.
@@ -333,6 +413,27 @@ mod tests {
                     .count();
                 assert_eq!((score.right, score.tested), (right, 18), "{metric:?} at {dim}");
                 assert!((-1.0..=1.0).contains(&score.margin));
+                let found = recognitions(
+                    known,
+                    gallery.class_indices(),
+                    asked,
+                    samples.class_indices(),
+                    &[dim],
+                    metric,
+                )
+                .unwrap();
+                let mut wrong: Vec<(usize, usize)> = samples
+                    .class_indices()
+                    .iter()
+                    .zip(&predicted)
+                    .map(|(&class, p)| (class, p.class))
+                    .filter(|(class, given)| class != given)
+                    .collect();
+                wrong.sort_unstable();
+                let listed: Vec<(usize, usize)> =
+                    found[0].mistakes.iter().flat_map(|m| vec![(m.class, m.taken_for); m.count]).collect();
+                assert_eq!(listed, wrong, "{metric:?} at {dim}");
+                assert_eq!(listed.len(), 18 - right);
             }
         }
     }
@@ -359,5 +460,28 @@ mod tests {
             Metric::Cosine,
         );
         assert!(wrong.is_err());
+    }
+
+    #[test]
+    fn the_balanced_rate_counts_every_class_alike() {
+        let mistakes = [Mistake { class: 0, taken_for: 1, count: 5 }, Mistake::from((1, 0, 1))];
+        // 95 of 100, 1 of 2, and a class without samples.
+        assert_eq!(balanced_rate(&[100, 2, 0], &mistakes), Some((95.0 + 50.0) / 2.0));
+        assert_eq!(balanced_rate(&[4, 6], &[]), Some(100.0));
+        assert_eq!(balanced_rate(&[0, 0], &[]), None);
+    }
+
+    /// A distance that overflows would leave a sample without a class.
+    #[test]
+    fn values_whose_distance_overflows_are_refused_as_in_the_rule() {
+        let fine = Mat::from_fn(2, 1, |i, _| i as f64);
+        for value in [1e300, f64::NAN, f64::INFINITY] {
+            let far = Mat::from_fn(2, 1, |_, _| value);
+            for (known, seen) in [(&fine, &far), (&far, &fine)] {
+                let (known, seen) = (known.as_ref(), seen.as_ref());
+                assert!(recognitions(known, &[1, 0], seen, &[0, 1], &[1], Metric::Euclidean).is_err());
+                assert!(nearest_neighbors(known, &[1, 0], seen, 1, Metric::Euclidean).is_err());
+            }
+        }
     }
 }

@@ -28,22 +28,22 @@ pub(crate) struct Evaluate {
         default_value = "men,dla,slpp,npe,flda,pca,spca"
     )]
     methods: Vec<String>,
-    /// Training samples a class; the others test.
+    /// Training samples per class; the others test.
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', default_value = "5")]
     train_per_class: Vec<usize>,
-    /// Random splits of each.
+    /// Random splits of each. A finished run is extended when this is raised.
     #[arg(long, value_name = "N", default_value_t = 5)]
     repeats: usize,
-    /// Dimensions to test at, as 1-14 or 1,2,5-9 [default: 1 to classes - 1]
+    /// Dimensions to test at, as 1-14 or 1,2,5-9 [default: 1 to training samples - 1, at most 50]
     #[arg(long, value_name = "LIST")]
     dims: Option<String>,
     /// What everything drawn at random depends on.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Folder for the results; a run that was stopped goes on there.
+    /// Folder for the results. A run that was stopped goes on there.
     #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
-    /// A TOML file with a table of parameters a method, or one of fit, or a run.toml.
+    /// A TOML file with one table of parameters per method, or one of fit, or a run.toml.
     #[arg(long, value_name = "FILE")]
     params: Option<PathBuf>,
     /// Draw this many classes.
@@ -61,7 +61,8 @@ pub(crate) struct Evaluate {
     how: HowArgs,
 }
 
-const EXAMPLES: &str = "Examples:\n  menet evaluate --data orl --dims 1-39 --out orl-run\n  menet evaluate --data \
+const EXAMPLES: &str = "Examples:\n  menet evaluate --data orl --out orl-run\n  menet evaluate --data orl --out orl-run \
+                        --repeats 10    (five more, when the first five are finished)\n  menet evaluate --data \
                         yale.npz --data umist.npz --train-per-class 5,7 --tune --out faces\n\nWithout --tune the \
                         reported rate is the best mean over dimensions, as in the paper: optimistic, since the test \
                         samples choose the dimension.";
@@ -128,7 +129,8 @@ impl Evaluate {
                 .iter()
                 .map(|row| {
                     json!({ "data": row.data, "train_per_class": row.train_per_class, "method": row.method,
-                        "rate": row.rate, "sd": row.sd, "dimension": row.dimension, "seconds": row.seconds })
+                        "rate": row.rate, "sd": row.sd, "balanced": row.balanced, "dimension": row.dimension,
+                        "variables": row.variables, "seconds": row.seconds })
                 })
                 .collect();
             let failed: Vec<_> = failed()
@@ -145,13 +147,19 @@ impl Evaluate {
         let header: Vec<&str> = header.iter().map(String::as_str).collect();
         text::print(text::table(&header, &rows))?;
         let kind = if study.tuned {
-            "Rates in percent, with the dimension in brackets (the median over repeats): parameters and dimension chosen \
-             by cross-validation\ninside each training half."
+            "Rates in percent. Parameters and dimension (the median over repeats) were chosen by cross-validation inside\n\
+             each training half."
         } else {
-            "Rates in percent: the best mean over dimensions, in brackets. Optimistic, as in the paper: the test samples \
-             choose the dimension\n(--tune chooses inside the training samples)."
+            "Rates in percent: the best mean over dimensions. Optimistic, as in the paper: the test samples choose the\n\
+             dimension (--tune chooses inside the training samples)."
         };
         context.say(kind)?;
+        context.say(
+            "balanced: every class counts alike. variables: how many distinct ones the axes use together, mean over repeats.",
+        )?;
+        if study.summary.iter().all(|row| row.sd.is_none()) {
+            context.say("One repeat has no standard deviation: raise --repeats to get one.")?;
+        }
         for (place, why) in failed() {
             context.say(format_args!("* without a rate: {place}: {why}"))?;
         }

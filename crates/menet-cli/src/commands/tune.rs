@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use menet::{Method, Named};
 use menet_lab::params::fields;
+use menet_lab::protocol::default_dimensions;
 use menet_lab::tune::{Trial, Tuned};
+use menet_lab::{Progress, Status};
 
 use crate::Context;
 use crate::args::{DataArgs, SearchArgs, dimensions, method_params};
@@ -27,7 +29,7 @@ pub(crate) struct Tune {
     /// Parameters to begin with: a TOML file as for evaluate or fit.
     #[arg(long, value_name = "FILE")]
     params: Option<PathBuf>,
-    /// Dimensions to choose from, as 1-14 or 1,2,5-9 [default: 1 to classes - 1]
+    /// Dimensions to choose from, as 1-14 or 1,2,5-9 [default: 1 to samples - 1, at most 50]
     #[arg(long, value_name = "LIST")]
     dims: Option<String>,
     /// What the folds depend on.
@@ -60,16 +62,17 @@ impl Tune {
         method.reducer().check(data.variables())?;
         let dims = match &self.dims {
             Some(text) => dimensions(text)?,
-            None => (1..data.classes().len().max(2)).collect(),
+            None => default_dimensions(data.samples()),
         };
         let (metric, options) = (self.search.metric(&params)?, self.search.options());
         if self.out.exists() && !self.out.is_dir() {
             return Err(Failure::Usage(format!("--out {}: is not a folder", self.out.display())));
         }
         let outcome = menet_lab::tune(&method, &data, &dims, metric, &options, self.seed, &context.watch);
-        context.watch.done();
         let tuned = outcome?;
+        context.watch.status(Status { now: "drawing the plot".to_owned(), ..Status::default() });
         menet_lab::output::write_tuning(&tuned, &self.data.data, &self.out)?;
+        context.watch.done();
         let best = &tuned.best;
         if context.json {
             return text::print(serde_json::json!({
@@ -85,7 +88,7 @@ impl Tune {
 
 fn summary(method: &Method, tuned: &Tuned) -> String {
     let Trial { score, standard_error, .. } = &tuned.best;
-    let sparsity = tuned.best.support().map_or(String::new(), |k| format!(", {k} variables an axis"));
+    let sparsity = tuned.best.support().map_or(String::new(), |k| format!(", {k} variables per axis"));
     format!(
         "{}: {:.1} % (standard error {standard_error:.1}) in cross-validation, after {} fits\n{} dimensions{sparsity}, {} \
          metric; {}",

@@ -10,7 +10,7 @@ use super::bars::{Bar, STEP, panel};
 use super::canvas::{Anchor, Canvas};
 use super::paths::chart;
 use super::pictures::{axis, fitted, key};
-use crate::names::{plotted, setting, shown, variable};
+use crate::names::{plotted, setting, shown, split, variable};
 use crate::palette::{LOOKS, look};
 use crate::study::Showcase;
 
@@ -26,8 +26,9 @@ pub(super) fn figure(showcase: &Showcase) -> Option<String> {
     let last = entries.last()?.knot;
     let what = plotted(&setting(&showcase.data, showcase.train_per_class), 80);
     let title = format!("The first variables to enter column 1: {what}");
-    let note = "one colour a variable, for its line above and its marks below";
-    let drawn = chart(men, path, &path.knots()[..=last], (title, note), (WIDTH, CHART));
+    let note =
+        format!("one colour per variable, for its line above and its marks below; {}", split(showcase));
+    let drawn = chart(men, path, &path.knots()[..=last], (title, &note), (WIDTH, CHART));
     Some(match showcase.image_shape {
         Some(shape) => pictures(showcase, men, path, &entries, shape, &drawn),
         None => bars(showcase, path, &entries, &drawn),

@@ -6,7 +6,7 @@ use menet::sparse::SparseVector;
 use super::bars::{Bar, STEP, panel};
 use super::canvas::{Anchor, Canvas};
 use super::pictures::{axis, fitted, key};
-use crate::names::{setting, shown, variable};
+use crate::names::{setting, shown, split, variable};
 use crate::study::Showcase;
 
 /// How many axes are shown as pictures, as in the paper, and how many as bars.
@@ -38,8 +38,8 @@ fn pictures(showcase: &Showcase, shape: (usize, usize)) -> String {
     let mut canvas = Canvas::new(width, bottom + 52.0);
     let what = setting(&showcase.data, showcase.train_per_class);
     canvas.title((16.0, 26.0), 17.0, Anchor::Start, &format!("The first axes of every method: {what}"));
-    let note = "columns of W as images: white pixels do not count, blue count against, orange count for";
-    canvas.text((16.0, 46.0), 12.0, Anchor::Start, note);
+    let note = "columns of W: white pixels do not count, blue count against, orange for";
+    canvas.text((16.0, 46.0), 12.0, Anchor::Start, &format!("{note}; {}", split(showcase)));
     for c in 0..columns {
         let x = LEFT + c as f64 * (w + gap) + w / 2.0;
         canvas.text((x, TOP - 8.0), 12.0, Anchor::Middle, &(c + 1).to_string());
@@ -66,7 +66,8 @@ fn bars(showcase: &Showcase) -> String {
     let what = setting(&showcase.data, showcase.train_per_class);
     canvas.title((16.0, 26.0), 17.0, Anchor::Start, &format!("The first axes of every method: {what}"));
     let note = format!(
-        "the {HEAVIEST} heaviest weights of each axis, in the units of W; blue: against, orange: for"
+        "the {HEAVIEST} heaviest weights of each axis; blue: against, orange: for; {}",
+        split(showcase)
     );
     canvas.text((16.0, 46.0), 12.0, Anchor::Start, &note);
     for (r, (method, projection)) in showcase.bases.iter().enumerate() {

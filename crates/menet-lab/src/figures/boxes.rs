@@ -1,4 +1,4 @@
-//! Box plots over the repeats: at each of ten dimensions, one box a method.
+//! Box plots over the repeats: at each of ten dimensions, one box per method.
 
 use kuva::plot::annotations::ShadedRegion;
 use kuva::plot::legend::{LegendEntry, LegendShape};
@@ -54,7 +54,7 @@ pub(super) fn figure(study: &Study, setting: &Setting) -> Option<String> {
     let (low, high) = extent.rates();
     let mut layout = Layout::auto_from_plots(&plots)
         .with_title(format!("Rates over the repeats: {}", plotted(&named(&setting.data, setting.train), 80)))
-        .with_subtitle("box: quartiles and median; whiskers: within 1.5 quartile ranges; a dot a repeat; boxes in the legend's order")
+        .with_subtitle("box: quartiles and median; whiskers: within 1.5 quartile ranges; one dot per repeat; boxes in the legend's order")
         .with_x_label("dimension of the projected space")
         .with_y_label("recognition rate (%)")
         .with_y_axis_min(low)

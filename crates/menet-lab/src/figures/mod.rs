@@ -12,6 +12,7 @@ use crate::curves::{self, Setting};
 use crate::error::{Error, Result};
 use crate::names::slug;
 use crate::output::make_folder;
+use crate::progress::{Progress, Steps};
 use crate::study::{Showcase, Study};
 use crate::tune::Tuned;
 
@@ -53,7 +54,8 @@ pub fn all(study: &Study) -> Result<Vec<Figure>> {
             place = format!("{place}-{}", i + 1);
         }
         let mut add = |kind: &str, svg: Option<String>| {
-            figures.extend(svg.map(|svg| Figure { name: format!("{kind}-{place}"), svg }));
+            let name = format!("{kind}-{place}");
+            figures.extend(svg.map(|svg| Figure { name, svg: renumbered(&svg) }));
         };
         add("rates", rates::figure(study, setting));
         add("boxes", boxes::figure(study, setting));
@@ -72,11 +74,15 @@ pub fn all(study: &Study) -> Result<Vec<Figure>> {
 ///
 /// # Errors
 /// When a file cannot be written, or the study's parts do not fit together.
-pub fn write_all(study: &Study, folder: &Path) -> Result<Vec<PathBuf>> {
+pub fn write_all(study: &Study, folder: &Path, progress: &dyn Progress) -> Result<Vec<PathBuf>> {
     let folder = folder.join("figures");
     make_folder(&folder)?;
+    Steps::new(progress, 1).next("drawing the figures".to_owned());
+    let figures = all(study)?;
+    let mut steps = Steps::new(progress, figures.len());
     let mut files = Vec::new();
-    for figure in all(study)? {
+    for figure in &figures {
+        steps.next(format!("figure {}", figure.name));
         files.extend(figure.write(&folder)?);
     }
     Ok(files)
@@ -98,7 +104,7 @@ pub fn axis_picture(shape: (usize, usize), axis: &SparseVector) -> image::RgbIma
 /// # Errors
 /// When a file cannot be written.
 pub fn write_tuning(tuned: &Tuned, source: &str, folder: &Path) -> Result<Vec<PathBuf>> {
-    Figure { name: "tuning".to_owned(), svg: tuning::figure(tuned, source) }.write(folder)
+    Figure { name: "tuning".to_owned(), svg: renumbered(&tuning::figure(tuned, source)) }.write(folder)
 }
 
 impl Figure {
@@ -112,6 +118,29 @@ impl Figure {
         }
         Ok(files)
     }
+}
+
+/// kuva numbers its clip paths through the life of the process. A figure's file must depend on its data alone, so they are
+/// numbered anew from 0. Quotes in names are escaped, so that only attributes match.
+fn renumbered(svg: &str) -> String {
+    const OPENINGS: [&str; 2] = ["id=\"kuva-clip-", "clip-path=\"url(#kuva-clip-"];
+    let mut numbers: Vec<&str> = Vec::new();
+    let (mut out, mut rest) = (String::with_capacity(svg.len()), svg);
+    while let Some((at, opening)) =
+        OPENINGS.iter().filter_map(|opening| Some((rest.find(opening)?, opening))).min()
+    {
+        let (before, after) = rest.split_at(at + opening.len());
+        let end = after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len());
+        let (number, tail) = after.split_at(end);
+        let place = numbers.iter().position(|&seen| seen == number).unwrap_or_else(|| {
+            numbers.push(number);
+            numbers.len() - 1
+        });
+        out += before;
+        out += &place.to_string();
+        rest = tail;
+    }
+    out + rest
 }
 
 /// The first showcase of a setting, if any: a second one would overwrite its files.
@@ -139,5 +168,18 @@ pub(crate) fn check(showcase: &Showcase) -> Result<()> {
             Err(Error::Study(problem))
         }
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::renumbered;
+
+    #[test]
+    fn clip_paths_are_numbered_from_zero() {
+        let svg = r##"<clipPath id="kuva-clip-17"/><g clip-path="url(#kuva-clip-17)"/><clipPath id="kuva-clip-9"/>kuva-clip-17"##;
+        let anew = r##"<clipPath id="kuva-clip-0"/><g clip-path="url(#kuva-clip-0)"/><clipPath id="kuva-clip-1"/>kuva-clip-17"##;
+        assert_eq!(renumbered(svg), anew);
+        assert_eq!(renumbered("<svg/>"), "<svg/>");
     }
 }

@@ -15,7 +15,7 @@ use crate::study::Showcase;
 
 /// None where there is no model of MEN, or it was stored without its paths.
 pub(super) fn figure(showcase: &Showcase) -> Option<String> {
-    let what = setting(&showcase.data, showcase.train_per_class);
+    let what = format!("{}, repeat {}", setting(&showcase.data, showcase.train_per_class), showcase.repeat);
     whole(showcase.men.as_ref()?, 0, &what)
 }
 

@@ -1,4 +1,4 @@
-//! The recognition rate against the dimension, one line a method, a band of one standard deviation about it.
+//! The recognition rate against the dimension, one line per method, a band of one standard deviation about it.
 
 use kuva::plot::LinePlot;
 use kuva::plot::band::BandPlot;
@@ -9,7 +9,7 @@ use kuva::render::layout::{Layout, TickFormat};
 use kuva::render::plots::Plot;
 
 use super::canvas::FONT;
-use crate::curves::{Setting, curves, mean_and_sd};
+use crate::curves::{Setting, curves, has_spread, mean_and_sd};
 use crate::names::{plotted, setting as named};
 use crate::palette::look;
 use crate::study::Study;
@@ -60,10 +60,12 @@ pub(super) fn figure(study: &Study, setting: &Setting) -> Option<String> {
     // Bands below all lines.
     bands.extend(lines);
     let (x, y) = (extent.dimensions(), extent.rates());
-    let note = format!(
-        "mean over the repeats ± one standard deviation{}",
-        if cut { ", cut at 0 and 100 %" } else { "" }
-    );
+    let note = if curves.iter().any(|(_, _, curve)| has_spread(curve)) {
+        let cut = if cut { ", cut at 0 and 100 %" } else { "" };
+        format!("mean over the repeats ± one standard deviation{cut}")
+    } else {
+        "one split, so there is no standard deviation".to_owned()
+    };
     let layout = Layout::auto_from_plots(&bands)
         .with_title(format!("Recognition rate: {}", plotted(&named(&setting.data, setting.train), 80)))
         .with_subtitle(note)

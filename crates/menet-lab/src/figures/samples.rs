@@ -1,4 +1,4 @@
-//! A few images of the set, one row a class.
+//! A few images of the set, one row per class.
 
 use super::canvas::{Anchor, Canvas};
 use super::pictures::{fitted, sample};
@@ -22,7 +22,7 @@ pub(super) fn figure(showcase: &Showcase) -> Option<String> {
     let mut canvas = Canvas::new(width, TOP + rows.len() as f64 * (h + GAP) + 12.0);
     let what = setting(&showcase.data, showcase.train_per_class);
     canvas.title((16.0, 26.0), 17.0, Anchor::Start, &format!("Samples: {what}"));
-    canvas.text((16.0, 45.0), 12.0, Anchor::Start, "one row a class; one grey scale for all");
+    canvas.text((16.0, 45.0), 12.0, Anchor::Start, "the first samples of the first classes, whatever the split; one row per class, one grey scale for all");
     for (r, (class, samples)) in rows.iter().enumerate() {
         let y = TOP + r as f64 * (h + GAP);
         canvas.text((LEFT - 12.0, y + h / 2.0 + 5.0), 13.0, Anchor::End, &shown(class, 14));

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use crate::figures::{by_class, heaviest};
-use crate::names::{escaped, shown, variable};
+use crate::names::{escaped, shown, split, variable};
 use crate::palette::strength;
 use crate::study::Showcase;
 
@@ -15,7 +15,7 @@ use crate::study::Showcase;
 const PICTURES: usize = 10;
 const BARS: usize = 4;
 
-/// A few samples, a row a class; nothing where they are not images.
+/// A few samples, one row per class; nothing where they are not images.
 pub(super) fn samples(showcase: &Showcase, pictures: &mut Vec<Value>) -> String {
     let Some(shape) = showcase.image_shape.filter(|_| !showcase.samples.is_empty()) else {
         return String::new();
@@ -34,7 +34,8 @@ pub(super) fn samples(showcase: &Showcase, pictures: &mut Vec<Value>) -> String 
         format!("<tr><th scope=\"row\">{class}</th>{cells}</tr>\n")
     });
     let rows: String = rows.collect();
-    figure("Samples <span class=\"note\">one row a class, one grey scale for all</span>", &rows)
+    let note = "the first samples of the first classes, whatever the split; one row per class, one grey scale for all";
+    figure(&format!("Samples <span class=\"note\">{note}</span>"), &rows)
 }
 
 /// The first axes of every method.
@@ -68,6 +69,7 @@ pub(super) fn bases(showcase: &Showcase, pictures: &mut Vec<Value>) -> String {
         }
         rows += "</tr>\n";
     }
+    let split = escaped(&split(showcase));
     let note = if showcase.image_shape.is_some() {
         "columns of W; plain pixels do not count, blue count against, orange count for"
     } else {
@@ -80,7 +82,7 @@ pub(super) fn bases(showcase: &Showcase, pictures: &mut Vec<Value>) -> String {
     };
     format!(
         "{}{key}",
-        figure(&format!("The first axes of every method <span class=\"note\">{note}</span>"), &rows)
+        figure(&format!("The first axes of every method <span class=\"note\">{split}; {note}</span>"), &rows)
     )
 }
 

@@ -14,8 +14,8 @@ use crate::names::shown;
 use crate::palette::look;
 
 /// What stands beside the charts' titles.
-pub(super) const RATES_NOTE: &str = "mean over the repeats; bands: ± one standard deviation";
-pub(super) const BOXES_NOTE: &str = "boxes: quartiles and median; a dot a repeat";
+pub(super) const BANDS_NOTE: &str = "; bands: ± one standard deviation";
+pub(super) const BOXES_NOTE: &str = "boxes: quartiles and median; one dot per repeat";
 pub(super) const PATH_NOTE: &str =
     "the first ten variables that entered in colour; the penalty falls to the right";
 pub(super) const ENTRIES_NOTE: &str = "the axis at the end of the step that each entry begins: ring, the variable that \

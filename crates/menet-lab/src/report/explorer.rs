@@ -19,7 +19,7 @@ const COLUMNS: usize = 10;
 /// How many coefficients a report may hold, about 1.6 MB of text.
 const BUDGET: usize = 180_000;
 
-/// One entry a showcase that has a model with paths.
+/// One entry per showcase that has a model with paths.
 pub(super) fn data(study: &Study) -> Result<Value> {
     let showcases: Vec<&Showcase> = study.showcases.iter().filter(with_paths).collect();
     let columns: usize = showcases.iter().map(|s| paths(s).len()).sum();
@@ -56,7 +56,7 @@ fn set(showcase: &Showcase, budget: usize) -> Value {
         None => used.iter().map(|&j| shown(&variable(showcase, j), 60)).collect(),
     };
     json!({
-        "title": setting(&showcase.data, showcase.train_per_class),
+        "title": format!("{}, repeat {}", setting(&showcase.data, showcase.train_per_class), showcase.repeat),
         "scale": showcase.men.as_ref().map(scale),
         "shape": showcase.image_shape.map(|(height, width)| [height, width]),
         "variables": used,

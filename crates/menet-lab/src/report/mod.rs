@@ -9,15 +9,16 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value, json};
 
-use crate::curves::{Setting, curves, settings};
+use crate::curves::{Setting, curves, has_spread, settings};
 use crate::error::{Error, Result};
 use crate::figures;
-use crate::names::{escaped, setting as named};
+use crate::names::{escaped, setting as named, split};
 use crate::palette::{LOOKS, dark_twins, look};
 use crate::study::{Showcase, Study};
 
 mod axes;
 mod charts;
+mod confusion;
 mod explorer;
 mod script;
 mod table;
@@ -38,6 +39,7 @@ pub fn html(study: &Study) -> Result<String> {
     let data = json!({
         "charts": page.charts,
         "pictures": page.pictures,
+        "confusions": page.confusions,
         "explorer": explorer,
         "pathLayout": charts::path_layout()?,
         "rateLayout": charts::sparsity_layout()?,
@@ -91,7 +93,7 @@ pub fn html(study: &Study) -> Result<String> {
 <script type="application/json" id="data">{data}</script>
 <script>{plotly}</script>
 <script>
-{draw}{paths}{explore_script}</script>
+{draw}{confusion}{paths}{explore_script}</script>
 </body>
 </html>
 "##,
@@ -105,6 +107,7 @@ pub fn html(study: &Study) -> Result<String> {
         data = script::json(&data)?,
         plotly = charts::library()?,
         draw = include_str!("draw.js"),
+        confusion = include_str!("confusion.js"),
         paths = include_str!("paths.js"),
         explore_script = include_str!("explorer.js"),
     );
@@ -116,6 +119,8 @@ pub fn html(study: &Study) -> Result<String> {
 struct Page {
     markup: String,
     charts: Map<String, Value>,
+    /// By the number of the setting.
+    confusions: Map<String, Value>,
     pictures: Vec<Value>,
 }
 
@@ -124,13 +129,20 @@ impl Page {
         let title = escaped(&named(&setting.data, setting.train));
         self.push(format_args!("<section id=\"set-{i}\">\n<h2>{title}</h2>\n"));
         let curves = curves(study, setting);
+        let over = words::repeats(study, setting);
         if !curves.is_empty() {
             let id = format!("rates-{i}");
-            self.chart(&id, "Recognition rate against dimension", charts::RATES_NOTE);
+            let spread = curves.iter().any(|(_, _, curve)| has_spread(curve));
+            let (mean, spread) = if spread { ("mean over ", charts::BANDS_NOTE) } else { ("", "") };
+            self.chart(&id, "Recognition rate against dimension", &format!("{mean}{over}{spread}"));
             self.charts.insert(id, charts::rates(&curves)?);
             let id = format!("boxes-{i}");
-            self.chart(&id, "Rates over the repeats", charts::BOXES_NOTE);
+            self.chart(&id, "Rates over the repeats", &format!("{over}; {}", charts::BOXES_NOTE));
             self.charts.insert(id, charts::boxes(&curves)?);
+        }
+        if let Some(data) = confusion::data(study, setting) {
+            self.confusions.insert(i.to_string(), data);
+            self.markup += &confusion::markup(study, setting, i, &over);
         }
         let fits = |s: &&Showcase| s.data == setting.data && s.train_per_class == setting.train;
         if let Some(showcase) = study.showcases.iter().find(fits) {
@@ -142,13 +154,18 @@ impl Page {
             let axes = axes::bases(showcase, &mut self.pictures);
             self.markup += &axes;
             if let Some(place) = explorer::place(study, showcase) {
-                self.chart(&format!("path-{i}"), "The path of column 1", charts::PATH_NOTE);
+                let split = escaped(&split(showcase));
+                self.chart(
+                    &format!("path-{i}"),
+                    "The path of column 1",
+                    &format!("{split}; {}", charts::PATH_NOTE),
+                );
                 let (kind, note) = match showcase.image_shape {
                     Some(_) => ("entries", charts::ENTRIES_NOTE),
                     None => ("entries named", charts::ENTRY_BARS_NOTE),
                 };
                 self.push(format_args!(
-                    "<figure>\n<figcaption>The first variables to enter column 1 <span class=\"note\">{note}</span></figcaption>\n<div class=\"{kind}\" data-set=\"{place}\" data-place=\"{i}\"></div>\n</figure>\n"
+                    "<figure>\n<figcaption>The first variables to enter column 1 <span class=\"note\">{split}; {note}</span></figcaption>\n<div class=\"{kind}\" data-set=\"{place}\" data-place=\"{i}\"></div>\n</figure>\n"
                 ));
             }
         }

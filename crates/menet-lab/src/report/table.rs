@@ -1,4 +1,4 @@
-//! The table in the paper's layout: a row a set and training size, a column a method.
+//! The table in the paper's layout: one row per set and training size, one column per method.
 
 use std::fmt::Write;
 
@@ -8,21 +8,29 @@ use crate::study::{ChoiceRow, Study, SummaryRow};
 
 /// Rates, and below them the seconds, folded.
 pub(super) fn rates(study: &Study, settings: &[Setting]) -> String {
-    let kind = if study.tuned {
-        "Rate in % ± standard deviation (dimension), tuned inside the training samples; best of a row in bold"
+    let spread = if study.summary.iter().any(|row| row.sd.is_some()) { " ± standard deviation" } else { "" };
+    let choice = if study.tuned {
+        "tuned inside the training samples"
     } else {
-        "Rate in % ± standard deviation (dimension), <em>optimistic</em>: best dimension on the test samples; best of a row in bold"
+        "<em>optimistic</em>: best dimension on the test samples"
     };
+    let kind = format!(
+        "Rate in %{spread}, {choice}; best of a row in bold. Below it the balanced accuracy in %, the dimension, and the \
+         number of distinct variables that the axes use together (mean over the repeats)"
+    );
     let best = |row: &[Option<&SummaryRow>]| {
         row.iter().flatten().map(|cell| tenths(cell.rate)).max().filter(|_| row.iter().flatten().count() > 1)
     };
     let rate = |cell: &SummaryRow, best: Option<i64>| {
-        let spread =
-            if cell.sd.is_finite() { format!("&nbsp;±&nbsp;{:.1}", cell.sd) } else { String::new() };
-        let text = format!("{:.1}{spread} <span class=\"dimension\">({})</span>", cell.rate, cell.dimension);
-        if best == Some(tenths(cell.rate)) { format!("<strong>{text}</strong>") } else { text }
+        let spread = cell.sd.map_or_else(String::new, |sd| format!("&nbsp;±&nbsp;{sd:.1}"));
+        let text = format!("{:.1}{spread}", cell.rate);
+        let text = if best == Some(tenths(cell.rate)) { format!("<strong>{text}</strong>") } else { text };
+        let balanced = format!("balanced {:.1}", cell.balanced);
+        let axes = counted(cell.dimension as f64, "dimension");
+        let variables = counted(cell.variables, "variable");
+        format!("{text}<span class=\"more\">{balanced}<br>{axes}<br>{variables}</span>")
     };
-    let mut out = table(study, settings, kind, &best, &rate);
+    let mut out = table(study, settings, &kind, &best, &rate);
     if study.summary.iter().any(|row| row.seconds > 0.0) {
         let kind = "Mean seconds of fit, projection and classification";
         let seconds = table(study, settings, kind, &|_| None, &|cell, _| format!("{:.2}", cell.seconds));
@@ -49,6 +57,12 @@ pub(super) fn choices(study: &Study) -> String {
     )
 }
 
+fn counted(count: f64, what: &str) -> String {
+    let count = format!("{count:.0}");
+    let plural = if count == "1" { "" } else { "s" };
+    format!("{count} {what}{plural}")
+}
+
 /// A rate as it is printed, so that what looks equal is equally bold.
 fn tenths(rate: f64) -> i64 {
     (rate * 10.0).round() as i64
@@ -63,7 +77,7 @@ fn table(
 ) -> String {
     let methods = methods(study);
     let mut out = format!(
-        "<p class=\"note\">{caption}</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\">\n<table>\n<thead><tr><th scope=\"col\">set</th><th scope=\"col\">training samples a class</th>"
+        "<p class=\"note\">{caption}</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\">\n<table>\n<thead><tr><th scope=\"col\">set</th><th scope=\"col\">training samples per class</th>"
     );
     for method in &methods {
         let _ = write!(out, "<th scope=\"col\">{}</th>", escaped(&shown(method, 30)));

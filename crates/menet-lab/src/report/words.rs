@@ -1,8 +1,8 @@
 //! What was done, in a paragraph that claims no more than the study knows.
 
-use crate::curves::settings;
+use crate::curves::{Setting, settings};
 use crate::names::{escaped, shown};
-use crate::study::Study;
+use crate::study::{ResultRow, Study};
 
 /// The protocol.
 pub(super) fn protocol(study: &Study) -> String {
@@ -18,19 +18,33 @@ pub(super) fn protocol(study: &Study) -> String {
         (Some(low), Some(high)) => format!("This was repeated {low} to {high} times, depending on the set."),
         _ => "No results were recorded.".to_owned(),
     };
+    let spread = match counts.iter().max() {
+        Some(2..) => "; ± is one standard deviation over the repeats (n−1)",
+        _ => "",
+    };
     let metric = escaped(&shown(&study.metric, 30));
     let choice = if study.tuned {
         "<strong>Dimension and parameters were chosen by cross-validation inside each training half</strong>: the test \
-         samples had no part in any choice. The dimension in brackets is the median of those chosen."
+         samples had no part in any choice. The dimension in the table is the median of those chosen."
     } else {
-        "The table gives the best mean over all dimensions, with that dimension in brackets. As in the paper, it was \
+        "The table gives the best mean over all dimensions, and that dimension. As in the paper, it was \
          chosen on the test samples themselves, so these rates are <em>optimistic</em>: expect less on new samples."
     };
     format!(
         "<p>For each set, the given number of samples of every class was drawn at random to learn from, and all others \
          were kept to test on. Every method learned a projection from the training samples; each test sample was \
          then given the class of its nearest training sample in the projected space (metric: {metric}). {times} The \
-         recognition rate is the percentage of test samples whose class was found; ± is one standard deviation over \
-         the repeats (n−1).</p>\n<p>{choice}</p>"
+         recognition rate is the percentage of test samples whose class was found{spread}. The balanced accuracy is the \
+         mean over classes of the percentage found in each, so that small classes count as much as large ones. Repeats \
+         are counted from 0, as in <code>splits.csv</code>.</p>\n<p>{choice}</p>"
     )
+}
+
+/// Which repeats the numbers of a setting are over.
+pub(super) fn repeats(study: &Study, setting: &Setting) -> String {
+    let own = |row: &&ResultRow| row.data == setting.data && row.train_per_class == setting.train;
+    match study.results.iter().filter(own).map(|row| row.repeat).max() {
+        Some(last @ 1..) => format!("repeats 0 to {last}"),
+        _ => "the one split there is, repeat 0".to_owned(),
+    }
 }

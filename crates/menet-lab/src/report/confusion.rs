@@ -1,0 +1,88 @@
+//! Who is taken for whom: a heat map of the chosen method, which `confusion.js` draws, and the recall of every class under every
+//! method as a plain table.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use crate::curves::{Setting, methods};
+use crate::names::{escaped, shown};
+use crate::study::{Confusion, Study};
+
+/// How many classes are shown without folding the table.
+const UNFOLDED: usize = 12;
+
+/// The confusions of a setting, in the order of the methods.
+fn of<'a>(study: &'a Study, setting: &Setting) -> Vec<&'a Confusion> {
+    let find = |method: &String| {
+        study.confusions.iter().find(|confusion| {
+            confusion.data == setting.data
+                && confusion.train_per_class == setting.train
+                && confusion.method == *method
+        })
+    };
+    methods(study).iter().filter_map(find).collect()
+}
+
+/// The data of one setting's heat map; none where nothing was tested.
+pub(super) fn data(study: &Study, setting: &Setting) -> Option<Value> {
+    let found = of(study, setting);
+    let classes: Vec<String> = found.first()?.classes.iter().map(|name| shown(name, 60)).collect();
+    let method = |confusion: &&Confusion| {
+        json!({
+            "name": shown(&confusion.method, 30),
+            "tested": confusion.tested,
+            "mistakes": confusion.mistakes,
+        })
+    };
+    Some(json!({ "classes": classes, "methods": found.iter().map(method).collect::<Value>() }))
+}
+
+/// The markup of setting number `i`: a place for the heat map, and the table. `over` says which repeats are counted.
+pub(super) fn markup(study: &Study, setting: &Setting, i: usize, over: &str) -> String {
+    let found = of(study, setting);
+    if found.is_empty() {
+        return String::new();
+    }
+    format!(
+        "<figure>\n<figcaption>Who is taken for whom <span class=\"note\">all test samples of {over}, at the dimension of the \
+         table; one row per class, one column per class it is given; blue: recognised, orange: taken for another; colour: share \
+         of the class's samples, square-root scale</span></figcaption>\n<div class=\"controls\"><label>Method <select \
+         id=\"confusion-method-{i}\"></select></label></div>\n<p class=\"note\" id=\"confusion-note-{i}\" \
+         aria-live=\"polite\"></p>\n<div class=\"scroll\" tabindex=\"0\"><div class=\"chart confusion\" id=\"confusion-{i}\">\
+         </div></div>\n</figure>\n{}",
+        recalls(&found, over)
+    )
+}
+
+/// The recall of every class under every method.
+fn recalls(found: &[&Confusion], over: &str) -> String {
+    let classes = &found[0].classes;
+    let columns: Vec<Vec<Option<f64>>> = found.iter().map(|confusion| confusion.recalls()).collect();
+    let percent = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{value:.1}"));
+    let mut rows = String::new();
+    for (class, name) in classes.iter().enumerate() {
+        let _ = write!(rows, "<tr><th scope=\"row\">{}</th>", escaped(&shown(name, 60)));
+        let _ = write!(rows, "<td>{}</td>", found[0].tested[class]);
+        for column in &columns {
+            let _ = write!(rows, "<td>{}</td>", percent(column[class]));
+        }
+        rows += "</tr>\n";
+    }
+    rows += "<tr><th scope=\"row\">balanced accuracy: the mean</th><td></td>";
+    for confusion in found {
+        let _ = write!(rows, "<td>{}</td>", percent(confusion.balanced()));
+    }
+    rows += "</tr>\n";
+    let heads: String = found
+        .iter()
+        .map(|confusion| format!("<th scope=\"col\">{}</th>", escaped(&shown(&confusion.method, 30))))
+        .collect();
+    let open = if classes.len() <= UNFOLDED { " open" } else { "" };
+    format!(
+        "<details class=\"recalls\"{open}>\n<summary>Recall of every class</summary>\n<p class=\"note\">percent of the class's \
+         test samples that are recognised, over {over}</p>\n<div class=\"scroll tall\" tabindex=\"0\" role=\"region\" \
+         aria-label=\"Recall of every class\">\n<table>\n<thead><tr><th scope=\"col\">class</th><th \
+         scope=\"col\">tested</th>{heads}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n</details>\n"
+    )
+}
