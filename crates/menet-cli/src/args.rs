@@ -126,7 +126,7 @@ impl HowArgs {
                 .map_or_else(String::new, |columns| format!(" among {}", menet_io::formats::list(columns)));
             let how = if self.no_header { "by its number with --label" } else { "with --label" };
             return Err(Failure::Usage(format!(
-                "{source}: there is no label column {:?}{known}; name it {how} (--y-key for arrays), or give --labels FILE",
+                "{source}: there is no label column {:?}{known}; name it {how} (--y-key for arrays), or give --labels FILE; if every row is a variable, give --transpose",
                 self.label
             )));
         }

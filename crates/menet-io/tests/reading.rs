@@ -265,6 +265,7 @@ fn tables_on_their_side() {
     // Asked for where it looks like it.
     let message = error(csv("gene,s1,s2\nTP53,1,2\nBRCA1,4,5\n", &plain()));
     assert!(message.contains("transposed") && message.contains("--transpose"), "{message}");
+    assert!(error(csv(",s1,s2\nTP53,1,2\ndiagnosis,x,y\n", &plain())).contains("--transpose"));
     let folder = tempfile::tempdir().unwrap();
     let (x, y) = (folder.path().join("t.csv"), folder.path().join("y.txt"));
     fs::write(&x, "s1,s2,s3\n1,2,3\n4,5,6\n").unwrap();

@@ -74,7 +74,7 @@ pub fn stratified_split(labels: &[String], fraction: f64, rng: &mut impl Rng) ->
     if !(fraction > 0.0 && fraction < 1.0) {
         return Err(Error::parameter("fraction", fraction, "between 0 and 1"));
     }
-    let mut members: std::collections::BTreeMap<&str, Vec<usize>> = Default::default();
+    let mut members: BTreeMap<&str, Vec<usize>> = Default::default();
     for (i, label) in labels.iter().enumerate() {
         members.entry(label).or_default().push(i);
     }

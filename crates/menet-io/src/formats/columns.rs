@@ -109,7 +109,7 @@ impl Columns<'_> {
             ));
         } else {
             layout.notices.push(format!(
-                "column {} ({shown:?}) is an index of the rows and is left out; a variable needs another name",
+                "column {} ({shown:?}) is an index of the rows and is left out; if it is a variable, give it a name",
                 at + 1
             ));
         }

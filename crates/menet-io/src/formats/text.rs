@@ -160,20 +160,22 @@ impl Text {
                 let record = &self.rows[row];
                 let field = String::from_utf8_lossy(record.get(at).unwrap_or_default());
                 let problem = not_a_number(&self.names[at], &field);
-                let advice = self.advice(at, count);
+                let advice = self.advice(row, at, count);
                 Err(Error::input(&self.path, format!("line {}, {problem}{advice}", line(record))))
             }
         }
     }
 
-    /// Another text in every row of the first column: samples have names there, or rows are variables.
-    fn advice(&self, at: usize, count: usize) -> &'static str {
+    /// A table with a variable in every row has another text in every row of its first column, or texts in a whole row.
+    fn advice(&self, row: usize, at: usize, count: usize) -> &'static str {
+        let is_text = |field: &[u8]| self.records.number(field).is_none();
         let mut seen = std::collections::HashSet::new();
         let texts = || self.rows[..count].iter().filter_map(|row| row.get(at));
-        let names = count > 1
-            && texts().all(|field| self.records.number(field).is_none())
-            && texts().all(|field| seen.insert(field));
-        if at == 0 && names && self.layout.label.is_none() {
+        let names = at == 0 && count > 1 && texts().all(is_text) && texts().all(|field| seen.insert(field));
+        let variables = &self.layout.variables;
+        let classes = variables.len() > 1
+            && variables.iter().all(|&at| self.rows[row].get(at).is_some_and(is_text));
+        if (names || classes) && self.layout.label.is_none() {
             ". Is the table transposed, with a variable in every row? Then give --transpose"
         } else {
             ""
