@@ -215,15 +215,9 @@ pub(crate) fn pivots(mut a: Mat<f64>) -> Option<Vec<f64>> {
     let scratch = factor::cholesky_in_place_scratch::<usize, f64>(n, Par::Seq, Default::default());
     let mut memory = MemBuffer::new(scratch);
     let stack = MemStack::new(&mut memory);
-    let (info, _) = factor::cholesky_in_place(
-        a.as_mut(),
-        &mut order,
-        &mut back,
-        Par::Seq,
-        stack,
-        Default::default(),
-    )
-    .ok()?;
+    let (info, _) =
+        factor::cholesky_in_place(a.as_mut(), &mut order, &mut back, Par::Seq, stack, Default::default())
+            .ok()?;
     Some((0..info.rank).map(|k| a[(k, k)] * a[(k, k)]).collect())
 }
 
