@@ -5,6 +5,7 @@
 //! `√pᵢ oᵢ`, never from the p×p covariance. `whitened` does the same after whitening by the pooled within-class
 //! covariance `S_w + γ (tr S_w / r) I` in the PCA space of the data, of dimension r.
 
+mod inner;
 pub(crate) mod whitened;
 
 use faer::Mat;

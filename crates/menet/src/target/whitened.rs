@@ -19,13 +19,11 @@ use rayon::prelude::*;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::linalg::{
-    ParColumnTiles, TILE, ThinSvd, cholesky, cholesky_solve, column, column_mut, left_svd, pivots, product,
-    singular_values, slice_mut, solve_lower, symmetric_product, thin_svd, transpose_into,
+    ThinSvd, cholesky, cholesky_solve, column, column_mut, left_svd, pivots, product, singular_values,
+    solve_lower, symmetric_product, thin_svd,
 };
 use crate::preprocess::Preprocessed;
-
-/// Variables whose part of `X_w` there is at a time.
-const CHUNK: usize = 4096;
+use crate::target::inner::{whole_gram, within_gram};
 
 /// Corrections of a solution, and the relative residual that the last one may have to deal with. A correction leaves as large a part
 /// of it as the first solution left, so that what is left in the end is rounding. Beyond, the samples are decomposed.
@@ -56,7 +54,7 @@ pub(super) fn whitened_centres(
     let found = if data.variables() <= data.samples() {
         by_variables(data, x, &centres, most, total, shrinkage)?
     } else {
-        by_samples(data, x, &centres, most, total, shrinkage)?
+        by_samples(data, preprocessed, &centres, most, total, shrinkage)?
     };
     match found {
         Found::Whitened { centres, rank } => {
@@ -109,13 +107,14 @@ fn by_variables(
 /// With `N` as an n×n matrix.
 fn by_samples(
     data: &Dataset<'_>,
-    x: &Mat<f64>,
+    preprocessed: &Preprocessed<'_>,
     centres: &Mat<f64>,
     most: usize,
     total: f64,
     shrinkage: f64,
 ) -> Result<Found> {
-    let mut gram = within_gram(data, x, centres);
+    let x = &preprocessed.x;
+    let mut gram = within_gram(data, preprocessed, centres);
     let trace = trace(&gram);
     if trace <= 1e-24 * total {
         return Ok(Found::NoSpread);
@@ -187,43 +186,6 @@ fn within_covariance(data: &Dataset<'_>, x: &Mat<f64>, centres: &Mat<f64>) -> Ma
         }
     }
     symmetric_product(within.as_ref(), within.as_ref())
-}
-
-/// `X_w X_wᵀ`, of which there is but a chunk of variables at a time.
-fn within_gram(data: &Dataset<'_>, x: &Mat<f64>, centres: &Mat<f64>) -> Mat<f64> {
-    let (n, p) = x.shape();
-    let mut gram = Mat::zeros(n, n);
-    for start in (0..p).step_by(CHUNK) {
-        let width = CHUNK.min(p - start);
-        let means = centres.subcols(start, width).transpose().to_owned();
-        let mut samples = Mat::zeros(width, n);
-        samples.as_mut().par_column_tiles().enumerate().for_each(|(t, mut tile)| {
-            let rows = x.subcols(start, width).subrows(t * TILE, tile.ncols());
-            transpose_into(tile.as_mut(), rows);
-            for (i, sample) in tile.col_iter_mut().enumerate() {
-                let mean = column(&means, data.class_of(t * TILE + i));
-                slice_mut(sample).iter_mut().zip(mean).for_each(|(x, mean)| *x -= mean);
-            }
-        });
-        let part = symmetric_product(samples.as_ref(), samples.as_ref());
-        if start == 0 { gram = part } else { gram += part }
-    }
-    gram
-}
-
-/// `X Xᵀ` from `X_w X_wᵀ`: a sample is what it differs from the mean of its class by, and that mean.
-fn whole_gram(data: &Dataset<'_>, x: &Mat<f64>, centres: &Mat<f64>, within: &Mat<f64>) -> Mat<f64> {
-    let with_centres = product(centres.as_ref(), x.transpose());
-    let of_centres = product(centres.as_ref(), centres.transpose());
-    let mut gram = within.clone();
-    for j in 0..gram.ncols() {
-        let of_j = data.class_of(j);
-        for (i, entry) in column_mut(&mut gram, j).iter_mut().enumerate() {
-            let of_i = data.class_of(i);
-            *entry += with_centres[(of_j, i)] + with_centres[(of_i, j)] - of_centres[(of_i, of_j)];
-        }
-    }
-    gram
 }
 
 fn trace(a: &Mat<f64>) -> f64 {
