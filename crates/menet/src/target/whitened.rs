@@ -211,7 +211,7 @@ fn rank(mut gram: Mat<f64>, x: &Mat<f64>, most: usize) -> Result<usize> {
         }
         if let Some(pivots) = pivots(gram) {
             let independent = pivots.iter().filter(|&&pivot| pivot > INDEPENDENT).count();
-            let clear = pivots.iter().all(|&pivot| pivot > INDEPENDENT || pivot < DEPENDENT);
+            let clear = pivots.iter().all(|pivot| !(DEPENDENT..=INDEPENDENT).contains(pivot));
             if independent == most || (clear && lengths.len() > FEW) {
                 return Ok(independent);
             }
