@@ -49,7 +49,8 @@ class ManifoldElasticNet(Reducer):
     n_components : int, optional
         Number of axes, from 1 to one less than there are classes. None: as many as the target has.
     n_nonzeros : int, optional
-        Largest number of variables an axis uses. None: 100, or all if there are fewer.
+        Largest number of variables an axis uses. None: twice the number of samples, at least 50, at most 100, or all if there
+        are fewer.
     ridge : float, default=0.03
         The ridge of the elastic net, at least 0.
     alpha : float, default=1.0

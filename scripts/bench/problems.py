@@ -253,6 +253,32 @@ class Sparse(Fit):
         self.X.sum_duplicates()
 
 
+class Text(Fit):
+    """Texts that are few enough to be dense: 20 to 100 words each, by Zipf's law, a third of them from the text's subject."""
+
+    n, p, K = 1_993, 4_862, 100
+    title = "fit, texts, n = 1,993, p = 4,862, 1 % nonzero, d = 1, K = 100"
+    classes = 2
+
+    def __init__(self):
+        rng = np.random.default_rng(7)
+        frequency = 1 / (np.arange(self.p) + 2.7)
+        self.y = np.arange(self.n) % self.classes
+        self.X = np.zeros((self.n, self.p))
+        for row, subject in zip(self.X, self.y, strict=True):
+            words = rng.choice(self.p, size=rng.integers(20, 101), p=frequency / frequency.sum())
+            shift = (subject + 1) * (self.p // (self.classes + 1)) * (rng.random(words.size) < 1 / 3)
+            np.add.at(row, (words + shift) % self.p, 1)
+        self.X[self.X > 0] = 1 + np.log(self.X[self.X > 0])
+
+
+class Texts(Text):
+    """The same with twenty subjects."""
+
+    title = "fit, texts, n = 1,993, p = 4,862, 1 % nonzero, d = 19, K = 100"
+    classes = 20
+
+
 class Transform(Problem):
     """A million rows of single precision on nine axes of 60 variables."""
 
@@ -277,4 +303,4 @@ class Transform(Problem):
         return cls.n * cls.p * 4 / machine.bandwidth
 
 
-CASES = {case.__name__.lower(): case for case in (Lars, Wide, Faces, Genome, Fashion, Sparse, Transform)}
+CASES = {case.__name__.lower(): case for case in (Lars, Wide, Faces, Genome, Fashion, Sparse, Text, Texts, Transform)}

@@ -202,7 +202,7 @@ macro_rules! params {
 params! {
     /// Number of axes, 1 to classes - 1 [default: as many as there are]
     components: usize => |x| Some(x),
-    /// Largest number of variables an axis uses [default: 100]
+    /// Largest number of variables an axis uses [default: twice the number of samples, from 50 to 100]
     nonzeros: usize => |x| Some(x),
     /// Ridge of the elastic net, >= 0 [default: 0.03]
     ridge: f64 => |x| x,

@@ -206,6 +206,21 @@ pub(crate) fn cholesky(a: MatRef<'_, f64>) -> Option<Mat<f64>> {
     Some(l)
 }
 
+/// The pivots of a Cholesky factorization that takes the largest first, until what is left is rounding; `None` where a number is
+/// not one. The lower half of the positive semidefinite `a` is read.
+pub(crate) fn pivots(mut a: Mat<f64>) -> Option<Vec<f64>> {
+    use faer::linalg::cholesky::llt_pivoting::factor;
+    let n = a.ncols();
+    let (mut order, mut back) = (vec![0_usize; n], vec![0_usize; n]);
+    let scratch = factor::cholesky_in_place_scratch::<usize, f64>(n, Par::Seq, Default::default());
+    let mut memory = MemBuffer::new(scratch);
+    let stack = MemStack::new(&mut memory);
+    let (info, _) =
+        factor::cholesky_in_place(a.as_mut(), &mut order, &mut back, Par::Seq, stack, Default::default())
+            .ok()?;
+    Some((0..info.rank).map(|k| a[(k, k)] * a[(k, k)]).collect())
+}
+
 /// `b ← (L Lᵀ)⁻¹ b` for a lower factor `L`, tiled over columns.
 pub(crate) fn cholesky_solve(l: MatRef<'_, f64>, b: MatMut<'_, f64>) {
     use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};

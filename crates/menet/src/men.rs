@@ -29,7 +29,8 @@ use crate::target::{TargetKind, target};
 pub struct MenParams {
     /// Number of components d, from 1 to c−1; none = as many as the target has.
     pub components: Option<usize>,
-    /// Largest number K of variables a component uses, ≥ 1; none = min(p, 100), more than p means p.
+    /// Largest number K of variables a component uses, ≥ 1; none = [`default_nonzeros`], more than p means p. [`Men::nonzeros`]
+    /// says what was used.
     pub nonzeros: Option<usize>,
     /// λ2 ≥ 0, the ridge of the elastic net.
     pub ridge: f64,
@@ -115,7 +116,7 @@ impl MenParams {
         at_least_one("nonzeros", self.nonzeros)?;
         at_least_one("pca_rank", self.pca_rank)?;
         self.patch_params().check()?;
-        self.reduction_params().check()?;
+        self.reduction_params(2).check()?;
         check("ridge", self.ridge, "a number from 0 to 1e100", |x| x >= 0.0)?;
         check("target_shrinkage", self.target_shrinkage, "a number > 0, at most 1e100", |x| x > 0.0)?;
         patches::rule(&self.patch)?;
@@ -132,7 +133,7 @@ impl MenParams {
         }
     }
 
-    fn reduction_params(&self) -> ReductionParams {
+    fn reduction_params(&self, classes: usize) -> ReductionParams {
         ReductionParams {
             alpha: self.alpha,
             beta: self.beta,
@@ -141,21 +142,30 @@ impl MenParams {
             floor: self.floor,
             route: self.route,
             gram: self.gram,
+            axes: classes - 1,
         }
     }
 
-    /// Options of the LARS stage: constant columns, whose norm is 0, are barred.
-    fn lars_options(&self, norms: &[f64]) -> LarsOptions {
+    /// Options of the LARS stage for `samples`: constant columns, whose norm is 0, are barred.
+    fn lars_options(&self, samples: usize, norms: &[f64]) -> LarsOptions {
         let p = norms.len();
         let factor = |j: usize| self.penalty_factors.as_ref().map_or(1.0, |factors| factors[j]);
         let factors = (0..p).map(|j| if norms[j] > 0.0 { factor(j) } else { f64::INFINITY }).collect();
         LarsOptions {
             ridge: self.ridge,
             penalty_factors: Some(factors),
-            max_nonzeros: Some(self.nonzeros.unwrap_or(100).min(p)),
+            max_nonzeros: Some(self.nonzeros.unwrap_or_else(|| default_nonzeros(samples)).min(p)),
             ..LarsOptions::default()
         }
     }
+}
+
+/// The number of variables a component uses at most, unless it is given: twice the number of samples, but at least 50 and at most 100.
+///
+/// More samples than 50 need all of 100 variables to recognise others; with fewer than 25, half as many do as well. Fewer than 50
+/// recognise less at any number of samples. docs/experiments.md has the table.
+pub fn default_nonzeros(samples: usize) -> usize {
+    samples.saturating_mul(2).clamp(50, 100)
 }
 
 /// Learns a sparse projection: Algorithm 1 of the paper, one call a stage.
@@ -173,7 +183,7 @@ pub fn fit(data: &Dataset<'_>, params: &MenParams, monitor: &dyn Monitor) -> Res
         None => stages(data, params, &mut clock)?,
         Some(x) => sparse_stages(data, x, params, &mut clock)?,
     };
-    let options = params.lars_options(&reduced.norms);
+    let options = params.lars_options(data.samples(), &reduced.norms);
     let paths = clock.time(Stage::Lars, || {
         lars_paths(&reduced.problem.gram, reduced.problem.b.as_ref(), &options, monitor)
     })?;
@@ -202,7 +212,11 @@ fn stages(data: &Dataset<'_>, params: &MenParams, clock: &mut Clock<'_>) -> Resu
     let (mean, norms, problem) = clock.time(Stage::Reduction, || {
         let Preprocessed { x, mean, norms, .. } =
             if params.standardize { pre.with_unit_columns() } else { pre };
-        Ok((mean, norms, reduce(x, y.as_ref(), &alignment, &params.reduction_params(), monitor)?))
+        Ok((
+            mean,
+            norms,
+            reduce(x, y.as_ref(), &alignment, &params.reduction_params(data.classes().len()), monitor)?,
+        ))
     })?;
     Ok(Stages { mean, norms, recall, problem })
 }
@@ -235,7 +249,7 @@ fn sparse_stages(
     })?;
     let problem = clock.time(Stage::Reduction, || {
         let x = pre.solver_columns(params.standardize);
-        reduce_sparse(x, y.as_ref(), &alignment, &params.reduction_params(), monitor)
+        reduce_sparse(x, y.as_ref(), &alignment, &params.reduction_params(data.classes().len()), monitor)
     })?;
     Ok(Stages { mean: pre.mean, norms: pre.norms, recall: None, problem })
 }
@@ -465,6 +479,14 @@ impl Men {
     /// The certificate of every component, the worst over its path.
     pub fn certificates(&self) -> Vec<Certificate> {
         self.parts.components.iter().map(|component| component.certificate).collect()
+    }
+
+    /// The number K of variables that a component was allowed. Of a model without paths whose parameters leave it open, the most that
+    /// one uses.
+    pub fn nonzeros(&self) -> usize {
+        let given = self.parts.params.nonzeros.map(|k| k.min(self.parts.mean.len()));
+        let of_paths = self.parts.paths.first().and_then(Path::max_nonzeros);
+        of_paths.or(given).or(self.support_sizes().into_iter().max()).unwrap_or(0)
     }
 
     /// How many variables every component uses.

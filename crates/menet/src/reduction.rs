@@ -33,7 +33,7 @@ use crate::linalg::{
 };
 use crate::monitor::Monitor;
 use crate::named::Named;
-use crate::regime::{DENSE_LIMIT, GRAM_LIMIT, Given, GramForm, Regime, Route};
+use crate::regime::{DENSE_LIMIT, GRAM_LIMIT, Given, GramForm, Regime, Route, Size};
 use crate::smoothed::{Operator, SmoothedGram, Variables};
 
 /// What to do where the bound on the spectrum of L does not hold.
@@ -98,6 +98,9 @@ pub struct ReductionParams {
     pub route: Route,
     /// What there is of the Gram matrix.
     pub gram: GramForm,
+    /// The most axes that there can be, one less than classes. The cheapest way is chosen for them, since it must not depend on how
+    /// many are computed.
+    pub axes: usize,
 }
 
 impl ReductionParams {
@@ -224,7 +227,8 @@ pub fn reduce(
     check_sizes(n, y, alignment)?;
     let floor = params.definiteness == Definiteness::Floor;
     let given = if floor { Given::Floor } else { Given::Dense };
-    let regime = Regime::choose(n, x.ncols(), params.route, params.gram, given)?;
+    let size = size(n, x.ncols(), alignment, params);
+    let regime = Regime::choose(size, params.route, params.gram, given)?;
     let b = inner_products(&x, y);
     if floor {
         let (factor, definiteness) = floored_factor(alignment, params)?;
@@ -266,7 +270,8 @@ pub fn reduce_sparse(
     check_sizes(x.rows(), y, alignment)?;
     let floor = params.definiteness == Definiteness::Floor;
     let given = if floor { Given::SparseFloor } else { Given::Sparse };
-    let regime = Regime::choose(x.rows(), x.columns(), params.route, params.gram, given)?;
+    let size = size(x.rows(), x.columns(), alignment, params);
+    let regime = Regime::choose(size, params.route, params.gram, given)?;
     let b = x.correlate_all(y);
     let (operator, definiteness) = if floor {
         let (factor, definiteness) = floored_factor(alignment, params)?;
@@ -282,6 +287,12 @@ pub fn reduce_sparse(
     let x = Variables::Sparse(x);
     let gram = GramSource::Smoothed(Box::new(SmoothedGram::new(x, operator, params.beta, b.as_ref())));
     Ok(LassoProblem { gram, b, definiteness, regime, built: None })
+}
+
+/// What the cheapest way depends on.
+fn size(samples: usize, variables: usize, alignment: &Alignment, params: &ReductionParams) -> Size {
+    let repelling = alignment.repel.as_ref().map_or(0, SparseSymmetric::nonzeros);
+    Size { samples, variables, axes: params.axes, entries: alignment.attract.nonzeros() + repelling }
 }
 
 /// Refuses data or a target of another number of samples than the alignment is of.

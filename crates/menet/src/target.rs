@@ -5,14 +5,18 @@
 //! `√pᵢ oᵢ`, never from the p×p covariance. `whitened` does the same after whitening by the pooled within-class
 //! covariance `S_w + γ (tr S_w / r) I` in the PCA space of the data, of dimension r.
 
+mod inner;
+pub(crate) mod whitened;
+
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
-use crate::linalg::{cholesky, column_mut, left_svd, singular_values, solve_lower, symmetric_product};
+use crate::linalg::left_svd;
 use crate::named::Named;
 use crate::preprocess::Preprocessed;
+use whitened::{class_centres, whitened_centres};
 
 /// How the class centres are placed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,14 +60,7 @@ pub fn target(
     }
     let (centres, size) = match kind {
         TargetKind::Centres => (class_centres(data, &preprocessed.x), preprocessed.x.norm_l2()),
-        // A matrix of variables by variables, or of samples by samples: whichever is smaller.
-        TargetKind::Whitened if data.variables() <= data.samples() => {
-            whitened_centres(data, preprocessed, shrinkage)?
-        }
-        TargetKind::Whitened => {
-            let scores = whitened(data, preprocessed, shrinkage)?;
-            (class_centres(data, &scores), scores.norm_l2())
-        }
+        TargetKind::Whitened => whitened_centres(data, preprocessed, shrinkage)?,
     };
     placed(data, &centres, size, components)
 }
@@ -104,87 +101,6 @@ fn sign_of_farthest(u: &[f64]) -> f64 {
     u.iter().find(|x| x.abs() >= (1.0 - 1e-8) * largest).map_or(1.0, |x| x.signum())
 }
 
-/// Class means of the rows of `x`, one row a class.
-fn class_centres(data: &Dataset<'_>, x: &Mat<f64>) -> Mat<f64> {
-    let mut centres = Mat::zeros(data.classes().len(), x.ncols());
-    for v in 0..x.ncols() {
-        for class in 0..data.classes().len() {
-            let members = data.members(class);
-            let sum: f64 = members.iter().map(|&i| x[(i, v)]).sum();
-            centres[(class, v)] = sum / members.len() as f64;
-        }
-    }
-    centres
-}
-
-/// The samples in PCA space, whitened: `T C⁻ᵀ` where `C Cᵀ = S_w + γ (tr S_w / r) I`.
-fn whitened(data: &Dataset<'_>, preprocessed: &Preprocessed<'_>, shrinkage: f64) -> Result<Mat<f64>> {
-    let svd = left_svd(preprocessed.x.as_ref())?;
-    let (n, r) = (data.samples(), svd.s.len());
-    let scores = Mat::from_fn(n, r, |i, k| svd.u[(i, k)] * svd.s[k]);
-    let total: f64 = svd.s.iter().map(|s| s * s).sum();
-    let centres = class_centres(data, &scores);
-    let Some(factor) = within_factor(data, &scores, &centres, shrinkage, r, total)? else {
-        return Ok(scores);
-    };
-    let mut columns = scores.transpose().to_owned();
-    solve_lower(factor.as_ref(), columns.as_mut());
-    Ok(columns.transpose().to_owned())
-}
-
-/// The class means of [`whitened`], and the size of what they are means of, without leaving the space of the variables:
-/// `S_w` does not, and outside the range of the samples it is zero, so that nothing but r depends on it.
-fn whitened_centres(
-    data: &Dataset<'_>,
-    preprocessed: &Preprocessed<'_>,
-    shrinkage: f64,
-) -> Result<(Mat<f64>, f64)> {
-    let x = &preprocessed.x;
-    let singular = singular_values(x.as_ref())?;
-    let total: f64 = singular.iter().map(|s| s * s).sum();
-    let centres = class_centres(data, x);
-    let Some(factor) = within_factor(data, x, &centres, shrinkage, singular.len(), total)? else {
-        return Ok((centres, total.sqrt()));
-    };
-    let mut columns = centres.transpose().to_owned();
-    solve_lower(factor.as_ref(), columns.as_mut());
-    let centres = columns.transpose().to_owned();
-    let between: f64 = (0..centres.nrows())
-        .map(|class| data.members(class).len() as f64 * centres.row(class).squared_norm_l2())
-        .sum();
-    Ok((centres, (singular.len() as f64 + between).sqrt()))
-}
-
-/// The lower factor of `S_w + γ (tr S_w / r) I`; none where no class varies within itself: there is nothing to whiten by.
-fn within_factor(
-    data: &Dataset<'_>,
-    x: &Mat<f64>,
-    centres: &Mat<f64>,
-    shrinkage: f64,
-    rank: usize,
-    total: f64,
-) -> Result<Option<Mat<f64>>> {
-    let mut within = x.clone();
-    for v in 0..x.ncols() {
-        for (i, x) in column_mut(&mut within, v).iter_mut().enumerate() {
-            *x -= centres[(data.class_of(i), v)];
-        }
-    }
-    let mut covariance = symmetric_product(within.as_ref(), within.as_ref());
-    let trace: f64 = (0..x.ncols()).map(|k| covariance[(k, k)]).sum();
-    if trace <= 1e-24 * total {
-        return Ok(None);
-    }
-    let shift = shrinkage * trace / rank as f64;
-    for k in 0..x.ncols() {
-        covariance[(k, k)] += shift;
-    }
-    cholesky(covariance.as_ref()).map(Some).ok_or_else(|| Error::Numerical {
-        what: "whitening",
-        detail: format!("the within-class covariance is singular; raise target_shrinkage above {shrinkage}"),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -216,36 +132,6 @@ mod tests {
                 assert!((y[(j, k)] - sign * expected[j]).abs() < 1e-10);
             }
         }
-    }
-
-    #[test]
-    fn the_space_does_not_matter() {
-        // Of full rank; with a constant and a duplicate column; with as many variables as samples.
-        for (n, p) in [(60, 7), (60, 12), (30, 30)] {
-            let mut x = data(n, p, 4).x().unwrap().to_owned();
-            if p == 12 {
-                x.col_mut(3).fill(2.0);
-                let twin = x.col(5).to_owned();
-                x.col_mut(8).copy_from(&twin);
-            }
-            let data = Dataset::from_owned(x, &(0..n).map(|i| i % 4).collect::<Vec<_>>()).unwrap();
-            let pre = Preprocessed::new(&data, None).unwrap();
-            let (centres, _) = whitened_centres(&data, &pre, 0.1).unwrap();
-            let expected = class_centres(&data, &whitened(&data, &pre, 0.1).unwrap());
-            // Up to a rotation.
-            let (a, b) = (&centres * centres.transpose(), &expected * expected.transpose());
-            assert!((&a - &b).norm_max() < 1e-10 * b.norm_max(), "{n} x {p}");
-        }
-    }
-
-    #[test]
-    fn whitening_makes_the_within_covariance_the_identity() {
-        let data = data(60, 4, 3);
-        let pre = Preprocessed::new(&data, None).unwrap();
-        let z = whitened(&data, &pre, 1e-12).unwrap();
-        let centres = class_centres(&data, &z);
-        let within = Mat::from_fn(60, 4, |i, k| z[(i, k)] - centres[(data.class_of(i), k)]);
-        assert!((within.transpose() * &within - Mat::<f64>::identity(4, 4)).norm_max() < 1e-8);
     }
 
     #[test]

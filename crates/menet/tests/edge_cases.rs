@@ -16,7 +16,7 @@ fn fitted(data: &Dataset<'_>, params: &MenParams) -> Men {
     // On raw columns the plain measure says little of one that is far longer than those that carry b.
     let kkt = |c: &Certificate| if params.standardize { c.kkt.max(c.scaled) } else { c.scaled };
     assert!(men.certificates().iter().all(|c| kkt(c) <= 1e-9), "{:?}", men.certificates());
-    let limit = params.nonzeros.unwrap_or(100);
+    let limit = params.nonzeros.unwrap_or_else(|| menet::men::default_nonzeros(data.samples()));
     assert!(men.support_sizes().iter().all(|&k| k <= limit));
     assert!(men.transform(data.x().unwrap()).unwrap().norm_max().is_finite());
     men
@@ -104,6 +104,27 @@ fn one_sample_one_class_one_variable() {
     let narrow = Dataset::from_owned(mat![[1.0], [2.0], [5.0], [6.5]], &["a", "a", "b", "b"]).unwrap();
     let men = fitted(&narrow, &MenParams::default());
     assert_eq!(men.support_sizes(), [1]);
+}
+
+#[test]
+fn the_default_number_of_nonzeros_follows_the_samples() {
+    for (n, expected) in [(6, 50), (25, 50), (26, 52), (40, 80), (50, 100), (400, 100)] {
+        assert_eq!(menet::men::default_nonzeros(n), expected);
+    }
+    // 30 samples of 90 variables, and of 20.
+    for (p, expected) in [(90, 60), (20, 20)] {
+        let data = clusters(5, 3, 10, p);
+        let men = fitted(&data, &MenParams::default());
+        assert_eq!((data.samples(), men.nonzeros(), men.params().nonzeros), (30, expected, None));
+        let asked = fitted(&data, &MenParams { nonzeros: Some(expected), ..MenParams::default() });
+        assert_eq!((asked.projection(), asked.nonzeros()), (men.projection(), expected));
+        assert_eq!(men.at(Some(3), None).unwrap().nonzeros(), 3);
+        let most = men.support_sizes().into_iter().max();
+        assert_eq!(
+            (Some(men.without_paths().nonzeros()), asked.without_paths().nonzeros()),
+            (most, expected)
+        );
+    }
 }
 
 #[test]

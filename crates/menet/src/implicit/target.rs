@@ -11,10 +11,10 @@ use rayon::prelude::*;
 use super::{Columns, Implicit};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
-use crate::linalg::{cholesky, column, dot, product, thin_svd};
+use crate::linalg::{column, from_columns, thin_svd};
 use crate::monitor::{Monitor, Stage, proceed};
 use crate::sparse::SparseMatrix;
-use crate::target::{TargetKind, placed};
+use crate::target::{TargetKind, placed, whitened::rotated};
 
 /// Right-hand sides that are solved side by side.
 const LANES: usize = 4;
@@ -96,13 +96,8 @@ fn whitened(
             solved.extend(found.into_iter().take(lanes));
         }
     }
-    let h = Mat::from_fn(r, r, |a, b| {
-        let (a, b) = (a.max(b), a.min(b));
-        dot(column(&svd.v, a), &solved[b])
-    });
-    let factor = cholesky(h.as_ref()).ok_or_else(|| within.trouble("is singular"))?;
-    let scaled = Mat::from_fn(svd.u.nrows(), r, |i, k| svd.u[(i, k)] * svd.s[k]);
-    let centres = product(scaled.as_ref(), factor.as_ref());
+    let solved = from_columns(columns.columns(), &solved);
+    let centres = rotated(&svd, solved.as_ref()).ok_or_else(|| within.trouble("is singular"))?;
     let between: f64 = (0..centres.nrows())
         .map(|class| data.members(class).len() as f64 * centres.row(class).squared_norm_l2())
         .sum();
