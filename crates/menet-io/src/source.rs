@@ -116,12 +116,12 @@ pub(crate) fn decoded(
         decoder,
         name: encoding.name(),
         input: vec![0; 1 << 16],
-        held: 0..0,
         passed: 0,
+        text: Vec::new(),
+        given: 0,
         over: false,
     };
-    // Behind a buffer, so that no one asks for fewer bytes than a character has.
-    Ok((Box::new(BufReader::with_capacity(1 << 16, reader)), notice))
+    Ok((Box::new(reader), notice))
 }
 
 fn skipped(mut source: Source, count: u64) -> std::io::Result<(u64, Source)> {
@@ -135,37 +135,44 @@ struct Decoded {
     decoder: Decoder,
     name: &'static str,
     input: Vec<u8>,
-    /// Which bytes of `input` are still to be decoded.
-    held: std::ops::Range<usize>,
     /// How many bytes were decoded before `input`.
     passed: u64,
+    /// What was decoded last, and how much of it was given.
+    text: Vec<u8>,
+    given: usize,
     over: bool,
+}
+
+impl Decoded {
+    /// Decodes the next piece.
+    fn refill(&mut self) -> std::io::Result<()> {
+        let count = self.source.read(&mut self.input)?;
+        self.over = count == 0;
+        let most = self.decoder.max_utf8_buffer_length_without_replacement(count).unwrap_or(4 * count + 16);
+        self.text.resize(most, 0);
+        let (result, read, written) =
+            self.decoder.decode_to_utf8_without_replacement(&self.input[..count], &mut self.text, self.over);
+        self.text.truncate(written);
+        self.given = 0;
+        if result != DecoderResult::InputEmpty {
+            let at = self.passed + read as u64;
+            let problem = format!("the bytes before byte {} are not valid {}", at + 1, self.name);
+            return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, problem));
+        }
+        self.passed += count as u64;
+        Ok(())
+    }
 }
 
 impl Read for Decoded {
     fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
-        while !self.over && !out.is_empty() {
-            let last = if self.held.is_empty() {
-                self.passed += self.held.end as u64;
-                self.held = 0..self.source.read(&mut self.input)?;
-                self.held.is_empty()
-            } else {
-                false
-            };
-            let bytes = &self.input[self.held.clone()];
-            let (result, read, written) = self.decoder.decode_to_utf8_without_replacement(bytes, out, last);
-            self.held.start += read;
-            if let DecoderResult::Malformed(..) = result {
-                let at = self.passed + self.held.start as u64;
-                let problem = format!("the bytes before byte {} are not valid {}", at + 1, self.name);
-                return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, problem));
-            }
-            self.over = last && result == DecoderResult::InputEmpty;
-            if written > 0 {
-                return Ok(written);
-            }
+        while self.given == self.text.len() && !self.over {
+            self.refill()?;
         }
-        Ok(0)
+        let count = out.len().min(self.text.len() - self.given);
+        out[..count].copy_from_slice(&self.text[self.given..self.given + count]);
+        self.given += count;
+        Ok(count)
     }
 }
 
@@ -259,7 +266,7 @@ mod tests {
         assert!(text(b"a\0b\0", None).unwrap_err().contains("--encoding utf-16le"));
         assert!(text(b"\0a\0b", None).unwrap_err().contains("--encoding utf-16be"));
         assert!(text(b"a", Some("klingon")).unwrap_err().contains("klingon"));
-        assert!(text(b"a\xd8\0\xd8\0b", Some("utf-16be")).unwrap_err().contains("not valid"));
+        assert!(text(b"\0a\xd8\0\0b", Some("utf-16be")).unwrap_err().contains("not valid"));
         // Across the edge of a piece.
         let long = "ä".repeat(70_000);
         let bytes: Vec<u8> = long.encode_utf16().flat_map(u16::to_le_bytes).collect();
