@@ -24,6 +24,11 @@ pub trait Blocks: Send {
     /// When the content is invalid.
     fn next(&mut self, rows: usize) -> Result<Option<Table>>;
 
+    /// What the names of the samples are called, if they have any.
+    fn id_name(&self) -> Option<&str> {
+        None
+    }
+
     /// How much has been read and how much there is, in units of the format's choice.
     fn progress(&self) -> (u64, u64);
 }
@@ -103,6 +108,11 @@ impl BlockReader {
         Ok(BlockReader { path: path.to_owned(), blocks, block_rows, rows: 0, labels, shape })
     }
 
+    /// What the names of the samples are called, if they have any.
+    pub fn id_name(&self) -> Option<&str> {
+        self.blocks.id_name()
+    }
+
     /// How many samples have been read.
     pub fn rows(&self) -> usize {
         self.rows
@@ -147,11 +157,13 @@ impl Iterator for BlockReader {
 pub(crate) struct OneBlock {
     table: Option<Table>,
     columns: usize,
+    id_name: Option<String>,
 }
 
 impl OneBlock {
     pub(crate) fn boxed(table: Table) -> Box<dyn Blocks> {
-        Box::new(OneBlock { columns: table.columns, table: Some(table) })
+        let id_name = table.ids.as_ref().map(|ids| ids.name.clone());
+        Box::new(OneBlock { columns: table.columns, id_name, table: Some(table) })
     }
 }
 
@@ -162,6 +174,10 @@ impl Blocks for OneBlock {
 
     fn next(&mut self, _: usize) -> Result<Option<Table>> {
         Ok(self.table.take())
+    }
+
+    fn id_name(&self) -> Option<&str> {
+        self.id_name.as_deref()
     }
 
     fn progress(&self) -> (u64, u64) {

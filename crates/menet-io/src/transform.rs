@@ -39,9 +39,13 @@ pub fn transform(
     let as_it_is = ReadOptions { impute_mean: false, least_columns, ..options.clone() };
     let mut reader = BlockReader::open(source, &as_it_is, block_bytes)?;
     let header: Vec<String> = (1..=men.projection().components()).map(|k| format!("z{k}")).collect();
-    let mut writer = None;
-    let mut missing = Missing::default();
+    let id = reader.id_name();
     let mut notices = Vec::new();
+    if id.is_some() && !BlockWriter::holds_ids(out) {
+        notices.push(format!("{}: a .npy file does not hold the names of the samples", out.display()));
+    }
+    let mut writer = BlockWriter::create(out, &header, id)?;
+    let mut missing = Missing::default();
     loop {
         if monitor.stop() {
             return Err(menet::Error::Stopped { stage: Stage::Transform }.into());
@@ -50,19 +54,6 @@ pub fn transform(
         let Some(table) = reader.next().transpose()? else { break };
         let mut table = table.arranged(men, options.impute_mean)?;
         notices.append(&mut table.notices);
-        let writer = match &mut writer {
-            Some(writer) => writer,
-            None => {
-                let id = table.ids.as_ref().map(|ids| ids.name.as_str());
-                if id.is_some() && !BlockWriter::holds_ids(out) {
-                    notices.push(format!(
-                        "{}: a .npy file does not hold the names of the samples",
-                        out.display()
-                    ));
-                }
-                writer.insert(BlockWriter::create(out, &header, id)?)
-            }
-        };
         missing.look(&table, start);
         // How many are missing in all is part of what is told.
         if !missing.any() {
@@ -73,9 +64,7 @@ pub fn transform(
         monitor.progress(Stage::Transform, done as usize, total as usize);
     }
     missing.check(source, reader.rows())?;
-    if let Some(writer) = writer {
-        writer.finish()?;
-    }
+    writer.finish()?;
     Ok(Transformed { samples: reader.rows(), notices })
 }
 

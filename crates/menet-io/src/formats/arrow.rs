@@ -137,6 +137,10 @@ impl Blocks for Batches {
         self.table(&batch.slice(0, rows)).map(Some)
     }
 
+    fn id_name(&self) -> Option<&str> {
+        self.layout.id.map(|_| self.layout.id_name.as_str())
+    }
+
     fn progress(&self) -> (u64, u64) {
         (self.read as u64, self.total)
     }

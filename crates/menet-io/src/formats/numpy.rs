@@ -202,8 +202,8 @@ impl Numbers {
                 })*
             };
         }
-        first_of!(f64 => Ok::<f64, std::io::Error>, f32 => |x| sure(x), half::f16 => |x| sure(x), u8 => |x| sure(x),
-            i8 => |x| sure(x), u16 => |x| sure(x), i16 => |x| sure(x), u32 => |x| sure(x), i32 => |x| sure(x),
+        first_of!(f64 => Ok::<f64, std::io::Error>, f32 => sure, half::f16 => sure, u8 => sure,
+            i8 => sure, u16 => sure, i16 => sure, u32 => sure, i32 => sure,
             u64 => |x: u64| exact(x.into()), i64 => |x: i64| exact(x.into()), bool => |x: bool| sure(u8::from(x)));
         Err(Error::input(path, format!("{what} is of type {}, which is not a number", dtype.descr())))
     }

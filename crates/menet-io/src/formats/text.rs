@@ -173,8 +173,8 @@ impl Text {
         let texts = || self.rows[..count].iter().filter_map(|row| row.get(at));
         let names = at == 0 && count > 1 && texts().all(is_text) && texts().all(|field| seen.insert(field));
         let variables = &self.layout.variables;
-        let classes = variables.len() > 1
-            && variables.iter().all(|&at| self.rows[row].get(at).is_some_and(is_text));
+        let classes =
+            variables.len() > 1 && variables.iter().all(|&at| self.rows[row].get(at).is_some_and(is_text));
         if (names || classes) && self.layout.label.is_none() {
             ". Is the table transposed, with a variable in every row? Then give --transpose"
         } else {
@@ -233,6 +233,10 @@ impl Blocks for Text {
         table.feature_names = self.named.then(|| self.layout.names.clone());
         table.notices = std::mem::take(&mut self.layout.notices);
         Ok(Some(table))
+    }
+
+    fn id_name(&self) -> Option<&str> {
+        self.layout.id.map(|_| self.layout.id_name.as_str())
     }
 
     fn progress(&self) -> (u64, u64) {
