@@ -1,4 +1,6 @@
-"""Makes crates/menet-io/tests/data: one small data set in every format that another program writes, and files of every type.
+"""Makes crates/menet-io/tests/data: one small data set in every format that another program writes.
+
+And files with every type of column.
 
     python -m venv env && env/bin/pip install numpy pandas pyarrow scipy
     env/bin/python scripts/fixtures.py crates/menet-io/tests/data

@@ -91,7 +91,8 @@ def charts(driver):
     places = driver.find_elements(By.CSS_SELECTOR, ".chart")
     drawn = driver.execute_script(
         """return [...document.querySelectorAll(".chart")].map((chart) =>
-          [chart.id, chart.querySelectorAll(".main-svg path.js-line, .main-svg path.box, .main-svg .hm image").length]);"""
+          [chart.id, chart.querySelectorAll(
+            ".main-svg path.js-line, .main-svg path.box, .main-svg .hm image").length]);"""
     )
     assert len(places) >= 8, f"{len(places)} charts"
     for name, lines in drawn:

@@ -49,8 +49,8 @@ class ManifoldElasticNet(Reducer):
     n_components : int, optional
         Number of axes, from 1 to one less than there are classes. None: as many as the target has.
     n_nonzeros : int, optional
-        Largest number of variables an axis uses. None: twice the number of samples, at least 50, at most 100, or all if there
-        are fewer.
+        Largest number of variables an axis uses. None: twice the number of samples, at least 50, at most 100, or
+        all if there are fewer.
     ridge : float, default=0.03
         The ridge of the elastic net, at least 0.
     alpha : float, default=1.0
@@ -247,8 +247,8 @@ class ManifoldElasticNet(Reducer):
     def score(self, X: Samples, y: Any, sample_weight: Any = None) -> float:
         """Return the share of samples that are given their class.
 
-        A warning tells where most of them are those of the fit: nearest neighbour finds such a sample in itself, so that their
-        score is near 1 whatever was learned.
+        A warning tells where most of them are those of the fit: nearest neighbour finds such a sample in itself, so
+        that their score is near 1 whatever was learned.
 
         Parameters
         ----------
@@ -269,7 +269,7 @@ class ManifoldElasticNet(Reducer):
         seen = self._model.seen(contiguous(X), self._threads())
         if 2 * seen > X.shape[0]:
             warn_user(
-                f"{seen} of these {X.shape[0]} samples are those of the fit: their score says nothing about new samples; "
+                f"{seen} of these {X.shape[0]} samples are those of the fit: their score says nothing about new ones; "
                 "hold some back with train_test_split, or use cross_val_score",
                 UserWarning,
             )

@@ -254,7 +254,7 @@ class Sparse(Fit):
 
 
 class Text(Fit):
-    """Texts that are few enough to be dense: 20 to 100 words each, by Zipf's law, a third of them from the text's subject."""
+    """Texts few enough to be dense: 20 to 100 words each, by Zipf's law, a third of them from the text's subject."""
 
     n, p, K = 1_993, 4_862, 100
     title = "fit, texts, n = 1,993, p = 4,862, 1 % nonzero, d = 1, K = 100"
