@@ -7,6 +7,7 @@ use std::fs;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 
 use menet::{MenParams, fit};
 use menet_io::{ModelFile, ReadOptions, Table, read};
@@ -55,10 +56,24 @@ fn said(table: Table) -> Said {
 
 /// Damages a file many times; gives how many copies were read without an error but said something else.
 fn silent(name: &str, bytes: &[u8], seed: u64, read: &dyn Fn(&Path) -> Option<Said>) -> usize {
+    // What a decoder panics with is told as an error; thousands of such panics need not be seen.
+    static QUIET: Once = Once::new();
+    QUIET.call_once(|| {
+        let told = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if !menet_io::guard::expected() {
+                told(panic);
+            }
+        }));
+    });
     let folder = tempfile::tempdir().unwrap();
     let path: PathBuf = folder.path().join(name);
     fs::write(&path, bytes).unwrap();
-    let sound = format!("{:?}", read(&path).unwrap_or_else(|| panic!("{name} is sound")));
+    let sound = read(&path).unwrap_or_else(|| panic!("{name} is sound"));
+    // A MATLAB file cut off between two variables is whole in all that is there. What needs the labels then says that there
+    // are none.
+    let without_labels = format!("{:?}", (&sound.0, None::<Vec<String>>, &sound.2, &sound.3));
+    let sound = format!("{sound:?}");
     let rng = &mut Pcg64Mcg::seed_from_u64(seed);
     let mut silent = 0;
     for round in 0..rounds() {
@@ -67,7 +82,10 @@ fn silent(name: &str, bytes: &[u8], seed: u64, read: &dyn Fn(&Path) -> Option<Sa
         match catch_unwind(AssertUnwindSafe(|| read(&path))) {
             Err(_) => panic!("{name}, round {round}: the reader panicked"),
             // NaN is not NaN, but its text is.
-            Ok(Some(other)) if copy != bytes && format!("{other:?}") != sound => silent += 1,
+            Ok(Some(other)) if copy != bytes => {
+                let other = format!("{other:?}");
+                silent += usize::from(other != sound && other != without_labels);
+            }
             Ok(_) => {}
         }
     }
