@@ -24,9 +24,14 @@ pub(crate) enum Output<'a> {
     Folder(&'static str, &'a Path, &'static [&'static str]),
 }
 
-/// What is read for `--data source`: nothing for a built-in set or standard input.
+/// What is read for `--data source`: nothing for a built-in set or a pipe.
 pub(crate) fn data(source: &str, how: &HowArgs) -> Vec<Input> {
     let labels = how.labels.iter().map(|path| ("--labels", path.clone()));
+    // What the shell put in the place of standard input may be a file.
+    let redirected = PathBuf::from("/dev/stdin");
+    if source == "-" && redirected.is_file() {
+        return [("--data", redirected)].into_iter().chain(labels).collect();
+    }
     if source == "-" || Builtin::find(source).is_some() {
         return labels.collect();
     }

@@ -1,40 +1,14 @@
 //! The command as people and scripts use it: results, exit codes, and what is left on the disk.
 
+mod common;
+
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 
+use common::{json, menet, names, ok, text};
 use menet::{MenParams, fit};
 use menet_io::{ModelFile, ReadOptions};
-
-fn menet(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_menet")).current_dir(folder).args(arguments).output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// Runs, expects success, and gives what was printed.
-fn ok(folder: &Path, arguments: &[&str]) -> String {
-    let output = menet(folder, arguments);
-    assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
-    text(&output.stdout)
-}
-
-fn json(folder: &Path, arguments: &[&str]) -> serde_json::Value {
-    serde_json::from_str(&ok(folder, arguments)).unwrap()
-}
-
-/// The names in a folder.
-fn names(folder: &Path) -> Vec<String> {
-    let mut names: Vec<String> = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
-        .collect();
-    names.sort();
-    names
-}
 
 #[test]
 fn fit_transform_predict_equal_the_library_bit_for_bit() {

@@ -57,7 +57,7 @@ fn a_run_prints_the_table_and_leaves_all_files() {
     let summary = "data,train_per_class,method,rate,sd,balanced,dimension,variables,seconds";
     assert_eq!(first("summary.csv"), summary);
     assert_eq!(first("confusion.csv"), "data,train_per_class,method,class,taken_for,samples");
-    assert_eq!(first("splits.csv"), "data,train_per_class,repeat,row,role");
+    assert_eq!(first("splits.csv"), "data,train_per_class,repeat,row,role,id");
     assert!(fs::read_to_string(run.join("run.toml")).unwrap().contains("seed = 0"));
     assert!(
         fs::read_to_string(run.join("report.html")).unwrap().to_lowercase().starts_with("<!doctype html>")

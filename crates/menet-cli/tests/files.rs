@@ -1,29 +1,19 @@
 //! Files as people have them, through the command: names of samples, labels, notices, standard input, too little memory.
 
+mod common;
+
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
-fn menet(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_menet")).current_dir(folder).args(arguments).output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
+use common::{menet, refused, text};
 
 /// What a successful run printed, and what it noticed.
 fn ok(folder: &Path, arguments: &[&str]) -> (String, String) {
     let output = menet(folder, arguments);
     assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
     (text(&output.stdout), text(&output.stderr))
-}
-
-fn refused(folder: &Path, arguments: &[&str]) -> String {
-    let output = menet(folder, arguments);
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", text(&output.stderr));
-    text(&output.stderr)
 }
 
 /// Thirty samples of three variables in two classes, with names.
@@ -117,7 +107,7 @@ fn a_split_keeps_every_sample_once() {
     assert!(said.contains("24 samples to fit") && said.contains("6 samples to test"), "{said}");
     let read = |name: &str| fs::read_to_string(dir.path().join(name)).unwrap();
     let rows = |name: &str| read(name).lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
-    assert!(read("a.csv").starts_with("patient,label,a,b,c\n"));
+    assert!(read("a.csv").starts_with("id,label,a,b,c\n"));
     let mut all = [rows("a.csv"), rows("b.csv")].concat();
     all.sort_unstable();
     all.dedup();
@@ -127,9 +117,11 @@ fn a_split_keeps_every_sample_once() {
     let before = read("a.csv");
     ok(dir.path(), &split);
     assert_eq!(read("a.csv"), before, "the same seed, the same split");
-    ok(dir.path(), &["fit", "--data", "a.csv", "--id", "patient", "--model", "m"]);
-    let predict = ["predict", "--model", "m", "--data", "b.csv", "--id", "patient", "--out", "l.csv"];
+    let (_, noticed) = ok(dir.path(), &["fit", "--data", "a.csv", "--model", "m"]);
+    assert!(noticed.contains("\"id\") names the samples"), "{noticed}");
+    let predict = ["predict", "--model", "m", "--data", "b.csv", "--out", "l.csv"];
     assert!(!ok(dir.path(), &predict).1.contains("fitted to"));
+    assert!(read("l.csv").starts_with("id,label,distance\nP"));
     let wrong = [&split[..10], &["1.5"]].concat();
     assert!(refused(dir.path(), &wrong).contains("fraction"));
 }
@@ -156,6 +148,14 @@ fn standard_input_is_read() {
     let semicolons = text(&bytes).replace(',', ";").replace('.', ",");
     let how = ["data", "-", "--id", "patient", "--delimiter", ";", "--decimal", ",", "--json"];
     assert!(text(&piped(&how, semicolons.as_bytes()).stdout).contains("\"n\":30"));
+    let redirected = Command::new(env!("CARGO_BIN_EXE_menet"))
+        .current_dir(dir.path())
+        .args(["fit", "--data", "-", "--id", "patient", "--model", "d.csv"])
+        .stdin(fs::File::open(dir.path().join("d.csv")).unwrap())
+        .output()
+        .unwrap();
+    assert_eq!(redirected.status.code(), Some(2), "{}", text(&redirected.stderr));
+    assert_eq!(fs::read(dir.path().join("d.csv")).unwrap(), bytes, "what is read is not overwritten");
     let told = piped(&["data", "-", "--format", "npz"], b"PK");
     assert_eq!(told.status.code(), Some(2));
     assert!(text(&told.stderr).contains("standard input"), "{}", text(&told.stderr));

@@ -12,8 +12,8 @@
 //! Whole numbers are compared digit by digit, so that those above 2^53 do not merge. A sample without a label has the empty text.
 
 /// Texts that stand for a missing value or label.
-pub(crate) const MISSING: [&str; 11] =
-    ["", "NA", "N/A", "<NA>", "NaN", "nan", "NAN", "NaT", "null", "NULL", "?"];
+pub(crate) const MISSING: [&str; 15] =
+    ["", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "-nan", "-NaN", "NaT", "null", "NULL", "?"];
 
 /// The normal form of a label; empty where it is missing.
 pub fn normal(text: &str) -> String {
@@ -39,6 +39,8 @@ pub fn from_number(value: f64) -> String {
     match value {
         _ if value.is_nan() => String::new(),
         0.0 => "0".to_owned(),
+        // What single precision holds was single precision, or looks the same: 0.1 rather than 0.10000000149011612.
+        _ if value.fract() != 0.0 && f64::from(value as f32) == value => (value as f32).to_string(),
         // Beyond, digits would be made up.
         _ if value.abs() < 1e21 => value.to_string(),
         _ => format!("{value:e}"),
@@ -118,6 +120,8 @@ mod tests {
         assert_eq!(from_number(1.0), "1");
         assert_eq!(from_number(-0.0), "0");
         assert_eq!(from_number(0.1), "0.1");
+        assert_eq!(from_number(0.1f32.into()), "0.1");
+        assert_eq!(from_number(2f64.powi(69)), "590295810358705700000");
         assert_eq!(from_number(1e300), "1e300");
         assert_eq!(from_number(f64::NAN), "");
     }

@@ -11,6 +11,7 @@
 pub mod atomic;
 pub mod blocks;
 pub mod builtin;
+mod doubts;
 pub mod error;
 pub mod fingerprint;
 pub mod formats;

@@ -129,10 +129,10 @@ impl ModelFile {
         Ok(ModelFile { men, gallery, gallery_classes, fingerprints, provenance, label_kind: None })
     }
 
-    /// How many of these samples the model was fitted to; none if it does not know its own.
-    pub fn seen(&self, fingerprints: &[u64]) -> usize {
+    /// Which of these samples the model was fitted to; none if it does not know its own.
+    pub fn seen(&self, fingerprints: &[u64]) -> Vec<bool> {
         let own: std::collections::HashSet<u64> = self.fingerprints.iter().copied().collect();
-        fingerprints.iter().filter(|sample| own.contains(sample)).count()
+        fingerprints.iter().map(|sample| own.contains(sample)).collect()
     }
 
     /// The same model with only the first components. (A sparser one would need the training samples, of which only the

@@ -16,6 +16,16 @@ pub(crate) type Source = Box<dyn Read + Send>;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
+/// What files that are no text begin with.
+const BINARY: [(&[u8], &str, &str); 6] = [
+    (b"PAR1", "a Parquet file", "parquet"),
+    (b"ARROW1", "an Arrow file", "feather"),
+    (b"PK\x03\x04", "a zip archive", "npz"),
+    (b"\x93NUMPY", "a NumPy array", "npy"),
+    (b"MATLAB 5", "a MATLAB file", "mat"),
+    (b"\x89HDF", "an HDF5 file", "mat"),
+];
+
 /// Endings of packed files, which stand behind those of the format.
 pub(crate) const PACKED: [&str; 2] = [".gz", ".zst"];
 
@@ -82,8 +92,13 @@ pub(crate) fn decoded(
     encoding: Option<&str>,
     path: &Path,
 ) -> Result<(Source, Option<String>)> {
-    let (start, source) = peek(source, 4).map_err(|e| Error::input(path, e))?;
-    let marked = Encoding::for_bom(&start);
+    let (start, source) = peek(source, 8).map_err(|e| Error::input(path, e))?;
+    if let Some((_, name, format)) = BINARY.iter().find(|(magic, ..)| start.starts_with(magic)) {
+        let problem = format!("is no text but {name}; call it so, or give --format {format}");
+        return Err(Error::input(path, problem));
+    }
+    let start = &start[..start.len().min(4)];
+    let marked = Encoding::for_bom(start);
     let (encoding, notice) = match (encoding, marked) {
         (None, Some((mark, _))) if mark != UTF_8 => {
             (mark, Some(format!("{}: the text is {}, by its byte order mark", path.display(), mark.name())))

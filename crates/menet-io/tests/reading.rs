@@ -169,6 +169,8 @@ fn one_class_is_one_class_whatever_the_format_writes() {
     assert_eq!(labels(csv("a,label\n1,1\n2,1.0\n3,+1\n4,01\n", &plain()).unwrap()), ["1", "1", "1", "01"]);
     assert_eq!(labels(csv("a,label\n1,true\n2,1\n3,TRUE\n", &plain()).unwrap()), ["true", "1", "true"]);
     assert_eq!(labels(from_bytes("t.svm", "+1 1:2\n1.0 1:3\n-1 1:4\n", &plain()).unwrap()), ["1", "1", "-1"]);
+    let comma = ReadOptions { decimal_comma: true, ..plain() };
+    assert_eq!(labels(csv("a;label\n1,5;2,50\n2;2,5\n", &comma).unwrap()), ["2.5", "2.5"]);
     let large = "a,label\n1,9007199254740992\n2,9007199254740993\n";
     assert_eq!(labels(csv(large, &plain()).unwrap()), ["9007199254740992", "9007199254740993"]);
 }
@@ -199,6 +201,10 @@ fn text_that_is_not_utf8_is_refused_or_decoded() {
 
 #[test]
 fn an_index_is_no_variable() {
+    let twice = csv(",Unnamed: 0,a,label\n0,0,5,x\n1,1,6,y\n", &plain()).unwrap();
+    assert_eq!(twice.feature_names.as_deref().unwrap(), ["a"], "written, read and written again by pandas");
+    let named = csv("ID,a,label\n7,5,x\n9,6,y\n", &plain()).unwrap();
+    assert_eq!((named.columns, named.ids.unwrap().values), (1, vec!["7".to_owned(), "9".to_owned()]));
     for name in ["", "Unnamed: 0"] {
         let table = csv(format!("{name},a,label\n0,5,x\n1,6,y\n"), &plain()).unwrap();
         assert_eq!((table.columns, table.feature_names.as_deref().unwrap()), (1, &["a".to_owned()][..]));
@@ -306,6 +312,10 @@ fn text_in_every_dress() {
         let table = from_bytes(name, text, &options).unwrap();
         assert_eq!(table.values, expected.clone().into(), "{text:?}");
     }
+    let told = ReadOptions { delimiter: Some(Delimiter::Byte(b';')), ..plain() };
+    assert!(error(csv("a;b\n1,5;2\n", &told)).ends_with("give --decimal ,"));
+    assert!(error(csv(b"PAR1 and more", &plain())).contains("--format parquet"));
+    assert!(error(csv("a,b\n1,9007199254740993\n", &plain())).contains("beyond 2^53"));
     let message = error(csv("a;b\n1,5;2\n", &plain()));
     assert!(message.contains("--delimiter semicolon") && message.contains("--decimal ,"), "{message}");
     assert!(error(from_bytes("numbers", "a\n1\n", &plain())).contains("--format"));

@@ -182,14 +182,15 @@ fn numbers_of_a_model_are_finite() {
 fn a_model_knows_the_samples_it_was_fitted_to() {
     let (model, table) = model();
     let own = menet_io::fingerprint::of_rows(table.matrix().unwrap());
-    assert_eq!(model.seen(&own), 36);
+    let count = |model: &ModelFile, samples: &[u64]| model.seen(samples).iter().filter(|seen| **seen).count();
+    assert_eq!(count(&model, &own), 36);
     let mut other = table.clone();
     if let Values::Dense(values) = &mut other.values {
         values[7] += 1e-9;
     }
-    assert_eq!(model.seen(&menet_io::fingerprint::of_rows(other.matrix().unwrap())), 35);
+    assert_eq!(count(&model, &menet_io::fingerprint::of_rows(other.matrix().unwrap())), 35);
     let old = ModelFile::load(&fixture("model-v1.safetensors")).unwrap();
-    assert_eq!(old.seen(&own), 0, "a file of version 1 does not know");
+    assert_eq!(count(&old, &own), 0, "a file of version 1 does not know");
 }
 
 #[test]

@@ -45,8 +45,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         params: MethodParams::default(),
     };
     let sets = [
-        Set { name: names[0].to_owned(), data: faces.dataset()?, rows: None },
-        Set { name: names[1].to_owned(), data: genes.dataset()?, rows: None },
+        Set { name: names[0].to_owned(), data: faces.dataset()?, rows: None, ids: None },
+        Set { name: names[1].to_owned(), data: genes.dataset()?, rows: None, ids: None },
     ];
     run(&protocol, &sets, &folder, &[], &())?;
     println!("{}", folder.join("report.html").display());

@@ -63,7 +63,8 @@ pub fn write(study: &Study, protocol: &Protocol, sets: &[Set<'_>], folder: &Path
         let role = |row: usize| if split.train.binary_search(&row).is_ok() { "train" } else { "test" };
         let line = |row: usize| {
             let (name, size, repeat) = (set.name.clone(), size.to_string(), repeat.to_string());
-            vec![name, size, repeat, set.row(row).to_string(), role(row).to_owned()]
+            let id = set.ids.and_then(|ids| ids.get(set.row(row))).cloned().unwrap_or_default();
+            vec![name, size, repeat, set.row(row).to_string(), role(row).to_owned(), id]
         };
         (0..set.data.samples()).map(line).collect()
     };
@@ -77,7 +78,7 @@ pub fn write(study: &Study, protocol: &Protocol, sets: &[Set<'_>], folder: &Path
         let rows = study.choices.iter().map(|row| row.cells().to_vec());
         csv_rows(&folder.join("choices.csv"), &header(&ChoiceRow::COLUMNS), rows)?;
     }
-    let columns = header(&["data", "train_per_class", "repeat", "row", "role"]);
+    let columns = header(&["data", "train_per_class", "repeat", "row", "role", "id"]);
     csv_rows(&folder.join("splits.csv"), &columns, splits)?;
     Ok(menet_io::atomic::write(&folder.join("run.toml"), |out| out.write_all(study.run.as_bytes()))?)
 }

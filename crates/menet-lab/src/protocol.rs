@@ -18,6 +18,8 @@ pub struct Set<'a> {
     pub data: Dataset<'a>,
     /// Which row of the file every sample is; none: they are in its order.
     pub rows: Option<Vec<usize>>,
+    /// Names of the samples of the file, row by row, if they have any.
+    pub ids: Option<&'a [String]>,
 }
 
 impl Set<'_> {
@@ -177,7 +179,7 @@ impl Protocol {
     ///
     /// # Errors
     /// When too few are left.
-    pub fn restrict(&self, set: &Set<'_>) -> Result<Set<'static>> {
+    pub fn restrict<'a>(&self, set: &Set<'a>) -> Result<Set<'a>> {
         let data = &set.data;
         let least = self.min_per_class.unwrap_or(1);
         let mut classes: Vec<usize> =
@@ -203,7 +205,7 @@ impl Protocol {
                 set.name
             )));
         }
-        Ok(Set { name: set.name.clone(), data: subset(data, &rows)?, rows: Some(rows) })
+        Ok(Set { name: set.name.clone(), data: subset(data, &rows)?, rows: Some(rows), ids: set.ids })
     }
 
     /// The split of a repeat: the same for every method.

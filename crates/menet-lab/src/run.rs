@@ -36,7 +36,7 @@ pub fn run(
     progress: &dyn Progress,
 ) -> Result<(Study, Vec<Cell>)> {
     protocol.check()?;
-    let sets: Vec<Set<'static>> = sets.iter().map(|set| protocol.restrict(set)).collect::<Result<_>>()?;
+    let sets: Vec<Set<'_>> = sets.iter().map(|set| protocol.restrict(set)).collect::<Result<_>>()?;
     if let Some(k) = (1..sets.len()).find(|&k| sets[..k].iter().any(|set| set.name == sets[k].name)) {
         let message = format!("two sets are called {:?}; rename one of the files", sets[k].name);
         return Err(Error::Usage(message));

@@ -177,7 +177,7 @@ mod tests {
 
         let x = faer::Mat::from_fn(4, 1, |i, _| i as f64);
         let data = menet::Dataset::from_owned(x, &["a", "a", "b", "b"]).unwrap();
-        let sets = [Set { name: "d".to_owned(), data, rows: None }];
+        let sets = [Set { name: "d".to_owned(), data, rows: None, ids: None }];
         let confusion = confusions(&protocol(), &cells, &sets).remove(0);
         assert_eq!(
             (confusion.classes.as_slice(), confusion.tested.as_slice()),

@@ -23,7 +23,7 @@ fn data(seed: u64) -> Dataset<'static> {
 }
 
 fn set(seed: u64) -> Set<'static> {
-    Set { name: "clusters".to_owned(), data: data(seed), rows: None }
+    Set { name: "clusters".to_owned(), data: data(seed), rows: None, ids: None }
 }
 
 fn protocol() -> Protocol {
@@ -63,7 +63,7 @@ fn results_have_every_cell_and_no_dimension_beyond_a_methods_limit() {
     assert_eq!(rows.lines().count(), 1 + 2 * 3 * (4 + 4 + 6 + 6));
     let splits = file(dir.path(), "splits.csv");
     assert_eq!(splits.lines().count(), 1 + 2 * 3 * 44);
-    assert_eq!(splits.lines().filter(|line| line.contains(",3,0,") && line.ends_with(",train")).count(), 15);
+    assert_eq!(splits.lines().filter(|line| line.contains(",3,0,") && line.ends_with(",train,")).count(), 15);
     // The table's rate is the best mean over dimensions, its deviation that of the repeats there.
     for row in &study.summary {
         let at = |d: usize| -> Vec<f64> {

@@ -23,7 +23,7 @@ fn study(sets: &[(&str, &Table)], train_per_class: &[usize], repeats: usize) -> 
         tune: None,
         params: MethodParams::parse("nonzeros = 12").unwrap(),
     };
-    let named = |name: &str, data| Set { name: name.to_owned(), data, rows: None };
+    let named = |name: &str, data| Set { name: name.to_owned(), data, rows: None, ids: None };
     let sets: Vec<Set<'_>> = sets.iter().map(|(name, table)| named(name, table.dataset().unwrap())).collect();
     let folder = tempfile::tempdir().unwrap();
     run(&protocol, &sets, folder.path(), &[], &()).unwrap().0

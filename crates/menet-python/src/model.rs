@@ -127,7 +127,7 @@ impl Model {
     /// How many of these samples it was fitted to.
     fn seen(&self, py: Python<'_>, x: Samples<'_>, threads: usize) -> PyResult<usize> {
         let x = x.view()?;
-        run(py, threads, |_| Ok(self.file.seen(&x.fingerprints()?)))
+        run(py, threads, |_| Ok(self.file.seen(&x.fingerprints()?).into_iter().filter(|seen| *seen).count()))
     }
 
     /// The axes in rows, d×p.

@@ -318,7 +318,7 @@ impl Real for f32 {
 }
 
 /// Distinct labels: by value if all are whole numbers, bytewise otherwise.
-fn sorted_classes(labels: &[String]) -> Vec<String> {
+pub fn sorted_classes(labels: &[String]) -> Vec<String> {
     let mut classes = labels.to_vec();
     classes.sort_unstable();
     classes.dedup();

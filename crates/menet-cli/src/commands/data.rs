@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use clap::Args;
+use menet::dataset::sorted_classes;
 use menet_io::{Table, Values};
 use serde_json::json;
 
@@ -38,12 +39,15 @@ impl Data {
         for label in data.labels.iter().flatten() {
             *classes.entry(label.clone()).or_default() += 1;
         }
-        // In the order in which a fit will have them.
-        let order = data.labels.is_some().then(|| data.dataset()).transpose()?;
-        let classes: Vec<(String, usize)> = match &order {
-            Some(data) => data.classes().iter().map(|name| (name.clone(), classes[name])).collect(),
-            None => Vec::new(),
+        let unlabelled = classes.remove("").unwrap_or(0);
+        let missing = match &data.values {
+            Values::Dense(values) => values.iter().filter(|value| value.is_nan()).count(),
+            Values::Sparse(_) => 0,
         };
+        // In the order in which a fit will have them.
+        let names: Vec<String> = classes.keys().cloned().collect();
+        let counted = |name: String| (name.clone(), classes[&name]);
+        let classes: Vec<(String, usize)> = sorted_classes(&names).into_iter().map(counted).collect();
         let doubt = data.labels.as_deref().and_then(regression::doubt);
         if let Some(doubt) = &doubt {
             context.notice(doubt);
@@ -56,7 +60,7 @@ impl Data {
                 "{}",
                 json!({ "n": data.rows, "p": data.columns, "classes": counts, "names": data.feature_names,
                         "shape": data.image_shape, "duplicate_rows": duplicates, "constant_columns": constant,
-                        "label_doubt": doubt })
+                        "missing_values": missing, "unlabelled": unlabelled, "label_doubt": doubt })
             ))?;
             return Ok(());
         }
@@ -78,8 +82,14 @@ impl Data {
             ))?;
         }
         text::print(format_args!("{duplicates} duplicate rows, {constant} constant columns"))?;
+        if missing > 0 {
+            text::print(format_args!("{missing} missing values (fit needs --impute mean)"))?;
+        }
+        if unlabelled > 0 {
+            text::print(format_args!("{unlabelled} samples without a label"))?;
+        }
         if classes.is_empty() {
-            text::print(format_args!("no labels"))?;
+            text::print(format_args!("no labels (--label NAME says which column holds them)"))?;
         } else {
             text::print(format_args!("{} classes\n", classes.len()))?;
             let (all, mut classes) = (classes.len(), classes);

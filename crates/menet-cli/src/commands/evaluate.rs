@@ -107,7 +107,10 @@ impl Evaluate {
             .data
             .iter()
             .zip(&tables)
-            .map(|(source, table)| Ok(Set { name: set_name(source), data: table.dataset()?, rows: None }))
+            .map(|(source, table)| {
+                let ids = table.ids.as_ref().map(|ids| ids.values.as_slice());
+                Ok(Set { name: set_name(source), data: table.dataset()?, rows: None, ids })
+            })
             .collect::<Result<Vec<_>, Failure>>()?;
         let command: Vec<String> =
             std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();

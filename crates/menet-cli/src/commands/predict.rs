@@ -45,6 +45,9 @@ struct Agreement {
     right: usize,
     /// Samples that the model was fitted to.
     seen: usize,
+    /// The same two of the other samples.
+    new_known: usize,
+    new_right: usize,
     /// Labels that are no class of the model.
     unknown: Vec<String>,
 }
@@ -89,15 +92,22 @@ impl Predict {
             ));
         }
         if *seen > 0 {
+            let others = match agreement.new_known {
+                0 => String::new(),
+                known => {
+                    let rate = 100.0 * agreement.new_right as f64 / known as f64;
+                    format!("; of the {known} others {rate:.1}% are as labelled")
+                }
+            };
             context.notice(format_args!(
                 "the model was fitted to {seen} of these {n} samples; that they are recognised says nothing about new ones \
-                 (see menet split)"
+                 (see menet split){others}"
             ));
         }
     }
 
     fn tell(&self, context: &Context, agreement: &Agreement, n: usize) -> Result<(), Failure> {
-        let &Agreement { known, right, seen, ref unknown } = agreement;
+        let &Agreement { known, right, seen, ref unknown, .. } = agreement;
         let rate = (known > 0).then(|| 100.0 * right as f64 / known as f64);
         if self.out.as_os_str() == "-" {
             return Ok(());
@@ -107,7 +117,8 @@ impl Predict {
                 "n": n, "rate": rate, "labelled": known, "training_samples": seen, "unknown_labels": unknown,
             }));
         }
-        let rate = rate.map_or_else(String::new, |rate| format!(", {rate:.1}% as labelled"));
+        let of = if known < n { format!(" of the {known} with a label") } else { String::new() };
+        let rate = rate.map_or_else(String::new, |rate| format!(", {rate:.1}%{of} as labelled"));
         context.say(format_args!("{n} samples classified{rate}: {}", self.out.display()))
     }
 }
@@ -115,16 +126,23 @@ impl Predict {
 fn agreement(file: &ModelFile, table: &Table, found: &[Prediction]) -> Agreement {
     let names: Vec<String> = file.men.classes().iter().map(|name| labels::normal(name)).collect();
     let given = table.labels.as_deref().unwrap_or_default();
-    let labelled = || given.iter().zip(found).filter(|(label, _)| !label.is_empty());
     let fingerprints = match (&table.values, table.matrix()) {
         (Values::Sparse(x), _) => fingerprint::of_sparse(x),
         (_, Ok(x)) => fingerprint::of_rows(x),
         (_, Err(_)) => Vec::new(),
     };
+    let seen = file.seen(&fingerprints);
+    let count = |wanted: &dyn Fn(bool, bool) -> bool| {
+        let right = |label: &String, found: &Prediction| names[found.class] == *label;
+        let all = given.iter().zip(found).zip(&seen).filter(|((label, _), _)| !label.is_empty());
+        all.filter(|((label, found), seen)| wanted(right(label, found), **seen)).count()
+    };
     Agreement {
-        known: labelled().count(),
-        right: labelled().filter(|(label, found)| names[found.class] == **label).count(),
-        seen: file.seen(&fingerprints),
+        known: count(&|_, _| true),
+        right: count(&|right, _| right),
+        new_known: count(&|_, seen| !seen),
+        new_right: count(&|right, seen| right && !seen),
+        seen: seen.iter().filter(|seen| **seen).count(),
         unknown: labels::unknown(given, file.men.classes()).into_iter().map(str::to_owned).collect(),
     }
 }

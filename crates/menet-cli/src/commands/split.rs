@@ -67,7 +67,8 @@ fn write(path: &Path, table: &Table, label: &str, rows: &[usize]) -> Result<(), 
     let x = table.matrix()?;
     let names = table.feature_names.clone();
     let names = names.unwrap_or_else(|| (1..=table.columns).map(|j| format!("x{j}")).collect());
-    let id = table.ids.as_ref().map(|ids| ids.name.clone());
+    // A name by which every command knows the column.
+    let id = table.ids.as_ref().map(|_| "id".to_owned());
     // A label that was named by number has no name in a file with a header.
     let label = if table.feature_names.is_some() { label } else { "label" };
     let header: Vec<String> = id.into_iter().chain([label.to_owned()]).chain(names).collect();

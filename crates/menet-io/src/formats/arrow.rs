@@ -157,7 +157,9 @@ pub(super) fn opened(path: &Path, open: impl FnOnce() -> Result<Batches>) -> Res
 
 /// What is told of bytes that are not what they should be.
 pub(super) fn damaged(path: &Path, e: &dyn std::fmt::Display) -> Error {
-    Error::input(path, format!("damaged, or not of this format: {e}"))
+    let cause = e.to_string();
+    let first = short(cause.lines().next().unwrap_or_default());
+    Error::input(path, format!("damaged, or not of this format: {first}"))
 }
 
 /// The columns that pandas wrote as the index.

@@ -9,6 +9,9 @@ use crate::labels;
 /// The largest whole number up to which double precision holds all of them.
 const EXACT: i128 = 1 << 53;
 
+/// Names of columns that name samples, in any case of letters.
+const INDEX: [&str; 7] = ["id", "index", "sample_id", "sampleid", "sample id", "rownames", "row_names"];
+
 /// What becomes of each column.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Layout {
@@ -88,15 +91,19 @@ impl Columns<'_> {
     /// Whether a column is the index that pandas or R wrote beside the data.
     fn is_index(&self, at: usize) -> bool {
         let name = self.names[at].as_str();
-        let unnamed = name.is_empty() || name.starts_with("Unnamed: 0");
         let level = name.strip_prefix("__index_level_").is_some_and(|rest| rest.ends_with("__"));
-        at == 0 && unnamed || level || self.index.iter().any(|index| index == name)
+        let usual = INDEX.iter().any(|usual| usual.eq_ignore_ascii_case(name));
+        at == 0 && name.is_empty()
+            || name.starts_with("Unnamed: ")
+            || level
+            || usual
+            || self.index.iter().any(|index| index == name)
     }
 
     /// An index of text, or one with a name, names the samples; a mere count of the rows is left out.
     fn index_column(&self, at: usize, options: &ReadOptions, layout: &mut Layout) {
         let name = &self.names[at];
-        let generic = name.is_empty() || name.starts_with("Unnamed: 0") || name.starts_with("__index_level_");
+        let generic = name.is_empty() || name.starts_with("Unnamed: ") || name.starts_with("__index_level_");
         let shown = short(name);
         if options.id.is_none() && layout.id.is_none() && (!generic || (self.is_text)(at)) {
             layout.id = Some(at);
@@ -104,7 +111,7 @@ impl Columns<'_> {
                 layout.id_name.clone_from(name);
             }
             layout.notices.push(format!(
-                "column {} ({shown:?}) is an index of the rows: it names the samples and is no variable",
+                "column {} ({shown:?}) names the samples and is no variable; if it is one, give it another name",
                 at + 1
             ));
         } else {
@@ -123,11 +130,22 @@ pub fn list(names: &[String]) -> String {
     shown.join(", ") + &more
 }
 
-/// Advice for a column that is not numeric.
-pub(super) fn not_a_number(name: &str, text: &str) -> String {
+/// Advice for a column, or another `line` of a table, that is not numeric.
+pub(super) fn not_a_number(line: &str, name: &str, text: &str) -> String {
     let (name, text) = (short(name), short(text));
+    let digits = text.trim().trim_start_matches(['+', '-']);
+    if digits.split_once(',').is_some_and(|(whole, part)| {
+        !part.is_empty() && (whole.to_owned() + part).bytes().all(|byte| byte.is_ascii_digit())
+    }) {
+        return format!("{line} {name:?}: {text:?} has a decimal comma; give --decimal ,");
+    }
+    let beyond = if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        " that double precision holds (it is a whole number beyond 2^53, which would be rounded)"
+    } else {
+        ""
+    };
     format!(
-        "column {name:?}: {text:?} is not a finite number; leave the column out with --drop {name:?}, or say what it is with \
+        "{line} {name:?}: {text:?} is not a finite number{beyond}; leave the {line} out with --drop {name:?}, or say what it is with \
          --label {name:?} (the classes) or --id {name:?} (names of the samples)"
     )
 }
@@ -145,7 +163,10 @@ impl Cells {
     /// Numbers, NaN where they are missing. The first is that of sample `start`.
     pub(super) fn numbers(self, name: &str, start: usize, path: &Path) -> Result<Vec<f64>> {
         let wrong = |row: usize, text: &str| {
-            Err(Error::input(path, format!("row {}, {}", start + row + 1, not_a_number(name, text))))
+            Err(Error::input(
+                path,
+                format!("row {}, {}", start + row + 1, not_a_number("column", name, text)),
+            ))
         };
         match self {
             Cells::Numbers(cells) => match cells.iter().position(|x| x.is_infinite()) {

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use super::ReadOptions;
 use crate::error::{Error, Result, short};
 use crate::labels::MISSING;
-use crate::source::{Bounded, Source, peek};
+use crate::memory;
+use crate::source::{Bounded, Source, TOO_LONG, peek};
 
 /// A header may have so many bytes and so many columns.
 const HEADER: u64 = 64 << 20;
@@ -110,7 +111,7 @@ impl Records {
     }
 
     /// From here on every row must have so many fields.
-    pub(super) fn expect(&mut self, fields: usize) -> Result<()> {
+    pub(super) fn require(&mut self, fields: usize) -> Result<()> {
         self.fields = Some(fields);
         self.bound(fields)
     }
@@ -138,6 +139,10 @@ impl Records {
                 Ok(false) => return Ok(false),
                 Err(e) => {
                     let cause = match e.into_kind() {
+                        csv::ErrorKind::Io(e) if e.to_string() == TOO_LONG => {
+                            let what = if self.limit == HEADER { "a header" } else { "a row" };
+                            format!("{TOO_LONG} ({what} may have {} here)", memory::size(self.limit))
+                        }
                         csv::ErrorKind::Io(e) => e.to_string(),
                         other => format!("{other:?}"),
                     };
@@ -204,10 +209,16 @@ pub(super) fn number(field: &[u8], decimal_comma: bool) -> Option<f64> {
     let field = field.trim_ascii();
     let parsed = if decimal_comma { with_comma(field) } else { fast_float2::parse::<f64, _>(field).ok() };
     match parsed {
-        Some(value) if value.is_finite() => Some(value),
+        Some(value) if value.is_finite() && (field.len() < 16 || exact(field, value)) => Some(value),
         _ if MISSING.iter().any(|missing| missing.as_bytes() == field) => Some(f64::NAN),
         _ => None,
     }
+}
+
+/// Whether a whole number is the one that was written: beyond 2^53 it may have been rounded.
+fn exact(field: &[u8], value: f64) -> bool {
+    let whole = std::str::from_utf8(field).ok().and_then(|text| text.parse::<i128>().ok());
+    whole.is_none_or(|whole| value as i128 == whole)
 }
 
 /// `1,5` is one and a half; a point would be a guess.
@@ -316,6 +327,9 @@ mod tests {
         assert!(number(b"NA", true).unwrap().is_nan() && number(b"", false).unwrap().is_nan());
         assert_eq!((number(b"inf", false), number(b"1e400", false), number(b"x", false)), (None, None, None));
         assert_eq!(number(&[b'1'; 100], true), None);
+        assert_eq!(number(b"9007199254740993", false), None, "it would be rounded");
+        assert_eq!(number(b"9007199254740992", false), Some(9007199254740992.0));
+        assert_eq!(number(b"0.12345678901234567890", false), Some(0.123_456_789_012_345_68));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::ReadOptions;
-use super::dialect::{number, utf8};
+use super::dialect::{line, number, utf8};
 use crate::error::{Error, Result, short};
 
 /// From so many rising or falling numbers on, a first line is taken for wavelengths or the like.
@@ -38,8 +38,21 @@ pub(super) fn header(
     };
     let mut names: Vec<String> = first.iter().enumerate().map(name).collect::<Result<_>>()?;
     let notice = if options.header { None } else { check(&names, path, options)? };
-    // R's write.table leaves out the name of the column of row names.
-    if second.is_some_and(|second| second.len() == names.len() + 1) {
+    // R's write.table leaves out the name of the column of row names. A delimiter at the end of lines, or a decimal comma, looks
+    // alike, but for the text in the first field and none missing in the last.
+    if let Some(second) = second.filter(|second| second.len() == names.len() + 1) {
+        let text = |field: &[u8]| number(field, options.decimal_comma).is_none();
+        let named = second.get(0).is_some_and(text);
+        if !named || second.get(second.len() - 1).is_none_or(|last| last.trim_ascii().is_empty()) {
+            let problem = format!(
+                "line {} has {} fields, but the header {}: does a line end in a delimiter, is there a decimal comma, or has the \
+                 column of row names no name?",
+                line(second),
+                second.len(),
+                names.len()
+            );
+            return Err(Error::input(path, problem));
+        }
         names.insert(0, String::new());
     }
     Ok(Header { names, is_data: false, notice })
@@ -49,7 +62,9 @@ pub(super) fn header(
 fn check(names: &[String], path: &Path, options: &ReadOptions) -> Result<Option<String>> {
     let value = |name: &String| number(name.as_bytes(), options.decimal_comma).filter(|x| !x.is_nan());
     let numbers: Vec<f64> = names.iter().filter_map(value).collect();
-    if numbers.is_empty() || 2 * numbers.len() < names.len() {
+    // Whole numbers may well be names; others are in few headers.
+    let fractions = numbers.iter().any(|x| x.fract() != 0.0);
+    if numbers.is_empty() || 2 * numbers.len() < names.len() && !fractions {
         return Ok(None);
     }
     let steps = |ordered: fn(f64, f64) -> bool| numbers.windows(2).all(|pair| ordered(pair[0], pair[1]));
@@ -110,6 +125,23 @@ mod tests {
         assert!(read(&waves, &waves, &auto).unwrap().notice.is_some());
         let genes = ["label", "a", "1", "b"];
         assert!(read(&genes, &genes, &auto).unwrap().notice.is_none());
+    }
+
+    #[test]
+    fn one_fraction_is_enough_to_ask() {
+        let first = ["s1", "1.5", "A"];
+        assert!(
+            read(&first, &first, &ReadOptions::default()).unwrap_err().to_string().contains("--no-header")
+        );
+    }
+
+    #[test]
+    fn a_decimal_comma_is_no_row_name() {
+        let auto = ReadOptions::default();
+        for second in [["1", "75", "m"], ["x", "75", ""]] {
+            let message = read(&["height", "label"], &second, &auto).unwrap_err().to_string();
+            assert!(message.contains("has 3 fields, but the header 2"), "{message}");
+        }
     }
 
     #[test]

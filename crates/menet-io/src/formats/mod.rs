@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 
 use crate::blocks::{self, Blocks, Labels};
 use crate::builtin::{self, Builtin};
+use crate::doubts;
 use crate::error::{Error, Result};
 use crate::source::{PACKED, is_standard_input};
 use crate::table::Table;
@@ -153,11 +154,16 @@ pub fn read(source: &str, options: &ReadOptions) -> Result<Table> {
         None => format_of(path, options)?.reader.read(path, options)?,
     };
     if let Some(file) = &options.labels {
+        if table.labels.is_some() {
+            table.notices.push(format!("the labels come from {}, not from {source}", file.display()));
+        }
         table.labels = Some(Labels::open(file, options)?.all(&table)?);
     }
     if let Some((height, width)) = options.shape {
         table.set_image_shape(height, width)?;
     }
+    let doubts = doubts::about(&table);
+    table.notices.extend(doubts);
     if options.impute_mean {
         table.impute_mean()?;
     }

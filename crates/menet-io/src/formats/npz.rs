@@ -10,7 +10,7 @@ use zip::result::ZipError;
 use super::columns::list;
 use super::numpy::{Shape, ended, numbers, read_labels};
 use super::{Format, ReadOptions, Reader};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, short};
 use crate::source::open_file;
 use crate::table::Table;
 
@@ -107,7 +107,13 @@ impl<'a, R: Read + Seek> Archive<'a, R> {
         read: impl FnOnce(NpyFile<&mut dyn Read>, &str) -> Result<T>,
     ) -> Result<Option<T>> {
         let (path, what) = (self.path, format!("the array {name:?}"));
-        let damaged = |e: &dyn std::fmt::Display| Error::input(path, format!("{what} cannot be read: {e}"));
+        let damaged = |e: &dyn std::fmt::Display| {
+            let cause = e.to_string();
+            Error::input(
+                path,
+                format!("{what} cannot be read: {}", short(cause.lines().next().unwrap_or_default())),
+            )
+        };
         let mut entry = match self.zip.by_name(&npyz::npz::file_name_from_array_name(name)) {
             Err(ZipError::FileNotFound) => return Ok(None),
             other => other.map_err(|e| damaged(&e))?,

@@ -293,5 +293,8 @@ fn claimed(count: u64, what: &str, path: &Path) -> Result<usize> {
 }
 
 fn cut_short(what: &str, path: &Path, e: &std::io::Error) -> Error {
+    if e.kind() == ErrorKind::InvalidData {
+        return Error::input(path, format!("{what} cannot be read: {e}"));
+    }
     Error::input(path, format!("{what} is cut short or damaged: {e}"))
 }

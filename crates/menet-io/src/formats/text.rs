@@ -99,7 +99,7 @@ impl Text {
         records.bound(first.len())?;
         let second = if options.no_header { None } else { records.next(&mut second)?.then_some(second) };
         let header = header(&first, second.as_ref(), path, options)?;
-        records.expect(header.names.len())?;
+        records.require(header.names.len())?;
         let sample = if header.is_data { Some(first) } else { second };
         let is_text = |at: usize| {
             let field = sample.as_ref().and_then(|record| record.get(at)).unwrap_or_default();
@@ -159,7 +159,7 @@ impl Text {
             Some((row, at)) => {
                 let record = &self.rows[row];
                 let field = String::from_utf8_lossy(record.get(at).unwrap_or_default());
-                let problem = not_a_number(&self.names[at], &field);
+                let problem = not_a_number("column", &self.names[at], &field);
                 let advice = self.advice(row, at, count);
                 Err(Error::input(&self.path, format!("line {}, {problem}{advice}", line(record))))
             }
@@ -217,7 +217,13 @@ impl Blocks for Text {
             }
             self.numbers(count, &mut values)?;
             if let Some(at) = self.layout.label {
-                labels.extend(self.texts(at, count, labels::normal)?);
+                let comma = self.records.decimal_comma;
+                let is_number =
+                    |text: &str| comma && number(text.as_bytes(), true).is_some_and(f64::is_finite);
+                labels.extend(self.texts(at, count, |text| match is_number(text) {
+                    true => labels::normal(&text.replace(',', ".")),
+                    false => labels::normal(text),
+                })?);
             }
             if let Some(at) = self.layout.id {
                 ids.extend(self.texts(at, count, |id| id.trim().to_owned())?);

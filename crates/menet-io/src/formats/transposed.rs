@@ -24,7 +24,7 @@ pub(super) fn read(mut records: Records, path: &Path, options: &ReadOptions) -> 
     let told = ReadOptions { header: !options.no_header, ..options.clone() };
     let second = if options.no_header { None } else { records.next(&mut row)?.then(|| row.clone()) };
     let header = header(&first, second.as_ref(), path, &told)?;
-    records.expect(header.names.len())?;
+    records.require(header.names.len())?;
     if let Some(held) = if header.is_data { Some(first) } else { second } {
         records.hold(held);
     }
@@ -89,9 +89,7 @@ impl<'a> Rows<'a> {
             for field in row.iter().skip(skip) {
                 let Some(value) = records.number(field) else {
                     let text = String::from_utf8_lossy(field);
-                    let problem = not_a_number(&name, &text)
-                        .replacen("column", "row", 1)
-                        .replace("the column", "the row");
+                    let problem = not_a_number("row", &name, &text);
                     return Err(Error::input(path, format!("line {}, {problem}", line(row))));
                 };
                 self.values.push(value);

@@ -1,0 +1,102 @@
+//! What may be wrong with a table although it can be read.
+
+use std::collections::{BTreeMap, HashSet};
+
+use crate::error::short;
+use crate::table::{Table, Values};
+
+/// Fewer samples than this say little about a column.
+const FEW: usize = 5;
+
+/// A notice for every doubt.
+pub(crate) fn about(table: &Table) -> Vec<String> {
+    let mut notices = counts_and_names(table);
+    notices.extend(equal_classes(table));
+    notices
+}
+
+/// Columns that count the samples, or are called like names of them and hold another whole number for each.
+fn counts_and_names(table: &Table) -> Vec<String> {
+    let (Values::Dense(values), Some(names)) = (&table.values, &table.feature_names) else {
+        return Vec::new();
+    };
+    let mut notices = Vec::new();
+    for (j, name) in names.iter().enumerate().filter(|_| table.rows >= FEW) {
+        let column = || values.iter().skip(j).step_by(table.columns).copied();
+        let counts =
+            column().zip(column().skip(1)).all(|(a, b)| b == a + 1.0) && column().all(|x| x.fract() == 0.0);
+        let different = || {
+            let mut seen = HashSet::new();
+            column().all(|x| x.fract() == 0.0 && seen.insert(x.to_bits()))
+        };
+        if counts || names_samples(name) && different() {
+            let (name, what) =
+                (short(name), if counts { "counts the samples" } else { "differs in every sample" });
+            notices.push(format!(
+                "column {name:?} {what} and is taken for a variable; if it names them, give --id {name:?}, or leave it out \
+                 with --drop {name:?}"
+            ));
+        }
+    }
+    notices
+}
+
+/// Whether a column is called like one that names samples.
+fn names_samples(name: &str) -> bool {
+    let name = name.to_lowercase();
+    let usual = ["sample", "patient", "subject", "key", "no", "nr", "number", "row", "barcode"];
+    usual.contains(&name.as_str())
+        || ["_id", " id", ".id", "_no", "_nr"].iter().any(|ending| name.ends_with(ending))
+}
+
+/// Two classes that are one number, written in two ways.
+fn equal_classes(table: &Table) -> Option<String> {
+    let mut seen: BTreeMap<u64, &String> = BTreeMap::new();
+    let classes: std::collections::BTreeSet<&String> = table.labels.iter().flatten().collect();
+    for class in classes {
+        let Some(value) = class.parse::<f64>().ok().filter(|x| x.is_finite() && x.abs() < 1e15) else {
+            continue;
+        };
+        if let Some(other) = seen.insert(value.to_bits(), class) {
+            let (one, two) = (short(other), short(class));
+            return Some(format!(
+                "the classes {one:?} and {two:?} are the same number; write them alike if they are one class"
+            ));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn table(names: &[&str], rows: &[[f64; 2]], labels: &[&str]) -> Table {
+        let values: Vec<f64> = rows.iter().flatten().copied().collect();
+        let mut table = Table::new(Path::new("t"), values, rows.len(), 2);
+        table.feature_names = Some(names.iter().map(|name| (*name).to_owned()).collect());
+        table.labels = Some(labels.iter().map(|label| (*label).to_owned()).collect());
+        table
+    }
+
+    #[test]
+    fn names_among_the_variables_are_noticed() {
+        let labels = ["x", "y", "x", "y", "x"];
+        let rows = [[7.0, 0.5], [3.0, 0.1], [9.0, 0.2], [4.0, 0.7], [1.0, 0.2]];
+        let notices = about(&table(&["patient_id", "a"], &rows, &labels));
+        assert!(notices.len() == 1 && notices[0].contains("--id \"patient_id\""), "{notices:?}");
+        assert!(about(&table(&["age", "a"], &rows, &labels)).is_empty());
+        let counted = [[4.0, 0.5], [5.0, 0.1], [6.0, 0.2], [7.0, 0.7], [8.0, 0.2]];
+        assert!(about(&table(&["v", "a"], &counted, &labels))[0].contains("counts the samples"));
+        assert!(about(&table(&["v", "a"], &counted[..4], &labels[..4])).is_empty(), "too few to say");
+    }
+
+    #[test]
+    fn one_number_in_two_dresses_is_noticed() {
+        let rows = [[1.0, 2.0]; 3];
+        assert!(about(&table(&["a", "b"], &rows, &["1000", "1e3", "x"]))[0].contains("same number"));
+        assert!(about(&table(&["a", "b"], &rows, &["1", "2", ""])).is_empty());
+    }
+}
