@@ -77,7 +77,7 @@ fn check(names: &[String], path: &Path, options: &ReadOptions) -> Result<Option<
             "the first line ({shown}) is taken for the names of the columns; give --no-header if it is a sample"
         )));
     }
-    let label = names.iter().position(|name| value(name).is_none()).unwrap_or(names.len() - 1) + 1;
+    let label = names.iter().rposition(|name| value(name).is_none()).unwrap_or(names.len() - 1) + 1;
     Err(Error::input(
         path,
         format!(
