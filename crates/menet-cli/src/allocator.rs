@@ -46,15 +46,37 @@ fn given(memory: *mut u8, size: usize) -> *mut u8 {
 fn end(size: usize) -> ! {
     let mut line = [0; 256];
     let mut out = &mut line[..];
-    let written = writeln!(
-        out,
-        "menet: out of memory: {} MB more are needed and cannot be had; use fewer variables or samples, or a machine with more \
-         memory (an absurd number comes from a damaged file)",
-        size.div_ceil(1_000_000)
-    );
+    let megabytes = size.div_ceil(1_000_000);
+    // While a file is decoded, the file says how much is needed.
+    let decoding = menet_io::guard::expected();
+    let written = if decoding {
+        writeln!(
+            out,
+            "menet: a part of the data claims {megabytes} MB, and there is no memory for it: the file is damaged or too large"
+        )
+    } else {
+        writeln!(
+            out,
+            "menet: out of memory: {megabytes} MB more are needed and cannot be had; use fewer variables or samples, fewer \
+             --threads, or a machine with more memory"
+        )
+    };
     let left = out.len();
     if written.is_ok() {
         let _ = std::io::stderr().write_all(&line[..256 - left]);
     }
-    std::process::exit(1);
+    std::process::exit(if decoding { 2 } else { 1 });
 }
+
+/// Lets all threads share one part of memory where the address space is limited (`ulimit -v`): glibc sets 64 MB of it aside for
+/// every thread otherwise, used or not.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+pub(crate) fn share_limited_space() {
+    if menet_io::memory::address_space() != u64::MAX {
+        // SAFETY: it sets a number, before there are threads.
+        unsafe { libc::mallopt(libc::M_ARENA_MAX, 1) };
+    }
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub(crate) fn share_limited_space() {}

@@ -173,6 +173,10 @@ fn too_little_memory_is_an_error_with_an_estimate() {
         let command = format!("ulimit -v {kilobytes}; exec '{}' {arguments}", env!("CARGO_BIN_EXE_menet"));
         Command::new("sh").current_dir(dir.path()).args(["-c", &command]).output().unwrap()
     };
+    // Small data fit in little, on several threads too.
+    fs::write(dir.path().join("s.csv"), header.join(",") + "\n" + &line.repeat(3)).unwrap();
+    let output = limited(350_000, "data s.csv --threads 4");
+    assert!(output.status.success(), "{}", text(&output.stderr));
     let output = limited(250_000, "data d.csv --threads 1");
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");

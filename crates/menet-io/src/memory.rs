@@ -19,9 +19,9 @@ pub fn available() -> u64 {
     system.available_memory().min(group).min(address_space())
 }
 
-/// What a limit on the address space leaves.
+/// What a limit on the address space leaves; the largest number without one.
 #[cfg(target_os = "linux")]
-fn address_space() -> u64 {
+pub fn address_space() -> u64 {
     let limit = rustix::process::getrlimit(rustix::process::Resource::As).current;
     let used = || {
         let status = std::fs::read_to_string("/proc/self/status").ok()?;
@@ -31,8 +31,9 @@ fn address_space() -> u64 {
     limit.map_or(u64::MAX, |limit| limit.saturating_sub(used().unwrap_or(0)))
 }
 
+/// What a limit on the address space leaves; the largest number without one.
 #[cfg(not(target_os = "linux"))]
-fn address_space() -> u64 {
+pub fn address_space() -> u64 {
     u64::MAX
 }
 

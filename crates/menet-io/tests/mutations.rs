@@ -182,7 +182,7 @@ fn formats_without_a_checksum_do_not_panic() {
         ("zstd.parquet", fixture("sample-zstd.parquet")),
         ("plain.feather", fixture("sample-uncompressed.feather")),
         // Not packed ones: Arrow's reader asks for whatever memory a damaged one claims, and the process ends for want of it.
-        // The command then says so (crates/menet-cli/tests/files.rs).
+        // The command says so, with the size that is claimed (crates/menet-cli/tests/files.rs).
         ("stream.arrows", fixture("sample.arrows")),
     ]
     .into_iter()
