@@ -124,6 +124,10 @@ fn a_split_keeps_every_sample_once() {
     assert!(read("l.csv").starts_with("id,label,distance\nP"));
     let wrong = [&split[..10], &["1.5"]].concat();
     assert!(refused(dir.path(), &wrong).contains("fraction"));
+    fs::write(dir.path().join("gap.csv"), "a,label\n1,x\n4,\n2,x\n9,y\n3,y\n").unwrap();
+    let gap = ["split", "--data", "gap.csv", "--train", "c.csv", "--test", "d2.csv"];
+    assert!(refused(dir.path(), &gap).contains("sample 2 of 5 has no label"));
+    assert!(!dir.path().join("c.csv").exists());
 }
 
 #[test]

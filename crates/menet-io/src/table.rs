@@ -116,20 +116,8 @@ impl Table {
     /// # Errors
     /// When there are no labels, or a value is missing or not finite.
     pub fn dataset(&self) -> Result<Dataset<'_>> {
-        let Some(labels) = &self.labels else {
-            return Err(Error::input(self.source.as_ref(), "there are no labels"));
-        };
+        let labels = self.all_labels()?;
         self.check_missing()?;
-        if let Some(row) = labels.iter().position(String::is_empty) {
-            let count = labels.iter().filter(|label| label.is_empty()).count();
-            let problem = format!(
-                "sample {}{} of {} has no label ({count} without one in all); give it one, or leave the sample out",
-                row + 1,
-                self.id_of(row),
-                self.rows
-            );
-            return Err(Error::input(self.source.as_ref(), problem));
-        }
         let mut data = match &self.values {
             Values::Dense(_) => Dataset::new(self.matrix()?, labels)?,
             Values::Sparse(x) => Dataset::from_sparse(x.clone(), labels)?,
@@ -141,6 +129,27 @@ impl Table {
             data = data.with_image_shape(height, width)?;
         }
         Ok(data)
+    }
+
+    /// The label of every sample.
+    ///
+    /// # Errors
+    /// When there are none, or a sample has none.
+    pub fn all_labels(&self) -> Result<&[String]> {
+        let Some(labels) = &self.labels else {
+            return Err(Error::input(self.source.as_ref(), "there are no labels"));
+        };
+        if let Some(row) = labels.iter().position(String::is_empty) {
+            let count = labels.iter().filter(|label| label.is_empty()).count();
+            let problem = format!(
+                "sample {}{} of {} has no label ({count} without one in all); give it one, or leave the sample out",
+                row + 1,
+                self.id_of(row),
+                self.rows
+            );
+            return Err(Error::input(self.source.as_ref(), problem));
+        }
+        Ok(labels)
     }
 
     /// Refuses missing values, saying where the first is.

@@ -43,8 +43,7 @@ impl Split {
         let options = self.data.how.options();
         let table = self.data.how.read_labelled(context, &self.data.data)?;
         // Missing values stay missing; labels must be there.
-        let labels = table.labels.as_deref().unwrap_or_default();
-        let split = stratified_split(labels, self.fraction, &mut generator(self.seed, &[]))?;
+        let split = stratified_split(table.all_labels()?, self.fraction, &mut generator(self.seed, &[]))?;
         for (path, rows) in [(&self.train, &split.train), (&self.test, &split.test)] {
             write(path, &table, &options.label, rows)?;
         }
