@@ -6,6 +6,7 @@
 mod drawn;
 
 use faer::Mat;
+use menet::panel::Reading;
 use menet::classify::nearest_neighbors;
 use menet::{Dataset, Men, MenParams, Named, fit};
 
@@ -45,7 +46,7 @@ fn main() -> menet::Result<()> {
     for d in [5, 10, 20] {
         print!("{d:>3} axes      ");
         for k in [5, 10, 20, 50, 100] {
-            let men = men.at(Some(k), Some(d))?;
+            let men = men.at(Reading { nonzeros: Some(k), components: Some(d), ..Reading::default() }, None)?;
             let gallery = men.transform(train.as_ref())?;
             let seen = men.transform(test.as_ref())?;
             let found =

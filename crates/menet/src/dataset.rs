@@ -201,6 +201,25 @@ impl<'a> Dataset<'a> {
         }
     }
 
+    /// Some variables, rising, of all samples, less their mean.
+    pub(crate) fn columns_at(&self, mean: &[f64], variables: &[usize]) -> Mat<f64> {
+        let mut x = Mat::from_fn(self.samples(), variables.len(), |_, k| -mean[variables[k]]);
+        if let Some(sparse) = self.sparse() {
+            for i in 0..sparse.rows() {
+                for (j, value) in sparse.row(i) {
+                    if let Ok(k) = variables.binary_search(&j) {
+                        x[(i, k)] += value;
+                    }
+                }
+            }
+        } else if let Ok(all) = self.x() {
+            for (k, &j) in variables.iter().enumerate() {
+                x.col_mut(k).iter_mut().zip(all.col(j).iter()).for_each(|(x, value)| *x += value);
+            }
+        }
+        x
+    }
+
     /// Number of samples n.
     pub fn samples(&self) -> usize {
         self.class_of.len()

@@ -279,6 +279,12 @@ impl<'a> FactorGram<'a> {
         self.factor.view()
     }
 
+    /// `F[:, variables]`.
+    pub(crate) fn columns_at(&self, variables: &[usize]) -> Mat<f64> {
+        let factor = self.factor();
+        Mat::from_fn(factor.nrows(), variables.len(), |i, k| factor[(i, variables[k])])
+    }
+
     /// `F[:, support] · coefficients`.
     fn images(&self, support: &[usize], coefficients: MatRef<'_, f64>) -> Mat<f64> {
         let mut images = Mat::zeros(self.factor().nrows(), coefficients.ncols());

@@ -24,14 +24,23 @@ pub enum Stage {
     Reduction,
     /// The LARS paths.
     Lars,
+    /// The panel, the weights on it, and the rule that decides.
+    Refit,
     /// Not of a fit: projecting samples.
     Transform,
 }
 
 impl Stage {
     /// All stages of a fit in order.
-    pub const ALL: [Stage; 6] =
-        [Stage::Preprocess, Stage::Neighbors, Stage::Alignment, Stage::Target, Stage::Reduction, Stage::Lars];
+    pub const ALL: [Stage; 7] = [
+        Stage::Preprocess,
+        Stage::Neighbors,
+        Stage::Alignment,
+        Stage::Target,
+        Stage::Reduction,
+        Stage::Lars,
+        Stage::Refit,
+    ];
 
     /// The name used in reports and progress bars.
     pub fn name(self) -> &'static str {
@@ -42,6 +51,7 @@ impl Stage {
             Stage::Target => "target",
             Stage::Reduction => "reduction",
             Stage::Lars => "lars",
+            Stage::Refit => "refit",
             Stage::Transform => "transform",
         }
     }

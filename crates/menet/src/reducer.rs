@@ -9,7 +9,7 @@ use crate::baselines::{Dla, Flda, Lpp, Npe, Pca, Spca, Spg};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::lars::Path;
-use crate::men::{Men, MenParams, fit};
+use crate::{Men, MenParams, fit};
 use crate::monitor::Monitor;
 use crate::projection::Projection;
 use crate::sparse::SparseVector;

@@ -137,6 +137,23 @@ impl GramSource {
         }
     }
 
+    /// Its rows and columns of some variables.
+    pub fn submatrix(&self, variables: &[usize]) -> Mat<f64> {
+        let m = variables.len();
+        match self {
+            GramSource::Full(gram) => Mat::from_fn(m, m, |i, j| gram[(variables[i], variables[j])]),
+            GramSource::Factor(gram) => {
+                let some = gram.columns_at(variables);
+                symmetric_product(some.as_ref(), some.as_ref())
+            }
+            GramSource::Smoothed(gram) => {
+                let mut out = vec![0.0; m * m];
+                gram.square(variables, &mut out);
+                MatRef::from_column_major_slice(&out, m, m).to_owned()
+            }
+        }
+    }
+
     fn source(&self) -> &dyn Gram {
         match self {
             GramSource::Full(gram) => gram,

@@ -96,7 +96,7 @@ pub(crate) fn placed(
 }
 
 /// The sign of the largest entry; among nearly equal ones the first, so that rounding does not choose.
-fn sign_of_farthest(u: &[f64]) -> f64 {
+pub(crate) fn sign_of_farthest(u: &[f64]) -> f64 {
     let largest = u.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
     u.iter().find(|x| x.abs() >= (1.0 - 1e-8) * largest).map_or(1.0, |x| x.signum())
 }

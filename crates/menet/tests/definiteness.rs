@@ -11,7 +11,7 @@ use menet::reduction::{Definiteness, eigenvalue_bound};
 use menet::{Dataset, Error, Men, MenParams, Named, fit};
 
 fn params(kappa: f64, definiteness: Definiteness) -> MenParams {
-    MenParams { kappa, definiteness, nonzeros: Some(12), ..MenParams::default() }
+    MenParams { kappa, definiteness, nonzeros: Some(12), ..MenParams::paper() }
 }
 
 fn data() -> Dataset<'static> {

@@ -4,6 +4,7 @@ mod common;
 
 use common::clusters;
 use faer::{Mat, mat};
+use menet::panel::Reading;
 use menet::lars::Certificate;
 use menet::neighbors::{Among, neighbors};
 use menet::preprocess::Preprocessed;
@@ -16,7 +17,7 @@ fn fitted(data: &Dataset<'_>, params: &MenParams) -> Men {
     // On raw columns the plain measure says little of one that is far longer than those that carry b.
     let kkt = |c: &Certificate| if params.standardize { c.kkt.max(c.scaled) } else { c.scaled };
     assert!(men.certificates().iter().all(|c| kkt(c) <= 1e-9), "{:?}", men.certificates());
-    let limit = params.nonzeros.unwrap_or_else(|| menet::men::default_nonzeros(data.samples()));
+    let limit = params.nonzeros.unwrap_or_else(|| menet::params::default_nonzeros(data.samples()));
     assert!(men.support_sizes().iter().all(|&k| k <= limit));
     assert!(men.transform(data.x().unwrap()).unwrap().norm_max().is_finite());
     men
@@ -38,7 +39,7 @@ fn a_class_of_one_sample() {
     let data = Dataset::from_owned(x, &["a", "b", "c", "a", "b", "a", "b"]).unwrap();
     assert_eq!(data.members(2), [2]);
     for patch in menet::patches::REGISTRY {
-        fitted(&data, &MenParams { patch: patch.name().to_owned(), ..MenParams::default() });
+        fitted(&data, &MenParams { patch: patch.name().to_owned(), ..MenParams::paper() });
     }
 }
 
@@ -46,21 +47,21 @@ fn a_class_of_one_sample() {
 fn every_class_of_one_sample() {
     let data = Dataset::from_owned(rows(&clusters(2, 5, 1, 6), &[0, 1, 2, 3, 4]), &[0, 1, 2, 3, 4]).unwrap();
     for &target in TargetKind::ALL {
-        assert_eq!(fitted(&data, &MenParams { target, ..MenParams::default() }).projection().components(), 4);
+        assert_eq!(fitted(&data, &MenParams { target, ..MenParams::paper() }).projection().components(), 4);
     }
 }
 
 #[test]
 fn more_neighbours_than_samples() {
-    let params = MenParams { k_within: 1000, k_between: 1000, ..MenParams::default() };
+    let params = MenParams { k_within: 1000, k_between: 1000, ..MenParams::paper() };
     fitted(&clusters(3, 3, 4, 5), &params);
-    fitted(&clusters(3, 3, 4, 5), &MenParams { k_between: 0, ..MenParams::default() });
+    fitted(&clusters(3, 3, 4, 5), &MenParams { k_between: 0, ..MenParams::paper() });
 }
 
 #[test]
 fn two_classes_one_axis() {
     let data = clusters(4, 2, 10, 12);
-    let men = fitted(&data, &MenParams { nonzeros: Some(3), ..MenParams::default() });
+    let men = fitted(&data, &MenParams { nonzeros: Some(3), ..MenParams::paper() });
     assert_eq!(men.projection().components(), 1);
     assert_eq!(men.support_sizes(), [3]);
 }
@@ -68,13 +69,13 @@ fn two_classes_one_axis() {
 #[test]
 fn too_many_components() {
     let data = clusters(5, 4, 5, 10);
-    let params = MenParams { components: Some(4), ..MenParams::default() };
+    let params = MenParams { components: Some(4), ..MenParams::paper() };
     assert_eq!(
         fit(&data, &params, &()).unwrap_err(),
         Error::Components { requested: 4, limit: 3, classes: 4 }
     );
     assert!(message(&data, &params).contains("use 1 to 3"));
-    let zero = MenParams { components: Some(0), ..MenParams::default() };
+    let zero = MenParams { components: Some(0), ..MenParams::paper() };
     assert!(message(&data, &zero).contains("`components` is 0"));
 }
 
@@ -85,40 +86,40 @@ fn duplicate_samples() {
     let labels: Vec<usize> = twice.iter().map(|i| i % 3).collect();
     let data = Dataset::from_owned(rows(&base, &twice), &labels).unwrap();
     for patch in menet::patches::REGISTRY {
-        fitted(&data, &MenParams { patch: patch.name().to_owned(), ..MenParams::default() });
+        fitted(&data, &MenParams { patch: patch.name().to_owned(), ..MenParams::paper() });
     }
     // Nothing but copies of two points, one a class.
     let x = Mat::from_fn(8, 3, |i, j| ((i % 2) * (j + 1)) as f64);
     let data = Dataset::from_owned(x, &[0, 1, 0, 1, 0, 1, 0, 1]).unwrap();
     for patch in menet::patches::REGISTRY {
-        fitted(&data, &MenParams { patch: patch.name().to_owned(), ..MenParams::default() });
+        fitted(&data, &MenParams { patch: patch.name().to_owned(), ..MenParams::paper() });
     }
 }
 
 #[test]
 fn one_sample_one_class_one_variable() {
     let one = Dataset::from_owned(mat![[1.0, 2.0]], &["a"]).unwrap();
-    assert_eq!(fit(&one, &MenParams::default(), &()).unwrap_err(), Error::Classes { found: 1, samples: 1 });
+    assert_eq!(fit(&one, &MenParams::paper(), &()).unwrap_err(), Error::Classes { found: 1, samples: 1 });
     let single = Dataset::from_owned(mat![[1.0], [2.0], [3.0]], &["a", "a", "a"]).unwrap();
-    assert!(message(&single, &MenParams::default()).contains("1 class found in 3 samples"));
+    assert!(message(&single, &MenParams::paper()).contains("1 class found in 3 samples"));
     let narrow = Dataset::from_owned(mat![[1.0], [2.0], [5.0], [6.5]], &["a", "a", "b", "b"]).unwrap();
-    let men = fitted(&narrow, &MenParams::default());
+    let men = fitted(&narrow, &MenParams::paper());
     assert_eq!(men.support_sizes(), [1]);
 }
 
 #[test]
 fn the_default_number_of_nonzeros_follows_the_samples() {
     for (n, expected) in [(6, 50), (25, 50), (26, 52), (40, 80), (50, 100), (400, 100)] {
-        assert_eq!(menet::men::default_nonzeros(n), expected);
+        assert_eq!(menet::params::default_nonzeros(n), expected);
     }
     // 30 samples of 90 variables, and of 20.
     for (p, expected) in [(90, 60), (20, 20)] {
         let data = clusters(5, 3, 10, p);
-        let men = fitted(&data, &MenParams::default());
+        let men = fitted(&data, &MenParams::paper());
         assert_eq!((data.samples(), men.nonzeros(), men.params().nonzeros), (30, expected, None));
-        let asked = fitted(&data, &MenParams { nonzeros: Some(expected), ..MenParams::default() });
+        let asked = fitted(&data, &MenParams { nonzeros: Some(expected), ..MenParams::paper() });
         assert_eq!((asked.projection(), asked.nonzeros()), (men.projection(), expected));
-        assert_eq!(men.at(Some(3), None).unwrap().nonzeros(), 3);
+        assert_eq!(men.at(Reading { nonzeros: Some(3), components: None, ..Reading::default() }, None).unwrap().nonzeros(), 3);
         let most = men.support_sizes().into_iter().max();
         assert_eq!(
             (Some(men.without_paths().nonzeros()), asked.without_paths().nonzeros()),
@@ -130,32 +131,32 @@ fn the_default_number_of_nonzeros_follows_the_samples() {
 #[test]
 fn numbers_of_nonzeros() {
     let data = clusters(7, 4, 6, 9);
-    let with = |k| MenParams { nonzeros: Some(k), ..MenParams::default() };
+    let with = |k| MenParams { nonzeros: Some(k), ..MenParams::paper() };
     let all = fitted(&data, &with(1000));
     assert_eq!(all.support_sizes(), [9, 9, 9], "more than p means p");
     assert_eq!(fitted(&data, &with(1)).support_sizes(), [1, 1, 1]);
     assert!(message(&data, &with(0)).contains("`nonzeros` is 0"));
     assert!(
-        all.at(Some(0), None).is_err() && all.at(None, Some(0)).is_err() && all.at(None, Some(4)).is_err()
+        all.at(Reading { nonzeros: Some(0), components: None, ..Reading::default() }, None).is_err() && all.at(Reading { nonzeros: None, components: Some(0), ..Reading::default() }, None).is_err() && all.at(Reading { nonzeros: None, components: Some(4), ..Reading::default() }, None).is_err()
     );
-    assert!(fitted(&data, &with(3)).at(Some(4), None).is_err());
+    assert!(fitted(&data, &with(3)).at(Reading { nonzeros: Some(4), components: None, ..Reading::default() }, None).is_err());
 }
 
 #[test]
 fn a_fit_holds_every_smaller_fit_bit_for_bit() {
     // More variables than a Gram matrix is formed for, so columns on demand.
     let wide = clusters(27, 4, 5, menet::regime::GRAM_LIMIT + 100);
-    let large = fitted(&wide, &MenParams { nonzeros: Some(40), ..MenParams::default() });
+    let large = fitted(&wide, &MenParams { nonzeros: Some(40), ..MenParams::paper() });
     for k in (1..=40).step_by(3) {
-        let direct = fitted(&wide, &MenParams { nonzeros: Some(k), ..MenParams::default() });
-        assert_eq!(direct.paths(), large.at(Some(k), None).unwrap().paths(), "K {k}");
+        let direct = fitted(&wide, &MenParams { nonzeros: Some(k), ..MenParams::paper() });
+        assert_eq!(direct.paths(), large.at(Reading { nonzeros: Some(k), components: None, ..Reading::default() }, None).unwrap().paths(), "K {k}");
     }
     let labels: Vec<usize> = (0..60).map(|i| i / 5).collect();
     let data = Dataset::from_owned(common::drawn::faces(3, 12, 5, 20), &labels).unwrap();
-    let with = |k, d| MenParams { nonzeros: Some(k), components: Some(d), ..MenParams::default() };
+    let with = |k, d| MenParams { nonzeros: Some(k), components: Some(d), ..MenParams::paper() };
     let large = fitted(&data, &with(40, 11));
     for (k, d) in [(40, 11), (40, 3), (39, 11), (17, 5), (5, 1), (1, 11)] {
-        let (direct, cut) = (fitted(&data, &with(k, d)), large.at(Some(k), Some(d)).unwrap());
+        let (direct, cut) = (fitted(&data, &with(k, d)), large.at(Reading { nonzeros: Some(k), components: Some(d), ..Reading::default() }, None).unwrap());
         assert_eq!(direct.projection(), cut.projection(), "K {k} d {d}");
         assert_eq!(direct.paths(), cut.paths());
         assert_eq!((direct.levels(), direct.certificates()), (cut.levels(), cut.certificates()));
@@ -166,13 +167,13 @@ fn a_fit_holds_every_smaller_fit_bit_for_bit() {
 #[test]
 fn labels_of_any_kind() {
     let base = clusters(8, 3, 5, 6);
-    let reference = fitted(&base, &MenParams::default());
+    let reference = fitted(&base, &MenParams::paper());
     let names = ["zebra", "ärger", "apple"]; // bytewise: apple, zebra, ärger
     let strings: Vec<&str> = (0..15).map(|i| names[i % 3]).collect();
     let data = Dataset::new(base.x().unwrap(), &strings).unwrap();
     assert_eq!(data.classes(), ["apple", "zebra", "ärger"]);
     // The order of classes may turn the sign of an axis, nothing else.
-    let men = fitted(&data, &MenParams::default());
+    let men = fitted(&data, &MenParams::paper());
     for (a, b) in reference.projection().axes().iter().zip(men.projection().axes()) {
         assert_eq!(a.indices(), b.indices());
         assert!(a.values().iter().zip(b.values()).all(|(a, b)| (a.abs() - b.abs()).abs() < 1e-9 * a.abs()));
@@ -184,7 +185,7 @@ fn labels_of_any_kind() {
 #[test]
 fn every_feature_scaled() {
     let base = clusters(9, 4, 8, 20);
-    let params = MenParams { nonzeros: Some(6), ..MenParams::default() };
+    let params = MenParams { nonzeros: Some(6), ..MenParams::paper() };
     let reference = fitted(&base, &params);
     for size in [1e8, 1e-8, 1e20, 1e-20] {
         let x = base.x().unwrap() * faer::Scale(size);
@@ -205,7 +206,7 @@ fn one_feature_scaled() {
         for standardize in [true, false] {
             let x = Mat::from_fn(32, 20, |i, j| base.x().unwrap()[(i, j)] * if j == 3 { size } else { 1.0 });
             let data = Dataset::from_owned(x, base.class_indices()).unwrap();
-            let men = fitted(&data, &MenParams { standardize, nonzeros: Some(8), ..MenParams::default() });
+            let men = fitted(&data, &MenParams { standardize, nonzeros: Some(8), ..MenParams::paper() });
             assert!(men.projection().to_dense().norm_max().is_finite());
         }
     }
@@ -216,8 +217,8 @@ fn single_precision() {
     let base = clusters(11, 3, 6, 10);
     let single = Mat::from_fn(18, 10, |i, j| base.x().unwrap()[(i, j)] as f32);
     let double = Mat::from_fn(18, 10, |i, j| f64::from(single[(i, j)]));
-    let a = fitted(&Dataset::from_f32(single.as_ref(), base.class_indices()).unwrap(), &MenParams::default());
-    let b = fitted(&Dataset::new(double.as_ref(), base.class_indices()).unwrap(), &MenParams::default());
+    let a = fitted(&Dataset::from_f32(single.as_ref(), base.class_indices()).unwrap(), &MenParams::paper());
+    let b = fitted(&Dataset::new(double.as_ref(), base.class_indices()).unwrap(), &MenParams::paper());
     assert_eq!(a.projection(), b.projection());
 }
 
@@ -227,8 +228,8 @@ fn memory_order_changes_nothing() {
     let row_major = base.x().unwrap().transpose().to_owned();
     let data = Dataset::new(row_major.transpose(), base.class_indices()).unwrap();
     assert_eq!(
-        fitted(&data, &MenParams::default()).projection(),
-        fitted(&base, &MenParams::default()).projection()
+        fitted(&data, &MenParams::paper()).projection(),
+        fitted(&base, &MenParams::paper()).projection()
     );
 }
 
@@ -242,7 +243,7 @@ fn constant_columns_are_never_selected() {
     });
     let men = fitted(
         &Dataset::from_owned(x, base.class_indices()).unwrap(),
-        &MenParams { nonzeros: Some(12), ..MenParams::default() },
+        &MenParams { nonzeros: Some(12), ..MenParams::paper() },
     );
     for axis in men.projection().axes() {
         assert_eq!(axis.nonzeros(), 10);
@@ -256,38 +257,38 @@ fn barred_and_favoured_variables() {
     let mut factors = vec![1.0; 10];
     factors[2] = f64::INFINITY;
     factors[6] = 1e-3;
-    let params = MenParams { penalty_factors: Some(factors), nonzeros: Some(4), ..MenParams::default() };
+    let params = MenParams { penalty_factors: Some(factors), nonzeros: Some(4), ..MenParams::paper() };
     for (axis, path) in fitted(&data, &params).projection().axes().iter().zip(fitted(&data, &params).paths())
     {
         assert_eq!(axis.get(2), 0.0);
         assert_eq!(path.order_of_entry()[0], 6);
     }
-    let short = MenParams { penalty_factors: Some(vec![1.0; 9]), ..MenParams::default() };
+    let short = MenParams { penalty_factors: Some(vec![1.0; 9]), ..MenParams::paper() };
     assert!(message(&data, &short).contains("10 variables"));
 }
 
 #[test]
 fn wide_and_tall() {
-    fitted(&clusters(15, 3, 4, 400), &MenParams::default());
-    fitted(&clusters(16, 3, 200, 4), &MenParams::default());
-    fitted(&clusters(17, 3, 4, 60), &MenParams { ridge: 0.0, ..MenParams::default() });
+    fitted(&clusters(15, 3, 4, 400), &MenParams::paper());
+    fitted(&clusters(16, 3, 200, 4), &MenParams::paper());
+    fitted(&clusters(17, 3, 4, 60), &MenParams { ridge: 0.0, ..MenParams::paper() });
 }
 
 #[test]
 fn more_variables_than_a_gram_matrix_holds() {
     let data = clusters(18, 3, 5, menet::regime::GRAM_LIMIT + 50);
-    let params = MenParams { nonzeros: Some(20), ..MenParams::default() };
+    let params = MenParams { nonzeros: Some(20), ..MenParams::paper() };
     assert_eq!(fitted(&data, &params).support_sizes(), [20, 20]);
 }
 
 #[test]
 fn pca_reconstruction_still_speaks_of_the_original_variables() {
     let data = clusters(19, 4, 8, 15);
-    let men = fitted(&data, &MenParams { pca_rank: Some(5), nonzeros: Some(4), ..MenParams::default() });
+    let men = fitted(&data, &MenParams { pca_rank: Some(5), nonzeros: Some(4), ..MenParams::paper() });
     assert_eq!(men.projection().variables(), 15);
     assert_eq!(men.support_sizes(), [4, 4, 4]);
-    let full = fitted(&data, &MenParams { pca_rank: Some(999), ..MenParams::default() });
-    let plain = fitted(&data, &MenParams::default());
+    let full = fitted(&data, &MenParams { pca_rank: Some(999), ..MenParams::paper() });
+    let plain = fitted(&data, &MenParams::paper());
     assert!(
         common::relative_difference(&full.projection().to_dense(), &plain.projection().to_dense()) < 1e-8
     );
@@ -296,7 +297,7 @@ fn pca_reconstruction_still_speaks_of_the_original_variables() {
 #[test]
 fn training_scores_follow_the_target() {
     let data = clusters(20, 3, 10, 6);
-    let men = fitted(&data, &MenParams { ridge: 0.0, alpha: 0.0, ..MenParams::default() });
+    let men = fitted(&data, &MenParams { ridge: 0.0, alpha: 0.0, ..MenParams::paper() });
     let pre = Preprocessed::new(&data, None).unwrap();
     let y = target(&data, &pre, TargetKind::Whitened, 1.0, None).unwrap();
     let z = men.transform(data.x().unwrap()).unwrap();
@@ -311,7 +312,7 @@ fn training_scores_follow_the_target() {
 fn ties_that_leave_an_axis_empty_are_an_error() {
     // Two samples: every variable tells them apart equally well.
     let two = Dataset::from_owned(mat![[0.0, 1.0, 2.0], [1.0, 3.0, 1.0]], &["a", "b"]).unwrap();
-    let with = |k| MenParams { nonzeros: Some(k), ..MenParams::default() };
+    let with = |k| MenParams { nonzeros: Some(k), ..MenParams::paper() };
     let message = message(&two, &with(2));
     assert!(
         message.contains("3 tie for the first place") && message.contains("`nonzeros` is 2"),
@@ -319,7 +320,7 @@ fn ties_that_leave_an_axis_empty_are_an_error() {
     );
     let men = fitted(&two, &with(3));
     assert_eq!(men.support_sizes(), [3]);
-    assert!(matches!(men.at(Some(2), None), Err(Error::Tie { component: 1, tied: 3, nonzeros: 2 })));
+    assert!(matches!(men.at(Reading { nonzeros: Some(2), components: None, ..Reading::default() }, None), Err(Error::Tie { component: 1, tied: 3, nonzeros: 2 })));
 }
 
 #[test]
@@ -328,8 +329,8 @@ fn a_column_that_is_rounding_takes_no_part() {
     let base = clusters(23, 3, 6, 5);
     let x =
         Mat::from_fn(18, 6, |i, j| if j == 5 { 1e14 + (i % 7) as f64 } else { base.x().unwrap()[(i, j)] });
-    let men = fitted(&Dataset::from_owned(x, base.class_indices()).unwrap(), &MenParams::default());
-    let without = fitted(&base, &MenParams::default());
+    let men = fitted(&Dataset::from_owned(x, base.class_indices()).unwrap(), &MenParams::paper());
+    let without = fitted(&base, &MenParams::paper());
     for (a, b) in men.projection().axes().iter().zip(without.projection().axes()) {
         assert_eq!(a.indices(), b.indices());
         assert!(a.values().iter().zip(b.values()).all(|(a, b)| (a - b).abs() < 1e-9 * b.abs()));
@@ -349,7 +350,7 @@ fn stages_refuse_what_does_not_belong_together() {
 fn huge_neighbourhoods_stay_small() {
     // A patch of hundreds of members is its few nonzeros, not a dense square.
     let data = clusters(26, 2, 300, 4);
-    fitted(&data, &MenParams { k_within: 299, k_between: 300, ..MenParams::default() });
+    fitted(&data, &MenParams { k_within: 299, k_between: 300, ..MenParams::paper() });
 }
 
 #[test]
@@ -398,7 +399,7 @@ impl Monitor for Recorder {
 fn a_monitor_sees_every_stage_and_can_stop_any() {
     let data = clusters(22, 3, 6, 8);
     let recorder = Recorder::default();
-    let men = fit(&data, &MenParams::default(), &recorder).unwrap();
+    let men = fit(&data, &MenParams::paper(), &recorder).unwrap();
     let mut seen = recorder.seen.into_inner().unwrap();
     seen.dedup();
     assert_eq!(seen, Stage::ALL);
@@ -406,7 +407,7 @@ fn a_monitor_sees_every_stage_and_can_stop_any() {
     for stage in Stage::ALL {
         let recorder = Recorder { stop_at: Some(stage), ..Recorder::default() };
         // Asked as a stage begins, it ends within that stage, or before the next one where it cannot be cut.
-        let Err(Error::Stopped { stage: at }) = fit(&data, &MenParams::default(), &recorder) else {
+        let Err(Error::Stopped { stage: at }) = fit(&data, &MenParams::paper(), &recorder) else {
             panic!("{stage}")
         };
         let place = |stage| Stage::ALL.iter().position(|&other| other == stage).unwrap();

@@ -76,7 +76,7 @@ fn literal_stack(root: &Mat<f64>, x: &Mat<f64>, y: &Mat<f64>, ridge: f64) -> (Ma
 /// A problem on which A is definite, its solver columns and its target.
 fn small_problem(seed: u64, ridge: f64) -> (Dataset<'static>, MenParams, Mat<f64>, Mat<f64>) {
     let data = clusters(seed, 4, 9, 14);
-    let params = MenParams { ridge, kappa: 0.01, nonzeros: Some(9), ..MenParams::default() };
+    let params = MenParams { ridge, kappa: 0.01, nonzeros: Some(9), ..MenParams::paper() };
     let pre = Preprocessed::new(&data, None).unwrap();
     let y = target(&data, &pre, params.target, params.target_shrinkage, None).unwrap();
     let x = pre.with_unit_columns().x;
@@ -187,7 +187,7 @@ fn the_long_a_collapses() {
 fn the_alignment_is_the_sum_of_selected_patches() {
     // Z_i = S_i Z (the paper has Z S_i), with k2 members in the second group (the paper has k1).
     let data = clusters(11, 3, 6, 5);
-    let params = MenParams { k_within: 3, k_between: 4, ..MenParams::default() };
+    let params = MenParams { k_within: 3, k_between: 4, ..MenParams::paper() };
     let kappa = 0.3;
     let pre = Preprocessed::new(&data, None).unwrap();
     let near = neighbors(&data, &pre, Among::Within, 3, &()).unwrap();
@@ -380,7 +380,7 @@ fn slip_k_loops_are_not_k_nonzeros() {
 
 #[test]
 fn slip_the_bases_are_not_orthogonal() {
-    let men = fit(&clusters(3, 5, 8, 20), &MenParams::default(), &()).unwrap();
+    let men = fit(&clusters(3, 5, 8, 20), &MenParams::paper(), &()).unwrap();
     let w = men.projection().to_dense();
     let cosine = (w.col(0).transpose() * w.col(1)) / (w.col(0).norm_l2() * w.col(1).norm_l2());
     assert!(cosine.abs() > 1e-3, "cosine {cosine}");
@@ -391,7 +391,7 @@ fn slip_definiteness_fails_at_ordinary_settings() {
     // 40 × 40 faces, κ = 0.1, k1 = 4, k2 = 5: many eigenvalues of L break the bound at f = 0.5.
     let labels: Vec<usize> = (0..200).map(|i| i / 5).collect();
     let data = Dataset::from_owned(common::drawn::faces(2, 40, 5, 40), &labels).unwrap();
-    let params = MenParams { k_within: 4, ..MenParams::default() };
+    let params = MenParams { k_within: 4, ..MenParams::paper() };
     let values = laplacian(&data, &params, 0.1).self_adjoint_eigenvalues(Side::Lower).unwrap();
     let bound = eigenvalue_bound(1.0, 1.0, 0.5);
     assert!((bound - 1.0 / 3.0).abs() < 1e-15);

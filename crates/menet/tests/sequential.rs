@@ -16,16 +16,16 @@ fn nothing_asks_for_the_global_parallelism_of_faer() {
     };
     let small = data(60, 40);
     for patch in menet::patches::REGISTRY {
-        let params = MenParams { patch: patch.name().to_owned(), nonzeros: Some(5), ..MenParams::default() };
+        let params = MenParams { patch: patch.name().to_owned(), nonzeros: Some(5), ..MenParams::paper() };
         fit(&small, &params, &()).unwrap();
     }
     for definiteness in [Definiteness::Shrink, Definiteness::Floor] {
-        fit(&small, &MenParams { definiteness, pca_rank: Some(10), ..MenParams::default() }, &()).unwrap();
+        fit(&small, &MenParams { definiteness, pca_rank: Some(10), ..MenParams::paper() }, &()).unwrap();
     }
-    fit(&small, &MenParams { route: Route::Conjugate, ..MenParams::default() }, &()).unwrap();
+    fit(&small, &MenParams { route: Route::Conjugate, ..MenParams::paper() }, &()).unwrap();
     for method in Method::all() {
         method.reducer().fit(&small, Some(2), &()).unwrap();
     }
     let neighbors = NeighborSearch::Approximate;
-    fit(&data(12_000, 3), &MenParams { neighbors, ..MenParams::default() }, &()).unwrap();
+    fit(&data(12_000, 3), &MenParams { neighbors, ..MenParams::paper() }, &()).unwrap();
 }

@@ -54,7 +54,7 @@ fn two_ways_one_answer() {
     let (x, labels) = awkward(120, 60);
     let (dense, sparse) = (Dataset::new(x.as_ref(), &labels).unwrap(), sparse(&x, &labels));
     assert!(sparse.sparse().is_some());
-    let base = MenParams { nonzeros: Some(25), ..MenParams::default() };
+    let base = MenParams { nonzeros: Some(25), ..MenParams::paper() };
     // Of the target `whitened` r differs where columns depend on each other: see below.
     let centres = MenParams { target: TargetKind::Centres, ..base.clone() };
     let mut variants = vec![
@@ -90,7 +90,7 @@ fn whitened_targets_agree_where_ranks_do() {
             let shown = rng.random_bool(if (i + j) % 7 == 0 { 0.6 } else { 0.2 });
             if shown { 1.0 + common::normal(rng) } else { 0.0 }
         });
-        let params = MenParams { nonzeros: Some(12), ..MenParams::default() };
+        let params = MenParams { nonzeros: Some(12), ..MenParams::paper() };
         let expected = fit(&Dataset::new(x.as_ref(), &labels).unwrap(), &params, &()).unwrap();
         let found = fit(&sparse(&x, &labels), &params, &()).unwrap();
         agree(&expected, &found, &format!("{n} x {p}"));
@@ -102,7 +102,7 @@ fn classes_without_spread_are_not_whitened() {
     let labels = [0, 1, 2, 0, 1, 2];
     let x = Mat::from_fn(6, 4, |i, j| [[0.0, 1.0, 0.0, 3.0], [4.0, 0.0, 0.0, 0.0], [0.0; 4]][i % 3][j]);
     for &target in TargetKind::ALL {
-        let params = MenParams { target, ..MenParams::default() };
+        let params = MenParams { target, ..MenParams::paper() };
         let expected = fit(&Dataset::new(x.as_ref(), &labels).unwrap(), &params, &()).unwrap();
         agree(&expected, &fit(&sparse(&x, &labels), &params, &()).unwrap(), target.name());
     }
@@ -113,7 +113,7 @@ fn small_sparse_data_are_dense_data() {
     let (x, labels) = awkward(60, 30);
     let small = Dataset::from_sparse(SparseMatrix::from_dense(x.as_ref()).unwrap(), &labels).unwrap();
     let dense = Dataset::new(x.as_ref(), &labels).unwrap();
-    let params = MenParams { nonzeros: Some(10), ..MenParams::default() };
+    let params = MenParams { nonzeros: Some(10), ..MenParams::paper() };
     let (a, b) = (fit(&dense, &params, &()).unwrap(), fit(&small, &params, &()).unwrap());
     assert_eq!((a.projection(), a.paths()), (b.projection(), b.paths()), "to the last bit");
 }
@@ -122,7 +122,7 @@ fn small_sparse_data_are_dense_data() {
 fn same_bits_on_any_number_of_threads() {
     let (x, labels) = awkward(300, 90);
     let data = sparse(&x, &labels);
-    let params = MenParams { nonzeros: Some(20), ..MenParams::default() };
+    let params = MenParams { nonzeros: Some(20), ..MenParams::paper() };
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| fit(&data, &params, &()).unwrap())
@@ -140,10 +140,10 @@ fn what_needs_dense_data_says_so() {
     let (x, labels) = awkward(40, 20);
     let data = sparse(&x, &labels);
     let message = |error: Error| error.to_string();
-    let rank = MenParams { pca_rank: Some(3), ..MenParams::default() };
+    let rank = MenParams { pca_rank: Some(3), ..MenParams::paper() };
     let refused = message(fit(&data, &rank, &()).unwrap_err());
     assert!(refused.contains("`pca_rank` is 3 with sparse samples, 40 x 20"), "{refused}");
-    let approximate = MenParams { neighbors: NeighborSearch::Approximate, ..MenParams::default() };
+    let approximate = MenParams { neighbors: NeighborSearch::Approximate, ..MenParams::paper() };
     let refused = message(fit(&data, &approximate, &()).unwrap_err());
     assert!(refused.contains("`neighbors` is \"approximate\" with sparse samples"), "{refused}");
     assert!(refused.contains("\"exact\" for data that stay sparse"), "{refused}");
@@ -155,5 +155,5 @@ fn what_needs_dense_data_says_so() {
     }
     let one =
         Dataset::from_sparse_beyond(0, SparseMatrix::from_dense(x.as_ref()).unwrap(), &[1; 40]).unwrap();
-    assert!(matches!(fit(&one, &MenParams::default(), &()), Err(Error::Classes { found: 1, .. })));
+    assert!(matches!(fit(&one, &MenParams::paper(), &()), Err(Error::Classes { found: 1, .. })));
 }

@@ -3,6 +3,7 @@
 mod common;
 
 use faer::Mat;
+use menet::panel::Reading;
 use menet::neighbors::NeighborSearch;
 use menet::reduction::Definiteness;
 use menet::regime::{GramForm, Route};
@@ -17,7 +18,7 @@ fn on(threads: usize, data: &Dataset<'_>, params: &MenParams) -> Men {
 fn same_bits_on_any_number_of_threads() {
     let labels: Vec<usize> = (0..150).map(|i| i / 5).collect();
     let data = Dataset::from_owned(common::drawn::faces(1, 30, 5, 20), &labels).unwrap();
-    let base = MenParams { nonzeros: Some(60), components: Some(12), ..MenParams::default() };
+    let base = MenParams { nonzeros: Some(60), components: Some(12), ..MenParams::paper() };
     let variants = [
         MenParams { route: Route::Dense, gram: GramForm::Full, ..base.clone() },
         MenParams { route: Route::Dense, gram: GramForm::Columns, ..base.clone() },
@@ -46,13 +47,13 @@ fn same_bits_of_approximate_neighbours() {
     let x = Mat::from_fn(12_000, 3, |i, j| ((i * 7919 + j * 104_729 + i * j * 31 + i * i) % 1009) as f64);
     let labels: Vec<usize> = (0..12_000).map(|i| i % 2).collect();
     let data = Dataset::from_owned(x, &labels).unwrap();
-    let params = MenParams { neighbors: NeighborSearch::Approximate, ..MenParams::default() };
+    let params = MenParams { neighbors: NeighborSearch::Approximate, ..MenParams::paper() };
     let (one, two) = (on(1, &data, &params), on(2, &data, &params));
     assert_eq!((one.projection(), one.neighbor_recall()), (two.projection(), two.neighbor_recall()));
     let recall = one.neighbor_recall().unwrap();
     assert!((0.9..1.0).contains(&recall), "{recall}");
-    assert_eq!(one.at(Some(2), None).unwrap().neighbor_recall(), Some(recall));
-    assert_eq!(on(2, &data, &MenParams::default()).neighbor_recall(), None);
+    assert_eq!(one.at(Reading { nonzeros: Some(2), components: None, ..Reading::default() }, None).unwrap().neighbor_recall(), Some(recall));
+    assert_eq!(on(2, &data, &MenParams::paper()).neighbor_recall(), None);
 }
 
 fn bits(a: &Mat<f64>) -> Vec<u64> {

@@ -1,0 +1,141 @@
+//! The panel: the distinct variables that all axes use together, and how it is read off their paths.
+//!
+//! Without a limit on it, the panel is the union of what the paths have selected at K variables per axis. With a limit of m there
+//! are two ways:
+//!
+//! - Where axes keep their own supports (refits `none` and `axis`), all paths are read at the largest common K whose union has at most m
+//!   variables. Where one variable per axis is already too much, they are read at one common level λ instead, and axes that have no
+//!   variable there are left out.
+//! - Where all axes use the whole panel (refits `panel` and `discriminant`), the paths give more candidates than needed, all read at
+//!   one common level, and those that the classes can best be told apart without are dropped ([`crate::refit`]).
+
+use crate::error::{Error, Result};
+use crate::lars::{Ended, Path};
+use crate::sparse::SparseVector;
+
+/// How many variables are read off a fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Reading {
+    /// Largest number of variables that a path selects; none = as many as it was computed for.
+    pub nonzeros: Option<usize>,
+    /// Largest number of distinct variables over all axes; none = no limit.
+    pub panel_size: Option<usize>,
+    /// Only the paths of the first so many components; none = all.
+    pub components: Option<usize>,
+}
+
+/// The fewest candidates from which a panel is chosen.
+const CANDIDATES: usize = 300;
+
+/// How many candidates a panel of `size` variables is chosen from: at least twice as many, in steps of doubling, so that panels of
+/// different sizes share their candidates.
+pub(crate) fn candidates(size: usize) -> usize {
+    let mut count = CANDIDATES;
+    while count < size.saturating_mul(2) {
+        count *= 2;
+    }
+    count
+}
+
+/// The variables that some axis uses, rising.
+pub fn union(axes: &[SparseVector]) -> Vec<usize> {
+    let mut all: Vec<usize> = axes.iter().flat_map(|axis| axis.indices().iter().copied()).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// The coefficients of every path at `nonzeros` variables, or at its end if that comes first.
+pub(crate) fn at_nonzeros(paths: &[Path], nonzeros: usize) -> Result<Vec<SparseVector>> {
+    let read = |path: &Path| {
+        let reach = path.max_nonzeros().unwrap_or(usize::MAX);
+        Ok(path.at_nonzeros(nonzeros.min(reach))?.coefficients)
+    };
+    paths.iter().map(read).collect()
+}
+
+/// The coefficients of every path at one level, or at its end if that comes first.
+fn at_level(paths: &[Path], level: f64) -> Result<Vec<SparseVector>> {
+    let read = |path: &Path| Ok(path.at_lambda(level.max(path.last().level))?.coefficients);
+    paths.iter().map(read).collect()
+}
+
+/// The largest number of variables that any path can be read at.
+pub(crate) fn reach(paths: &[Path]) -> usize {
+    let most = |path: &Path| path.knots().iter().map(|knot| knot.coefficients.nonzeros()).max().unwrap_or(0);
+    paths.iter().map(|path| path.max_nonzeros().unwrap_or_else(|| most(path))).max().unwrap_or(0)
+}
+
+/// The axes at the largest common K, at most `nonzeros`, whose union has at most `size` variables, or else at the lowest common
+/// level of which that is true.
+///
+/// # Errors
+/// When so many variables tie for the first place that none can be used.
+pub(crate) fn within_size(paths: &[Path], nonzeros: usize, size: usize) -> Result<Vec<SparseVector>> {
+    let mut found = None;
+    for k in 1..=nonzeros.min(reach(paths)) {
+        let axes = at_nonzeros(paths, k)?;
+        if union(&axes).len() > size {
+            break;
+        }
+        found = Some(axes);
+    }
+    if let Some(axes) = found.filter(|axes| axes.iter().any(|axis| axis.nonzeros() > 0)) {
+        return Ok(axes);
+    }
+    let mut levels: Vec<f64> = paths.iter().flat_map(Path::knots).map(|knot| knot.level).collect();
+    levels.sort_unstable_by(|a, b| b.total_cmp(a));
+    levels.dedup();
+    let mut found = Vec::new();
+    for level in levels {
+        let axes = at_level(paths, level)?;
+        let used = union(&axes).len();
+        if used > size {
+            if union(&found).is_empty() {
+                return Err(Error::Tie { component: 1, tied: used, nonzeros: size });
+            }
+            break;
+        }
+        found = axes;
+    }
+    Ok(found)
+}
+
+/// The axes at the highest common level at which their union has at least `wanted` variables, or else as low as all paths
+/// reach. No axis has more than `nonzeros`.
+pub(crate) fn at_least(paths: &[Path], nonzeros: usize, wanted: usize) -> Result<Vec<SparseVector>> {
+    let cut: Vec<Path> = paths
+        .iter()
+        .map(|path| path.truncated(nonzeros.min(path.max_nonzeros().unwrap_or(nonzeros))))
+        .collect::<Result<_>>()?;
+    let mut levels: Vec<f64> = cut.iter().flat_map(Path::knots).map(|knot| knot.level).collect();
+    levels.sort_unstable_by(|a, b| b.total_cmp(a));
+    levels.dedup();
+    // From the top, since variables may leave again: so the answer does not depend on how far the paths go.
+    let mut axes = Vec::new();
+    for level in levels {
+        axes = at_level(&cut, level)?;
+        if union(&axes).len() >= wanted {
+            break;
+        }
+    }
+    Ok(axes)
+}
+
+/// How many variables [`at_least`] can find for certain: below the level at which the first path was stopped, others might be
+/// missing.
+pub(crate) fn certain(paths: &[Path]) -> Result<usize> {
+    let stopped = paths.iter().filter(|path| matches!(path.ended(), Ended::MaxNonzeros { .. }));
+    let level = stopped.map(|path| path.last().level).fold(0.0, f64::max);
+    Ok(union(&at_level(paths, level)?).len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn candidates_are_at_least_twice_the_panel() {
+        assert_eq!([1, 150, 151, 300, 301].map(candidates), [300, 300, 600, 600, 1200]);
+    }
+}

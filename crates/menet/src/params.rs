@@ -1,0 +1,229 @@
+//! The parameters of a fit, and what they are by default.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Result, at_least_one, check};
+use crate::lars::{LarsOptions, check_penalty_factors};
+use crate::named::Named;
+use crate::neighbors::NeighborSearch;
+use crate::patches::{self, PatchParams};
+use crate::reduction::{Definiteness, ReductionParams};
+use crate::refit::Refit;
+use crate::regime::{GramForm, Route};
+use crate::rules::{Metric, Priors, RuleKind, RuleParams};
+use crate::target::TargetKind;
+
+/// A set of defaults for what is left open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Preset {
+    /// What served best on faces and genes: axes refitted on the panel, and a rule to match (docs/experiments.md).
+    #[default]
+    Default,
+    /// The paper's method to the letter: the axes as their paths leave them, and the nearest neighbour.
+    Paper,
+}
+
+impl Named for Preset {
+    const PARAMETER: &'static str = "preset";
+    const ALL: &'static [Self] = &[Preset::Default, Preset::Paper];
+
+    fn name(self) -> &'static str {
+        match self {
+            Preset::Default => "default",
+            Preset::Paper => "paper",
+        }
+    }
+}
+
+/// The parameters of a fit. `MenParams::default()` is a good start; set what you want to differ.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MenParams {
+    /// The defaults of `refit` and `rule`.
+    pub preset: Preset,
+    /// Number of components d, from 1 to c−1; none = as many as the target has.
+    pub components: Option<usize>,
+    /// Largest number K of variables that the path of a component selects, ≥ 1; none = [`default_nonzeros`], more than p means
+    /// p. [`crate::Men::nonzeros`] says what was used.
+    pub nonzeros: Option<usize>,
+    /// Largest number of distinct variables that all components use together, ≥ 1; none = no limit.
+    pub panel_size: Option<usize>,
+    /// How the weights of the selected variables are computed; none = the preset's.
+    pub refit: Option<Refit>,
+    /// φ from 0 to 1: how far the refit `axis` goes from the paper's weights, 0, to those without the ℓ1 penalty, 1.
+    pub relax: f64,
+    /// λ2 ≥ 0, the ridge of the elastic net.
+    pub ridge: f64,
+    /// α ≥ 0, the weight of the manifold term.
+    pub alpha: f64,
+    /// β > 0, the weight of the distance between the embedding Z and the projection XW.
+    pub beta: f64,
+    /// κ ≥ 0, how strongly near samples of other classes are pushed apart; `definiteness` may lower it.
+    pub kappa: f64,
+    /// Neighbours of the same class in a patch, ≥ 1; a smaller class uses what it has.
+    pub k_within: usize,
+    /// Neighbours of other classes in a patch, ≥ 0.
+    pub k_between: usize,
+    /// How neighbours are searched for; of data that stay sparse only exactly.
+    pub neighbors: NeighborSearch,
+    /// The patch rule, a name in [`patches::REGISTRY`].
+    pub patch: String,
+    /// Width of the heat kernel of the Laplacian patches, > 0; none = the median distance to the neighbours.
+    pub bandwidth: Option<f64>,
+    /// Regularizer of the LLE patch, > 0.
+    pub lle_regularizer: f64,
+    /// Tangent dimension of the LTSA patch, ≥ 1; none = half of the neighbours.
+    pub ltsa_dimension: Option<usize>,
+    /// Where the samples of a class should land.
+    pub target: TargetKind,
+    /// γ > 0, the shrinkage of the within-class covariance of the target `whitened`.
+    pub target_shrinkage: f64,
+    /// What to do where the reduced problem would not be positive definite.
+    pub definiteness: Definiteness,
+    /// f in (0, 1], the smallest eigenvalue of A that is allowed.
+    pub floor: f64,
+    /// Whether the solver works on columns of length 1; W is in the user's units in any case.
+    pub standardize: bool,
+    /// Rank of the PCA reconstruction the data are replaced by first, ≥ 1; none = no reconstruction.
+    pub pca_rank: Option<usize>,
+    /// One factor > 0 a variable on its penalty; infinity bars it. None = all 1.
+    pub penalty_factors: Option<Vec<f64>>,
+    /// How samples are decided on in the projected space; none = the preset's.
+    pub rule: Option<RuleKind>,
+    /// How many of the nearest training samples vote in the rule `nearest`, ≥ 1.
+    pub voters: usize,
+    /// The metric of the rule `nearest`.
+    pub metric: Metric,
+    /// How frequent the classes are expected to be.
+    pub priors: Priors,
+    /// How A is applied: a matter of time and memory.
+    pub route: Route,
+    /// What there is of the Gram matrix: a matter of time and memory.
+    pub gram: GramForm,
+}
+
+impl Default for MenParams {
+    fn default() -> Self {
+        MenParams {
+            preset: Preset::Default,
+            components: None,
+            nonzeros: None,
+            panel_size: None,
+            refit: None,
+            relax: 1.0,
+            ridge: 0.03,
+            alpha: 1.0,
+            beta: 1.0,
+            kappa: 0.1,
+            k_within: 5,
+            k_between: 5,
+            neighbors: NeighborSearch::Exact,
+            patch: "dla".to_owned(),
+            bandwidth: None,
+            lle_regularizer: 1e-3,
+            ltsa_dimension: None,
+            target: TargetKind::Whitened,
+            target_shrinkage: 0.1,
+            definiteness: Definiteness::Shrink,
+            floor: 0.5,
+            standardize: true,
+            pca_rank: None,
+            penalty_factors: None,
+            rule: None,
+            voters: 1,
+            metric: Metric::Euclidean,
+            priors: Priors::Train,
+            route: Route::Auto,
+            gram: GramForm::Auto,
+        }
+    }
+}
+
+impl MenParams {
+    /// The paper's method with default parameters.
+    pub fn paper() -> Self {
+        MenParams { preset: Preset::Paper, ..MenParams::default() }
+    }
+
+    /// The refit that is made.
+    pub fn refit(&self) -> Refit {
+        self.refit.unwrap_or(match self.preset {
+            Preset::Default => Refit::Discriminant,
+            Preset::Paper => Refit::None,
+        })
+    }
+
+    /// The rule that decides, with its parameters.
+    pub fn rule(&self) -> RuleParams {
+        let kind = self.rule.unwrap_or(match self.preset {
+            Preset::Default => RuleKind::Gaussian,
+            Preset::Paper => RuleKind::Nearest,
+        });
+        RuleParams { kind, neighbors: self.voters, metric: self.metric, priors: self.priors.clone() }
+    }
+
+    /// Refuses parameters that are out of range for `p` variables.
+    ///
+    /// # Errors
+    /// Naming the parameter, its value and what is allowed.
+    pub fn check(&self, p: usize) -> Result<()> {
+        at_least_one("components", self.components)?;
+        at_least_one("nonzeros", self.nonzeros)?;
+        at_least_one("panel_size", self.panel_size)?;
+        at_least_one("pca_rank", self.pca_rank)?;
+        at_least_one("voters", Some(self.voters))?;
+        self.patch_params().check()?;
+        self.reduction_params(2).check()?;
+        check("ridge", self.ridge, "a number from 0 to 1e100", |x| x >= 0.0)?;
+        check("relax", self.relax, "from 0 to 1", |x| (0.0..=1.0).contains(&x))?;
+        check("target_shrinkage", self.target_shrinkage, "a number > 0, at most 1e100", |x| x > 0.0)?;
+        patches::rule(&self.patch)?;
+        self.penalty_factors.as_ref().map_or(Ok(()), |factors| check_penalty_factors(factors, p))
+    }
+
+    pub(crate) fn patch_params(&self) -> PatchParams {
+        PatchParams {
+            k_within: self.k_within,
+            k_between: self.k_between,
+            bandwidth: self.bandwidth,
+            lle_regularizer: self.lle_regularizer,
+            ltsa_dimension: self.ltsa_dimension,
+        }
+    }
+
+    pub(crate) fn reduction_params(&self, classes: usize) -> ReductionParams {
+        ReductionParams {
+            alpha: self.alpha,
+            beta: self.beta,
+            kappa: self.kappa,
+            definiteness: self.definiteness,
+            floor: self.floor,
+            route: self.route,
+            gram: self.gram,
+            axes: classes - 1,
+        }
+    }
+
+    /// Options of the LARS stage: constant columns, whose norm is 0, are barred.
+    pub(crate) fn lars_options(&self, ridge: f64, nonzeros: usize, norms: &[f64]) -> LarsOptions {
+        let p = norms.len();
+        let factor = |j: usize| self.penalty_factors.as_ref().map_or(1.0, |factors| factors[j]);
+        let factors = (0..p).map(|j| if norms[j] > 0.0 { factor(j) } else { f64::INFINITY }).collect();
+        LarsOptions {
+            ridge,
+            penalty_factors: Some(factors),
+            max_nonzeros: Some(nonzeros.min(p)),
+            ..LarsOptions::default()
+        }
+    }
+}
+
+/// The number of variables a component uses at most, unless it is given: twice the number of samples, but at least 50 and at most 100.
+///
+/// More samples than 50 need all of 100 variables to recognise others; with fewer than 25, half as many do as well. Fewer than 50
+/// recognise less at any number of samples. docs/experiments.md has the table.
+pub fn default_nonzeros(samples: usize) -> usize {
+    samples.saturating_mul(2).clamp(50, 100)
+}
+

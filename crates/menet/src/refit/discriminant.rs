@@ -1,0 +1,65 @@
+//! `discriminant`: the axes along which the classes lie farthest apart, by the shrunken within-class covariance of the panel.
+//!
+//! With Σ that covariance, and the rows of B the class centres times the root of their share of the samples, the axes solve
+//!
+//! ```text
+//! BᵀB w = μ Σ w,    WᵀΣW = I
+//! ```
+//!
+//! They come from the eigenvectors of the c×c matrix `B Σ⁻¹ Bᵀ`. Scores then have a within-class variance of 1 on every axis.
+
+use faer::{Mat, MatRef};
+
+use super::within::Within;
+use crate::error::{Error, Result};
+use crate::linalg::{product, symmetric_eigen};
+use crate::target::sign_of_farthest;
+
+/// Eigenvalues below this share of the largest are rounding.
+const RANK: f64 = 1e-10;
+
+/// The discriminants of a panel.
+pub(super) struct Discriminants {
+    /// One column per axis, in the units of [`Within`].
+    pub(super) w: Mat<f64>,
+    /// How far they are from solving their equation, relative to its largest entry.
+    pub(super) residual: f64,
+}
+
+/// The best `components` axes, fewer where there are fewer.
+pub(super) fn discriminants(within: &Within, shares: &[f64], components: usize) -> Result<Discriminants> {
+    let (c, m) = within.centres.shape();
+    let b = Mat::from_fn(c, m, |class, j| shares[class].sqrt() * within.centres[(class, j)]);
+    let solved = within.solve(b.transpose())?;
+    let inner = product(b.as_ref(), solved.as_ref());
+    let inner = Mat::from_fn(c, c, |i, j| 0.5 * (inner[(i, j)] + inner[(j, i)]));
+    let (values, vectors) = symmetric_eigen(inner.as_ref())?;
+    let largest = values[c - 1];
+    if !largest.is_finite() || largest <= 0.0 {
+        return Err(Error::Degenerate("the class centres coincide on the panel".to_owned()));
+    }
+    // They rise; there are at most c−1 directions among c centres.
+    let places: Vec<usize> =
+        (1..c).rev().filter(|&k| values[k] > RANK * largest).take(components.min(m)).collect();
+    let signs: Vec<f64> = places
+        .iter()
+        .map(|&k| {
+            let centres: Vec<f64> = (0..c).map(|i| vectors[(i, k)] / shares[i].sqrt()).collect();
+            sign_of_farthest(&centres)
+        })
+        .collect();
+    let turn = Mat::from_fn(c, places.len(), |i, k| {
+        signs[k] * vectors[(i, places[k])] / values[places[k]].sqrt()
+    });
+    let w = product(solved.as_ref(), turn.as_ref());
+    let residual = residual(within, b.as_ref(), w.as_ref(), &places.iter().map(|&k| values[k]).collect::<Vec<_>>());
+    Ok(Discriminants { w, residual })
+}
+
+/// `max |BᵀB w − μ Σ w|` over `max |BᵀB w|`.
+fn residual(within: &Within, b: MatRef<'_, f64>, w: MatRef<'_, f64>, values: &[f64]) -> f64 {
+    let between = product(b.transpose(), product(b, w).as_ref());
+    let inside = within.apply(w);
+    let difference = Mat::from_fn(w.nrows(), w.ncols(), |i, k| between[(i, k)] - values[k] * inside[(i, k)]);
+    difference.norm_max() / between.norm_max().max(f64::MIN_POSITIVE)
+}

@@ -1,0 +1,204 @@
+//! Dropping variables from a panel, one by one: always the one without which the classes can still be told apart best.
+//!
+//! With Σ the shrunken within-class covariance of the panel, `V = Σ⁻¹` and the columns of `W = V Mᵀ` the weights of the class centres
+//! M, two classes k and l lie apart by the squared Mahalanobis distance `d²ₖₗ = (mₖ−mₗ)ᵀ(wₖ−wₗ)`. Without variable j it is
+//!
+//! ```text
+//! d²ₖₗ − (Wⱼₖ − Wⱼₗ)² / Vⱼⱼ
+//! ```
+//!
+//! exactly. The one dropped keeps `Σ exp(−d²ₖₗ/8)` over all pairs smallest, which bounds the chance of taking two Gaussian classes
+//! for each other (Bhattacharyya). So pairs that are hard to tell apart decide, where the size of weights, or the sum of distances, is
+//! all about pairs that are far apart anyway. V and W follow in closed form; Σ is estimated anew on what is left after every tenth
+//! that is dropped.
+
+use faer::{Mat, MatRef};
+
+use super::within::Within;
+use crate::error::Result;
+use crate::linalg::product;
+
+/// The share of the variables that is dropped before Σ is estimated anew.
+const SHARE: f64 = 0.1;
+
+/// The most terms that choosing one variable to drop may take; where it takes more, several are dropped by one choice.
+const TERMS: usize = 1 << 20;
+
+/// In which order variables were dropped.
+#[derive(Debug, Clone)]
+pub(crate) struct Elimination {
+    /// All candidates, those dropped first in front; the rest, which were never compared, rising.
+    order: Vec<usize>,
+    /// How many were dropped.
+    dropped: usize,
+}
+
+impl Elimination {
+    /// Drops all but `size` of the variables, whose centred columns are in `x`.
+    pub(crate) fn new(
+        x: MatRef<'_, f64>,
+        classes: &[usize],
+        count: usize,
+        variables: &[usize],
+        size: usize,
+    ) -> Result<Self> {
+        let mut kept: Vec<usize> = (0..variables.len()).collect();
+        let mut order = Vec::with_capacity(kept.len());
+        while kept.len() > size.max(1) {
+            let some = Mat::from_fn(x.nrows(), kept.len(), |i, j| x[(i, kept[j])]);
+            let within = Within::new(some.as_ref(), classes, count);
+            let share = ((kept.len() as f64 * SHARE) as usize).clamp(1, kept.len() - size.max(1));
+            let dropped = Pairs::new(&within)?.drop(share);
+            order.extend(dropped.iter().map(|&at| variables[kept[at]]));
+            kept = (0..kept.len()).filter(|at| !dropped.contains(at)).map(|at| kept[at]).collect();
+        }
+        let dropped = order.len();
+        order.extend(kept.into_iter().map(|at| variables[at]));
+        Ok(Elimination { order, dropped })
+    }
+
+    /// The last `size` variables, rising: all candidates if there are fewer.
+    ///
+    /// Never fewer than the elimination was asked to leave.
+    pub(crate) fn panel(&self, size: usize) -> Vec<usize> {
+        let start = self.order.len().saturating_sub(size).min(self.dropped);
+        let mut panel = self.order[start..].to_vec();
+        panel.sort_unstable();
+        panel
+    }
+
+    /// How many candidates there were.
+    pub(crate) fn candidates(&self) -> usize {
+        self.order.len()
+    }
+}
+
+/// How far the classes lie apart, and what every variable contributes.
+struct Pairs {
+    /// Σ⁻¹ of the variables that are left; what is dropped is no longer looked at.
+    inverse: Mat<f64>,
+    /// `Σ⁻¹ Mᵀ`, one row per variable.
+    weights: Vec<Vec<f64>>,
+    /// Pairs of classes and the squared distance between them.
+    pairs: Vec<(usize, usize, f64)>,
+    left: Vec<usize>,
+}
+
+impl Pairs {
+    fn new(within: &Within) -> Result<Self> {
+        let (count, m) = within.centres.shape();
+        let inverse = within.solve(Mat::identity(m, m).as_ref())?;
+        let weights = product(inverse.as_ref(), within.centres.transpose());
+        let distance = |k: usize, l: usize| {
+            let centres = &within.centres;
+            (0..m).map(|j| (centres[(k, j)] - centres[(l, j)]) * (weights[(j, k)] - weights[(j, l)])).sum()
+        };
+        let pairs = (0..count).flat_map(|k| (k + 1..count).map(move |l| (k, l)));
+        let pairs = pairs.map(|(k, l)| (k, l, distance(k, l))).collect();
+        let weights = weights.row_iter().map(|row| row.iter().copied().collect()).collect();
+        Ok(Pairs { inverse, weights, pairs, left: (0..m).collect() })
+    }
+
+    /// Drops `count` variables, and says which, first to last.
+    fn drop(mut self, count: usize) -> Vec<usize> {
+        let mut dropped = Vec::with_capacity(count);
+        while dropped.len() < count {
+            let together = (self.left.len() * self.pairs.len() / TERMS + 1).min(count - dropped.len());
+            let bounds = self.bounds();
+            let mut order: Vec<usize> = (0..self.left.len()).collect();
+            // Among equals the last goes first.
+            order.sort_by(|&a, &b| bounds[a].total_cmp(&bounds[b]).then(b.cmp(&a)));
+            for j in order.into_iter().take(together).map(|at| self.left[at]).collect::<Vec<_>>() {
+                self.forget(j);
+                dropped.push(j);
+            }
+        }
+        dropped
+    }
+
+    /// The bound that is left without each of the variables, in a unit common to all.
+    fn bounds(&self) -> Vec<f64> {
+        // Distances are counted from the smallest, so that no exponential underflows where it matters.
+        let least = self.pairs.iter().fold(f64::INFINITY, |least, &(_, _, d)| least.min(d));
+        let bound = |&j: &usize| {
+            let (weights, scale) = (&self.weights[j], 1.0 / self.inverse[(j, j)]);
+            let term = |&(k, l, d): &(usize, usize, f64)| {
+                let difference = weights[k] - weights[l];
+                f64::exp((least - d + scale * difference * difference) / 8.0)
+            };
+            self.pairs.iter().map(term).sum()
+        };
+        self.left.iter().map(bound).collect()
+    }
+
+    /// Takes variable `j` out.
+    fn forget(&mut self, j: usize) {
+        self.left.retain(|&i| i != j);
+        let pivot = self.inverse[(j, j)];
+        let (column, row) = (self.inverse.col(j).to_owned(), self.weights[j].clone());
+        for &i in &self.left {
+            let factor = column[i] / pivot;
+            let target = self.inverse.col_mut(i);
+            target.iter_mut().zip(column.iter()).for_each(|(x, y)| *x -= factor * y);
+            self.weights[i].iter_mut().zip(&row).for_each(|(x, y)| *x -= factor * y);
+        }
+        for (k, l, distance) in &mut self.pairs {
+            let difference = row[*k] - row[*l];
+            *distance = (*distance - difference * difference / pivot).max(0.0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three classes; variables 0 and 1 tell them apart, variable 2 is a copy of 0, the others are noise.
+    fn samples(n: usize) -> (Mat<f64>, Vec<usize>) {
+        let classes: Vec<usize> = (0..n).map(|i| i % 3).collect();
+        let noise = |i: usize, j: usize| ((i * 7919 + j * 104_729 + i * j * 31) % 1009) as f64 / 1009.0 - 0.5;
+        let x = Mat::from_fn(n, 8, |i, j| match j {
+            0 | 2 => f64::from(classes[i] == 0) + 0.5 * noise(i, 0),
+            1 => f64::from(classes[i] == 1) + 0.5 * noise(i, 1),
+            _ => noise(i, j),
+        });
+        (x, classes)
+    }
+
+    #[test]
+    fn what_tells_the_classes_apart_is_kept() {
+        let (x, classes) = samples(60);
+        let all = [10, 11, 12, 13, 14, 15, 16, 17];
+        let elimination = Elimination::new(x.as_ref(), &classes, 3, &all, 1).unwrap();
+        assert_eq!(elimination.panel(2), [10, 11], "the copy goes before the first, and both before noise");
+        assert_eq!(elimination.panel(100), all);
+        assert_eq!(elimination.candidates(), 8);
+        for size in 1..=8 {
+            assert_eq!(elimination.panel(size).len(), size);
+            let direct = Elimination::new(x.as_ref(), &classes, 3, &all, size).unwrap();
+            assert_eq!(direct.panel(size), elimination.panel(size), "one order serves every size");
+        }
+    }
+
+    #[test]
+    fn distances_without_a_variable_are_those_of_the_others_alone() {
+        let (x, classes) = samples(30);
+        let within = Within::new(x.as_ref(), &classes, 3);
+        let mut pairs = Pairs::new(&within).unwrap();
+        pairs.forget(1);
+        pairs.forget(4);
+        // Directly: the same covariance without its rows and columns 1 and 4.
+        let left = [0, 2, 3, 5, 6, 7];
+        let sigma = within.apply(Mat::identity(8, 8).as_ref());
+        let part = Mat::from_fn(6, 6, |i, j| sigma[(left[i], left[j])]);
+        let factor = crate::linalg::cholesky(part.as_ref()).unwrap();
+        for &(k, l, found) in &pairs.pairs {
+            let difference =
+                Mat::from_fn(6, 1, |i, _| within.centres[(k, left[i])] - within.centres[(l, left[i])]);
+            let mut solved = difference.clone();
+            crate::linalg::cholesky_solve(factor.as_ref(), solved.as_mut());
+            let expected = (difference.transpose() * &solved)[(0, 0)];
+            assert!((found - expected).abs() < 1e-6 * expected, "{found} {expected}");
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! What is made of the selected variables: the weights of every axis, computed anew on the variables that its path, or all
+//! paths together, have selected.
+//!
+//! LARS selects and shrinks at once. Its supports are good, its weights are small and nearly disjoint between axes; so a stage
+//! after the paths computes the weights again:
+//!
+//! | refit | variables of an axis | weights |
+//! |---|---|---|
+//! | `none` | its own support | the paper's |
+//! | `axis` | its own support | the same problem without the ℓ1 penalty; `relax` mixes both |
+//! | `panel` | the panel, the union of all supports | the same problem without the ℓ1 penalty |
+//! | `discriminant` | the panel | the discriminants, with a shrunken within-class covariance |
+//!
+//! # The scale of scores
+//!
+//! The paper's axes are as long as their path leaves them, and scores on them are small. After a refit, scores have a pooled
+//! within-class variance of 1 on every axis: for `discriminant` by the shrunken covariance, for `axis` and `panel` by that of the
+//! training samples. One factor for all axes, which would keep the lengths that the target gives them, was no better with the Euclidean
+//! metric and up to two points worse with the cosine.
+
+mod discriminant;
+mod elimination;
+mod panel;
+mod within;
+
+use faer::{Mat, MatRef};
+use serde::{Deserialize, Serialize};
+
+use crate::dataset::Dataset;
+use crate::error::{Error, Result};
+use crate::lars::Path;
+use crate::linalg::product;
+use crate::named::Named;
+use crate::panel::{Reading, at_least, at_nonzeros, candidates, reach, union, within_size};
+use crate::params::MenParams;
+use crate::reduction::LassoProblem;
+use crate::rules::RuleKind;
+use crate::sparse::SparseVector;
+pub(crate) use elimination::Elimination;
+use within::Within;
+
+/// How the weights of the selected variables are computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Refit {
+    /// They are the paper's.
+    None,
+    /// On every axis's own support, without the ℓ1 penalty.
+    Axis,
+    /// On the panel for all axes, without the ℓ1 penalty.
+    Panel,
+    /// The discriminants of the panel.
+    Discriminant,
+}
+
+impl Named for Refit {
+    const PARAMETER: &'static str = "refit";
+    const ALL: &'static [Self] = &[Refit::None, Refit::Axis, Refit::Panel, Refit::Discriminant];
+
+    fn name(self) -> &'static str {
+        match self {
+            Refit::None => "none",
+            Refit::Axis => "axis",
+            Refit::Panel => "panel",
+            Refit::Discriminant => "discriminant",
+        }
+    }
+}
+
+impl Refit {
+    /// Whether every axis uses the whole panel.
+    pub fn shares_panel(self) -> bool {
+        matches!(self, Refit::Panel | Refit::Discriminant)
+    }
+
+    /// Whether it solves the reduced problem again, and needs its Gram matrix for that.
+    pub fn needs_gram(self) -> bool {
+        matches!(self, Refit::Axis | Refit::Panel)
+    }
+}
+
+/// What a refit did.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct RefitReport {
+    /// Which.
+    pub refit: Refit,
+    /// From how many variables the panel was chosen; the size of the panel itself where nothing was dropped.
+    pub candidates: usize,
+    /// How far the weights are from solving their equations: the largest entry left over, relative to the largest of the
+    /// right-hand side. None for `none`, whose certificate is that of its paths.
+    pub residual: Option<f64>,
+    /// The intensity λ, from 0 to 1, with which the within-class covariance was shrunken, if it was.
+    pub shrinkage: Option<f64>,
+}
+
+/// The reduced problem at the variables that some path has reached: what `axis` and `panel` solve again.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reached {
+    /// The variables, rising.
+    pub variables: Vec<usize>,
+    /// `XᵀAX` there, without the ridge, in the solver's units.
+    pub gram: Mat<f64>,
+    /// `XᵀY` there, one column per path.
+    pub b: Mat<f64>,
+}
+
+impl Reached {
+    pub(crate) fn new(problem: &LassoProblem, paths: &[Path]) -> Self {
+        let mut variables: Vec<usize> = paths.iter().flat_map(Path::order_of_entry).collect();
+        variables.sort_unstable();
+        variables.dedup();
+        let gram = problem.gram.submatrix(&variables);
+        let b = Mat::from_fn(variables.len(), problem.b.ncols(), |i, k| problem.b[(variables[i], k)]);
+        Reached { variables, gram, b }
+    }
+
+    /// Where these variables are.
+    fn places(&self, variables: &[usize]) -> Result<Vec<usize>> {
+        let place = |j: &usize| {
+            self.variables.binary_search(j).map_err(|_| {
+                Error::Degenerate(format!("variable {j} of the panel is not among those that a path reached"))
+            })
+        };
+        variables.iter().map(place).collect()
+    }
+}
+
+/// Axes read off a fit.
+#[derive(Debug, Clone)]
+pub struct Axes {
+    /// The columns of W, in the user's units.
+    pub axes: Vec<SparseVector>,
+    /// The distinct variables that they use, rising.
+    pub panel: Vec<usize>,
+    /// What the refit did.
+    pub report: RefitReport,
+    /// The within-class covariance of the scores, from the shrunken one of the panel; on request.
+    pub covariance: Option<Mat<f64>>,
+}
+
+/// Everything that axes are read off.
+pub(crate) struct Source<'a> {
+    pub(crate) data: &'a Dataset<'a>,
+    pub(crate) mean: &'a [f64],
+    /// What turns a path's coefficient of a variable into its weight in W.
+    pub(crate) units: &'a [f64],
+    pub(crate) paths: &'a [Path],
+    pub(crate) ridge: f64,
+    /// For the refits that need it.
+    pub(crate) reached: Option<&'a Reached>,
+}
+
+/// How axes are read off.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct How {
+    pub(crate) reading: Reading,
+    pub(crate) refit: Refit,
+    pub(crate) relax: f64,
+    /// Whether the covariance of the scores is asked for.
+    pub(crate) covariance: bool,
+}
+
+impl Source<'_> {
+    /// Reads axes.
+    ///
+    /// # Errors
+    /// When the paths do not reach so far, no variable can be used, or a system cannot be solved.
+    pub(crate) fn read(&self, how: &How) -> Result<Axes> {
+        let d = how.reading.components.unwrap_or(self.paths.len()).min(self.paths.len());
+        let read = Source { paths: &self.paths[..d], ..*self };
+        match how.reading.panel_size {
+            Some(size) if how.refit.shares_panel() => {
+                let elimination = read.eliminate(how, candidates(size), size)?;
+                read.on_panel(how, &elimination.panel(size), elimination.candidates())
+            }
+            _ if how.refit.shares_panel() => {
+                let panel = union(&at_nonzeros(read.paths, how.nonzeros(read.paths))?);
+                read.on_panel(how, &panel, panel.len())
+            }
+            Some(size) => read.own_supports(how, within_size(read.paths, how.nonzeros(read.paths), size)?),
+            None => read.own_supports(how, at_nonzeros(read.paths, how.nonzeros(read.paths))?),
+        }
+    }
+
+    /// The order in which so many candidates are dropped down to `size`.
+    pub(crate) fn eliminate(&self, how: &How, candidates: usize, size: usize) -> Result<Elimination> {
+        let start = union(&at_least(self.paths, how.nonzeros(self.paths), candidates)?);
+        if start.is_empty() {
+            return Err(Error::Degenerate("no path selects a variable".to_owned()));
+        }
+        let (x, classes) = (self.columns(&start), self.data.class_indices());
+        Elimination::new(x.as_ref(), classes, self.data.classes().len(), &start, size)
+    }
+
+    /// The axes of a refit that uses the whole panel.
+    pub(crate) fn on_panel(&self, how: &How, panel: &[usize], candidates: usize) -> Result<Axes> {
+        if panel.is_empty() {
+            return Err(Error::Degenerate("no path selects a variable".to_owned()));
+        }
+        let x = self.columns(panel);
+        let within = self.within(x.as_ref());
+        let (w, residual) = match how.refit {
+            Refit::Panel => {
+                let weights = self.panel_weights(self.reached()?, panel)?;
+                let w = Mat::from_fn(panel.len(), weights.w.ncols(), |i, k| {
+                    weights.w[(i, k)] * self.units[panel[i]]
+                });
+                let factors = scales(self.data, product(x.as_ref(), w.as_ref()).as_ref());
+                let w = Mat::from_fn(w.nrows(), w.ncols(), |i, k| w[(i, k)] * factors[k]);
+                (w, weights.residual)
+            }
+            _ => {
+                let found = discriminant::discriminants(&within, &self.shares(), self.paths.len())?;
+                let w = Mat::from_fn(panel.len(), found.w.ncols(), |i, k| found.w[(i, k)] / within.scale[i]);
+                (w, found.residual)
+            }
+        };
+        let shrinkage = (how.refit == Refit::Discriminant).then_some(within.intensity);
+        let report = RefitReport { refit: how.refit, candidates, residual: Some(residual), shrinkage };
+        let covariance = how.covariance.then(|| covariance(&within, w.as_ref()));
+        let axis = |k: usize| {
+            SparseVector::from_pairs(panel.iter().enumerate().map(|(i, &j)| (j, w[(i, k)])).collect())
+        };
+        let axes = (0..w.ncols()).map(axis).collect();
+        Ok(Axes { axes, panel: panel.to_vec(), report, covariance })
+    }
+
+    /// The axes of a refit that leaves every axis its own support, without those that have none.
+    fn own_supports(&self, how: &How, supports: Vec<SparseVector>) -> Result<Axes> {
+        let panel = union(&supports);
+        let mut residual: Option<f64> = None;
+        let mut axes = Vec::with_capacity(supports.len());
+        for (k, support) in supports.iter().enumerate().filter(|(_, support)| support.nonzeros() > 0) {
+            let coefficients = if how.refit == Refit::Axis {
+                let reached = self.reached()?;
+                let places = reached.places(support.indices())?;
+                let found = panel::weights(reached, &places, &[k], self.ridge)?;
+                residual = Some(residual.map_or(found.residual, |worst| worst.max(found.residual)));
+                let mixed = support.iter().enumerate().map(|(i, (j, paper))| {
+                    (j, (1.0 - how.relax) * paper + how.relax * found.w[(i, 0)])
+                });
+                SparseVector::from_pairs(mixed.collect())
+            } else {
+                support.clone()
+            };
+            axes.push(coefficients.map(|j, value| value * self.units[j]));
+        }
+        if axes.is_empty() {
+            return Err(Error::Degenerate("no path selects a variable".to_owned()));
+        }
+        let report = RefitReport { refit: how.refit, candidates: panel.len(), residual, shrinkage: None };
+        let mut found = Axes { axes, panel, report, covariance: None };
+        if how.refit == Refit::Axis || how.covariance {
+            let x = self.columns(&found.panel);
+            let mut w = Mat::zeros(found.panel.len(), found.axes.len());
+            for (k, axis) in found.axes.iter().enumerate() {
+                for (j, value) in axis.iter() {
+                    if let Ok(i) = found.panel.binary_search(&j) {
+                        w[(i, k)] = value;
+                    }
+                }
+            }
+            if how.refit == Refit::Axis {
+                let factors = scales(self.data, product(x.as_ref(), w.as_ref()).as_ref());
+                w = Mat::from_fn(w.nrows(), w.ncols(), |i, k| w[(i, k)] * factors[k]);
+                let axes = found.axes.iter().zip(&factors);
+                found.axes = axes.map(|(axis, factor)| axis.map(|_, value| value * factor)).collect();
+            }
+            if how.covariance {
+                found.covariance = Some(covariance(&self.within(x.as_ref()), w.as_ref()));
+            }
+        }
+        Ok(found)
+    }
+
+    fn panel_weights(&self, reached: &Reached, variables: &[usize]) -> Result<panel::Weights> {
+        let responses: Vec<usize> = (0..self.paths.len()).collect();
+        panel::weights(reached, &reached.places(variables)?, &responses, self.ridge)
+    }
+
+    fn reached(&self) -> Result<&Reached> {
+        self.reached.ok_or_else(|| Error::PathTooShort {
+            asked: "a refit".to_owned(),
+            has: "was kept without the reduced problem".to_owned(),
+        })
+    }
+
+    fn within(&self, x: MatRef<'_, f64>) -> Within {
+        Within::new(x, self.data.class_indices(), self.data.classes().len())
+    }
+
+    /// The share of the samples that every class has.
+    fn shares(&self) -> Vec<f64> {
+        let share = |class| self.data.members(class).len() as f64 / self.data.samples() as f64;
+        (0..self.data.classes().len()).map(share).collect()
+    }
+
+    /// Some variables of all samples, centred.
+    fn columns(&self, variables: &[usize]) -> Mat<f64> {
+        self.data.columns_at(self.mean, variables)
+    }
+}
+
+impl How {
+    pub(crate) fn new(reading: Reading, params: &MenParams) -> Self {
+        let covariance = params.rule().kind == RuleKind::Gaussian;
+        How { reading, refit: params.refit(), relax: params.relax, covariance }
+    }
+
+    /// At how many variables the paths are read at most.
+    fn nonzeros(&self, paths: &[Path]) -> usize {
+        self.reading.nonzeros.unwrap_or_else(|| reach(paths))
+    }
+}
+
+/// One over the root of the within-class variance of the scores on every axis; 1 where there is none.
+fn scales(data: &Dataset<'_>, z: MatRef<'_, f64>) -> Vec<f64> {
+    let degrees = data.samples().saturating_sub(data.classes().len()).max(1) as f64;
+    let scale = |column: faer::ColRef<'_, f64>| {
+        let of_class = |class: usize| {
+            let members = data.members(class);
+            let mean = members.iter().map(|&i| column[i]).sum::<f64>() / members.len() as f64;
+            members.iter().map(|&i| (column[i] - mean) * (column[i] - mean)).sum::<f64>()
+        };
+        let variance = (0..data.classes().len()).map(of_class).sum::<f64>() / degrees;
+        if variance > 0.0 && variance.is_finite() { 1.0 / variance.sqrt() } else { 1.0 }
+    };
+    z.col_iter().map(scale).collect()
+}
+
+/// The covariance of scores, from that of the panel.
+fn covariance(within: &Within, w: MatRef<'_, f64>) -> Mat<f64> {
+    let w = Mat::from_fn(w.nrows(), w.ncols(), |i, k| w[(i, k)] * within.scale[i]);
+    within.of_scores(w.as_ref())
+}

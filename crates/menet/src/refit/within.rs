@@ -1,0 +1,178 @@
+//! The within-class covariance of a few variables, shrunken.
+//!
+//! With `V` the samples less their class centre, every variable divided by its within-class deviation,
+//!
+//! ```text
+//! Σ = (1−λ) VᵀV/(n−c) + λ I
+//! ```
+//!
+//! where λ is Ledoit and Wolf's intensity: the one that is nearest to the true covariance on average, estimated from the samples
+//! without a search. Shrinking after the division leaves the variances alone and pulls the correlations towards 0, so that the units of
+//! the variables do not matter.
+
+use faer::{Mat, MatRef};
+
+use crate::error::{Error, Result};
+use crate::linalg::{cholesky, cholesky_solve, product, symmetric_product};
+use crate::rules::ledoit_wolf;
+
+/// A variable that hardly varies within classes would decide alone: its variance there counts as at least this share of the
+/// variance of all samples.
+const LEAST_SHARE: f64 = 0.01;
+
+/// The least intensity: keeps Σ definite where variables are copies of each other.
+const LEAST_INTENSITY: f64 = 1e-6;
+
+/// Σ and the class centres, of variables divided by their within-class deviation.
+#[derive(Debug)]
+pub(crate) struct Within {
+    /// V, n×m.
+    deviations: Mat<f64>,
+    /// The class centres, c×m.
+    pub(crate) centres: Mat<f64>,
+    /// What every variable was divided by.
+    pub(crate) scale: Vec<f64>,
+    /// λ.
+    pub(crate) intensity: f64,
+    /// (1−λ)/(n−c), the factor on `VᵀV`.
+    factor: f64,
+}
+
+impl Within {
+    /// Of centred columns (n×m) of samples of these classes; every class has a sample.
+    pub(crate) fn new(x: MatRef<'_, f64>, classes: &[usize], count: usize) -> Self {
+        let (n, m) = x.shape();
+        let mut sizes = vec![0.0; count];
+        classes.iter().for_each(|&class| sizes[class] += 1.0);
+        let degrees = n.saturating_sub(count).max(1) as f64;
+        let mut centres = Mat::zeros(count, m);
+        let mut deviations = x.to_owned();
+        let mut scale = Vec::with_capacity(m);
+        for j in 0..m {
+            let column = x.col(j);
+            for (x, &class) in column.iter().zip(classes) {
+                centres[(class, j)] += x / sizes[class];
+            }
+            let (mut within, mut total) = (0.0, 0.0);
+            for (i, &class) in classes.iter().enumerate() {
+                let deviation = column[i] - centres[(class, j)];
+                deviations[(i, j)] = deviation;
+                within += deviation * deviation;
+                total += column[i] * column[i];
+            }
+            let variance = f64::max(within / degrees, LEAST_SHARE * total / n as f64);
+            let deviation = if variance > 0.0 { variance.sqrt() } else { 1.0 };
+            scale.push(deviation);
+            (0..n).for_each(|i| deviations[(i, j)] /= deviation);
+            (0..count).for_each(|class| centres[(class, j)] /= deviation);
+        }
+        let intensity = ledoit_wolf(deviations.as_ref(), degrees).intensity.clamp(LEAST_INTENSITY, 1.0);
+        Within { deviations, centres, scale, intensity, factor: (1.0 - intensity) / degrees }
+    }
+
+    /// `Σ w`.
+    pub(crate) fn apply(&self, w: MatRef<'_, f64>) -> Mat<f64> {
+        let images = product(self.deviations.as_ref(), w);
+        let mut out = product(self.deviations.transpose(), images.as_ref());
+        for (out, w) in out.col_iter_mut().zip(w.col_iter()) {
+            for (out, w) in out.iter_mut().zip(w.iter()) {
+                *out = self.factor * *out + self.intensity * w;
+            }
+        }
+        out
+    }
+
+    /// `wᵀ Σ w`.
+    pub(crate) fn of_scores(&self, w: MatRef<'_, f64>) -> Mat<f64> {
+        let image = self.apply(w);
+        let product = product(w.transpose(), image.as_ref());
+        // Symmetric to the last bit.
+        Mat::from_fn(w.ncols(), w.ncols(), |i, j| 0.5 * (product[(i, j)] + product[(j, i)]))
+    }
+
+    /// `Σ⁻¹ b`, through the smaller of n×n and m×m.
+    ///
+    /// # Errors
+    /// When Σ is not definite in double precision.
+    pub(crate) fn solve(&self, b: MatRef<'_, f64>) -> Result<Mat<f64>> {
+        let (v, lambda) = (self.deviations.as_ref(), self.intensity);
+        let (n, m) = v.shape();
+        if m <= n {
+            let mut sigma = symmetric_product(v, v);
+            for j in 0..m {
+                for i in 0..m {
+                    sigma[(i, j)] = self.factor * sigma[(i, j)] + if i == j { lambda } else { 0.0 };
+                }
+            }
+            let mut out = b.to_owned();
+            solve_in_place(&sigma, &mut out)?;
+            return Ok(out);
+        }
+        if self.factor == 0.0 {
+            return Ok(Mat::from_fn(m, b.ncols(), |i, j| b[(i, j)] / lambda));
+        }
+        // Woodbury: Σ⁻¹ = (I − Vᵀ(λ/a I + VVᵀ)⁻¹V)/λ with a the factor on VᵀV.
+        let rows = v.transpose();
+        let mut inner = symmetric_product(rows, rows);
+        (0..n).for_each(|i| inner[(i, i)] += lambda / self.factor);
+        let mut images = product(v, b);
+        solve_in_place(&inner, &mut images)?;
+        let back = product(rows, images.as_ref());
+        Ok(Mat::from_fn(m, b.ncols(), |i, j| (b[(i, j)] - back[(i, j)]) / lambda))
+    }
+}
+
+fn solve_in_place(a: &Mat<f64>, b: &mut Mat<f64>) -> Result<()> {
+    let factor = cholesky(a.as_ref()).ok_or_else(|| Error::Numerical {
+        what: "the factorization of the within-class covariance",
+        detail: "it is not positive definite in double precision".to_owned(),
+    })?;
+    cholesky_solve(factor.as_ref(), b.as_mut());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn samples(n: usize, m: usize, count: usize) -> (Mat<f64>, Vec<usize>) {
+        let classes: Vec<usize> = (0..n).map(|i| i % count).collect();
+        let mut x = Mat::from_fn(n, m, |i, j| {
+            ((i * 7919 + j * 104_729 + i * j * 31) % 1009) as f64 / 500.0 + (classes[i] * (j + 1) % 3) as f64
+        });
+        for j in 0..m {
+            let mean = x.col(j).iter().sum::<f64>() / n as f64;
+            (0..n).for_each(|i| x[(i, j)] -= mean);
+        }
+        (x, classes)
+    }
+
+    #[test]
+    fn both_ways_to_solve_undo_the_covariance() {
+        for (n, m) in [(40, 7), (12, 30), (9, 9)] {
+            let (x, classes) = samples(n, m, 3);
+            let within = Within::new(x.as_ref(), &classes, 3);
+            let b = Mat::from_fn(m, 2, |i, j| ((i * 5 + j * 3) % 7) as f64 - 3.0);
+            let back = within.apply(within.solve(b.as_ref()).unwrap().as_ref());
+            assert!((&back - &b).norm_max() < 1e-9, "{n} x {m}");
+        }
+    }
+
+    #[test]
+    fn copies_constants_and_lone_samples_stay_definite() {
+        let (x, classes) = samples(30, 4, 3);
+        // A copy, a column that only says the class, and a constant one.
+        let x = Mat::from_fn(30, 7, |i, j| match j {
+            4 => x[(i, 0)],
+            5 => classes[i] as f64 - 1.0,
+            6 => 0.0,
+            _ => x[(i, j)],
+        });
+        let within = Within::new(x.as_ref(), &classes, 3);
+        assert!(within.solve(Mat::identity(7, 7).as_ref()).unwrap().is_all_finite());
+        let lone: Vec<usize> = (0..30).collect();
+        let within = Within::new(x.as_ref(), &lone, 30);
+        assert_eq!(within.intensity, 1.0);
+        assert!(within.solve(Mat::identity(7, 7).as_ref()).unwrap().is_all_finite());
+    }
+}
