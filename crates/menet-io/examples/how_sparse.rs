@@ -9,8 +9,8 @@
 //! are learned from, as far as half of the classes have more; smaller classes give all but one. Printed is the mean balanced accuracy in percent, of the
 //! nearest neighbour in the projected space, for each K.
 
-use menet::classify::{Metric, nearest_neighbors};
 use menet::evaluate::{classes_of, generator, subset};
+use menet::rules::{Metric, nearest_neighbors};
 use menet::{Dataset, MenParams, fit};
 use menet_io::{ReadOptions, read};
 use rand::seq::SliceRandom;

@@ -6,7 +6,6 @@ use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 
 use crate::alignment::{Alignment, related};
-use crate::classify::Metric;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result, at_least_one, check};
 use crate::implicit::{self, Implicit};
@@ -20,6 +19,7 @@ use crate::reduction::{
     Definiteness, DefinitenessReport, LassoProblem, ReductionParams, reduce, reduce_sparse,
 };
 use crate::regime::{GramForm, Regime, Route};
+use crate::rules::Metric;
 use crate::sparse::{SparseMatrix, SparseVector};
 use crate::target::{TargetKind, target};
 
