@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use menet::classify::Metric;
+use menet::rules::Metric;
 use menet::{Men, MenParams, Method, Named};
 use menet_io::{Delimiter, ReadOptions, Table};
 use menet_lab::params::MethodParams;

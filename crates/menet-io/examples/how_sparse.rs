@@ -10,8 +10,8 @@
 //! nearest neighbour in the projected space, for each K.
 
 use menet::panel::Reading;
-use menet::classify::{Metric, nearest_neighbors};
 use menet::evaluate::{classes_of, generator, subset};
+use menet::rules::{Metric, nearest_neighbors};
 use menet::{Dataset, MenParams, fit};
 use menet_io::{ReadOptions, read};
 use rand::seq::SliceRandom;

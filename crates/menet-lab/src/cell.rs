@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use menet::classify::Metric;
 use menet::evaluate::{Mistake, classes_of, generator, recognitions, subset};
+use menet::rules::Metric;
 use menet::{Error as CoreError, Projection};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};

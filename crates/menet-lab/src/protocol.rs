@@ -1,7 +1,7 @@
 //! What is run.
 
-use menet::classify::Metric;
 use menet::evaluate::{Split, generator, random_split, subset};
+use menet::rules::Metric;
 use menet::{Dataset, Method};
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};

@@ -17,8 +17,8 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use menet::classify::Metric;
 use menet::evaluate::{Score, Split, classes_of, generator, scores, stratified_folds, subset};
+use menet::rules::Metric;
 use menet::sparse::SparseVector;
 use menet::{Dataset, Method};
 use rayon::prelude::*;

@@ -1,6 +1,6 @@
 //! The methods beside MEN, and what every estimator needs: projection and nearest neighbour.
 
-use menet::classify::{Metric, nearest_neighbors};
+use menet::rules::{Metric, nearest_neighbors};
 use menet::sparse::SparseVector;
 use menet::{Named, Projection, Real};
 use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};

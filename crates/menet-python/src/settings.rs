@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use menet::classify::Metric;
 use menet::neighbors::NeighborSearch;
 use menet::patches::REGISTRY;
 use menet::reduction::Definiteness;
 use menet::regime::{GramForm, Route};
+use menet::rules::Metric;
 use menet::target::TargetKind;
 use menet::{Method, Named};
 use pyo3::exceptions::PyTypeError;

@@ -7,7 +7,7 @@ mod drawn;
 
 use faer::Mat;
 use menet::panel::Reading;
-use menet::classify::nearest_neighbors;
+use menet::rules::nearest_neighbors;
 use menet::{Dataset, Men, MenParams, Named, fit};
 
 const PERSONS: usize = 40;

@@ -12,9 +12,9 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 
-use crate::classify::Metric;
 use crate::dataset::{Dataset, check_finite};
 use crate::error::{Error, Result};
+use crate::rules::Metric;
 
 /// Samples to learn from and samples to test, as rows of a data set, rising.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -223,7 +223,7 @@ pub fn scores(
 /// Recognition by the nearest gallery sample, at each of `dimensions`: of the first so many columns. Dimensions beyond the
 /// columns are left out. One pass over the pairs serves all.
 ///
-/// The gallery sample chosen is that of [`crate::classify::nearest_neighbors`].
+/// The gallery sample chosen is that of [`crate::rules::nearest_neighbors`].
 ///
 /// # Errors
 /// When sizes disagree, a value is not finite, or there is nothing to compare.
@@ -332,8 +332,8 @@ pub fn classes_of(data: &Dataset<'_>, rows: &[usize]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::classify::nearest_neighbors;
     use crate::named::Named;
+    use crate::rules::nearest_neighbors;
 
     fn data(sizes: &[usize]) -> Dataset<'static> {
         let labels: Vec<usize> =

@@ -34,7 +34,7 @@
 //! | where Gram columns come from | [`gram`], [`smoothed`] | |
 //! | the path of every column, certified | [`lars`] | step 6 |
 //! | sparse `W`, in the user's units | [`projection`] | step 7, Eq. updateW |
-//! | nearest neighbour | [`classify`] | section 3 |
+//! | nearest neighbour | [`rules`] | section 3 |
 //! | splits, folds, rates at every dimension | [`evaluate`] | section 3 |
 //!
 //! Sparse data that are too large to be made dense go the same way through [`implicit`].
@@ -54,7 +54,6 @@
 
 pub mod alignment;
 pub mod baselines;
-pub mod classify;
 pub mod conjugate;
 pub mod dataset;
 pub mod error;

@@ -28,10 +28,10 @@ pub trait Named: Copy + 'static {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::classify::Metric;
     use crate::neighbors::NeighborSearch;
     use crate::reduction::Definiteness;
     use crate::regime::{GramForm, Route};
+    use crate::rules::Metric;
     use crate::target::TargetKind;
 
     fn round_trip<T: Named + PartialEq + std::fmt::Debug>() {

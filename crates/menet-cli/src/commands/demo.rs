@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use faer::Mat;
 use menet::baselines::Pca;
-use menet::classify::{Metric, nearest_neighbors};
+use menet::rules::{Metric, nearest_neighbors};
 use menet::{Dataset, MenParams, Projection, Reducer};
 use menet_lab::figures;
 

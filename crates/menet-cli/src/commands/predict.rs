@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use menet::classify::{Metric, Prediction, nearest_neighbors};
+use menet::rules::{Metric, Prediction, nearest_neighbors};
 use menet_io::{ModelFile, Table, Values, fingerprint, labels};
 
 use crate::Context;
