@@ -43,9 +43,10 @@ pub fn write(study: &Study, protocol: &Protocol, sets: &[Set<'_>], folder: &Path
                 row.train_per_class.to_string(),
                 row.method.clone(),
                 row.rate.to_string(),
-                // An empty field is no number, for spreadsheets and data frames alike.
-                row.sd.map_or_else(String::new, |sd| sd.to_string()),
+                optional(row.sd),
                 row.balanced.to_string(),
+                optional(row.log_loss),
+                optional(row.auc),
                 row.dimension.to_string(),
                 row.variables.to_string(),
                 row.seconds.to_string(),
@@ -81,6 +82,11 @@ pub fn write(study: &Study, protocol: &Protocol, sets: &[Set<'_>], folder: &Path
     let columns = header(&["data", "train_per_class", "repeat", "row", "role", "id"]);
     csv_rows(&folder.join("splits.csv"), &columns, splits)?;
     Ok(menet_io::atomic::write(&folder.join("run.toml"), |out| out.write_all(study.run.as_bytes()))?)
+}
+
+/// A number, or an empty field, which is no number for spreadsheets and data frames alike.
+fn optional(value: Option<f64>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
 }
 
 /// All that is needed to repeat a run.
@@ -122,17 +128,25 @@ fn confusion_rows(confusion: &Confusion) -> Vec<Vec<String>> {
 }
 
 /// The table for a terminal: one line per set, training size and method. Where no row has a standard deviation there is no
-/// column for it. A star marks a mean over fewer splits than were made, since the method failed on the others.
+/// column for it, nor for scores that no row has. A star marks a mean over fewer splits than were made, since the method failed on the others.
 pub fn table(study: &Study, cells: &[Cell]) -> (Vec<String>, Vec<Vec<String>>) {
     let star = |row: &SummaryRow| {
         let same = |cell: &&Cell| cell.place.is_repeat_of(&row.data, row.train_per_class, &row.method);
         if cells.iter().filter(same).any(|cell| cell.failed.is_some()) { "*" } else { "" }
     };
-    let spread = study.summary.iter().any(|row| row.sd.is_some());
-    let names = ["data", "train", "method", "rate", "sd", "balanced", "dimension", "variables"];
-    let kept = |cells: [String; 8]| -> Vec<String> {
+    let missing = [
+        ("sd", study.summary.iter().all(|row| row.sd.is_none())),
+        ("log_loss", study.summary.iter().all(|row| row.log_loss.is_none())),
+        ("auc", study.summary.iter().all(|row| row.auc.is_none())),
+    ];
+    let names =
+        ["data", "train", "method", "rate", "sd", "balanced", "log_loss", "auc", "dimension", "variables"];
+    let kept = |cells: [String; 10]| -> Vec<String> {
         let cells = cells.into_iter().enumerate();
-        cells.filter(|(k, _)| spread || names[*k] != "sd").map(|(_, cell)| cell).collect()
+        cells.filter(|(k, _)| !missing.contains(&(names[*k], true))).map(|(_, cell)| cell).collect()
+    };
+    let number = |value: Option<f64>, digits: usize| {
+        value.map_or_else(|| "-".to_owned(), |value| format!("{value:.digits$}"))
     };
     let line = |row: &SummaryRow| {
         kept([
@@ -140,8 +154,10 @@ pub fn table(study: &Study, cells: &[Cell]) -> (Vec<String>, Vec<Vec<String>>) {
             row.train_per_class.to_string(),
             row.method.clone(),
             format!("{:.2}{}", row.rate, star(row)),
-            row.sd.map_or_else(|| "-".to_owned(), |sd| format!("{sd:.2}")),
+            number(row.sd, 2),
             format!("{:.2}", row.balanced),
+            number(row.log_loss, 3),
+            number(row.auc, 3),
             row.dimension.to_string(),
             format!("{:.0}", row.variables),
         ])
