@@ -197,17 +197,17 @@ impl<'a> Prepared<'a> {
         nonzeros: usize,
         monitor: &dyn Monitor,
     ) -> Result<Solved<'a>> {
-        let options = params.lars_options(params.ridge, nonzeros, &self.norms);
+        let options = params.lars_options(params.ridge(), nonzeros, &self.norms);
         let mut clock = Clock { monitor, seconds: self.seconds.clone() };
         let paths = clock.time(Stage::Lars, || {
             lars_paths(&self.problem.gram, self.problem.b.as_ref(), &options, monitor)
         })?;
         // W = (1 + λ2) ŵ (Eq. updateW), on columns that were divided by their norm.
         let unit = |&norm: &f64| {
-            (1.0 + params.ridge) / if params.standardize && norm > 0.0 { norm } else { 1.0 }
+            (1.0 + params.ridge()) / if params.standardize && norm > 0.0 { norm } else { 1.0 }
         };
         let units = self.norms.iter().map(unit).collect();
-        let (ridge, seconds) = (params.ridge, clock.seconds);
+        let (ridge, seconds) = (params.ridge(), clock.seconds);
         Ok(Solved { prepared: self, paths, units, ridge, seconds, reached: OnceLock::new() })
     }
 }

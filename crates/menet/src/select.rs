@@ -62,7 +62,7 @@ impl Grid {
         Grid {
             beta: vec![base.beta],
             target_shrinkage: vec![base.target_shrinkage],
-            ridge: vec![base.ridge],
+            ridge: vec![base.ridge()],
             sizes: vec![Size::Base],
             refit: vec![base.refit()],
             rule: vec![rule.kind],
@@ -100,7 +100,7 @@ impl Grid {
 
     /// Of those, the settings that need paths of their own.
     fn solved(&self, prepared: &MenParams) -> Vec<MenParams> {
-        self.ridge.iter().map(|&ridge| MenParams { ridge, ..prepared.clone() }).collect()
+        self.ridge.iter().map(|&ridge| MenParams { ridge: Some(ridge), ..prepared.clone() }).collect()
     }
 
     /// Sizes that can be read off the same paths.
@@ -142,7 +142,7 @@ impl Grid {
                 for &metric in metric {
                     for priors in &self.priors {
                         let (rule, priors) = (Some(rule), priors.clone());
-                        all.push(MenParams { rule, voters, metric, priors, ..read.clone() });
+                        all.push(MenParams { rule, voters, metric: Some(metric), priors, ..read.clone() });
                     }
                 }
             }

@@ -271,7 +271,7 @@ fn barred_and_favoured_variables() {
 fn wide_and_tall() {
     fitted(&clusters(15, 3, 4, 400), &MenParams::paper());
     fitted(&clusters(16, 3, 200, 4), &MenParams::paper());
-    fitted(&clusters(17, 3, 4, 60), &MenParams { ridge: 0.0, ..MenParams::paper() });
+    fitted(&clusters(17, 3, 4, 60), &MenParams { ridge: Some(0.0), ..MenParams::paper() });
 }
 
 #[test]
@@ -297,7 +297,7 @@ fn pca_reconstruction_still_speaks_of_the_original_variables() {
 #[test]
 fn training_scores_follow_the_target() {
     let data = clusters(20, 3, 10, 6);
-    let men = fitted(&data, &MenParams { ridge: 0.0, alpha: 0.0, ..MenParams::paper() });
+    let men = fitted(&data, &MenParams { ridge: Some(0.0), alpha: 0.0, ..MenParams::paper() });
     let pre = Preprocessed::new(&data, None).unwrap();
     let y = target(&data, &pre, TargetKind::Whitened, 1.0, None).unwrap();
     let z = men.transform(data.x().unwrap()).unwrap();
@@ -358,7 +358,7 @@ fn parameters_out_of_range() {
     let data = clusters(21, 3, 5, 6);
     let d = MenParams::default;
     let cases = [
-        ("ridge", MenParams { ridge: -0.1, ..d() }),
+        ("ridge", MenParams { ridge: Some(-0.1), ..d() }),
         ("ridge", MenParams { ridge: f64::NAN, ..d() }),
         ("alpha", MenParams { alpha: -1.0, ..d() }),
         ("beta", MenParams { beta: 0.0, ..d() }),
