@@ -93,7 +93,7 @@ pub struct MenParams {
     pub rule: Option<RuleKind>,
     /// How many of the nearest training samples vote in the rule `nearest`, ≥ 1.
     pub voters: usize,
-    /// The metric of the rules `nearest` and `centroid`; none = the preset's.
+    /// The metric of the rule `nearest`; none = the preset's.
     pub metric: Option<Metric>,
     /// How frequent the classes are expected to be.
     pub priors: Priors,
@@ -242,4 +242,3 @@ impl MenParams {
 pub fn default_nonzeros(samples: usize) -> usize {
     samples.saturating_mul(2).clamp(50, 100)
 }
-

@@ -27,7 +27,12 @@ fn fitted(data: &Dataset<'_>, params: &MenParams) -> Men {
 }
 
 fn with(refit: Refit, panel_size: Option<usize>) -> MenParams {
-    MenParams { refit: Some(refit), panel_size, nonzeros: panel_size.is_none().then_some(6), ..MenParams::default() }
+    MenParams {
+        refit: Some(refit),
+        panel_size,
+        nonzeros: panel_size.is_none().then_some(6),
+        ..MenParams::default()
+    }
 }
 
 #[test]
@@ -69,8 +74,9 @@ fn the_panel_refit_is_the_minimiser_on_the_panel() {
     for (k, axis) in w.axes().iter().enumerate() {
         assert_eq!(axis.indices(), panel);
         let solver: Vec<f64> = panel.iter().map(|&j| axis.get(j) * unit.norms[j]).collect();
-        let fitted: Vec<f64> =
-            (0..50).map(|i| panel.iter().enumerate().map(|(m, _)| columns[(i, m)] * solver[m]).sum()).collect();
+        let fitted: Vec<f64> = (0..50)
+            .map(|i| panel.iter().enumerate().map(|(m, _)| columns[(i, m)] * solver[m]).sum())
+            .collect();
         let gram: Vec<f64> = (0..panel.len())
             .map(|m| (0..50).map(|i| columns[(i, m)] * fitted[i]).sum::<f64>() + 0.3 * solver[m])
             .collect();
@@ -78,7 +84,8 @@ fn the_panel_refit_is_the_minimiser_on_the_panel() {
             (0..panel.len()).map(|m| (0..50).map(|i| columns[(i, m)] * y[(i, k)]).sum()).collect();
         // The same direction: the axis was scaled afterwards.
         let inner: f64 = gram.iter().zip(&b).map(|(a, b)| a * b).sum();
-        let lengths: f64 = gram.iter().map(|a| a * a).sum::<f64>().sqrt() * b.iter().map(|b| b * b).sum::<f64>().sqrt();
+        let lengths: f64 =
+            gram.iter().map(|a| a * a).sum::<f64>().sqrt() * b.iter().map(|b| b * b).sum::<f64>().sqrt();
         assert!((inner / lengths - 1.0).abs() < 1e-10, "axis {k}");
     }
 }
@@ -109,17 +116,25 @@ fn scores_have_unit_variance_within_classes_after_a_refit() {
 fn the_units_of_variables_do_not_matter() {
     let (x, labels) = samples(60, 30, 3, false);
     let scaled = Mat::from_fn(60, 30, |i, j| x[(i, j)] * 10f64.powi((j % 7) as i32 - 3) + j as f64);
-    let (a, b) = (Dataset::new(x.as_ref(), &labels).unwrap(), Dataset::new(scaled.as_ref(), &labels).unwrap());
+    let (a, b) =
+        (Dataset::new(x.as_ref(), &labels).unwrap(), Dataset::new(scaled.as_ref(), &labels).unwrap());
     for refit in [Refit::None, Refit::Axis, Refit::Panel, Refit::Discriminant] {
         // Neighbours do depend on units, so they are left out.
-        let params = MenParams { alpha: 0.0, target: menet::target::TargetKind::Centres, ..with(refit, Some(6)) };
+        let params =
+            MenParams { alpha: 0.0, target: menet::target::TargetKind::Centres, ..with(refit, Some(6)) };
         let _ = (&a, &b);
         let men = fitted(&a, &params);
         assert!(men.panel().len() <= 6);
     }
     // The discriminants of a fixed panel, of all variables here, are the same whatever the units.
     let all = |data| {
-        let params = MenParams { nonzeros: Some(30), ridge: Some(0.0), alpha: 0.0, refit: Some(Refit::Discriminant), ..MenParams::default() };
+        let params = MenParams {
+            nonzeros: Some(30),
+            ridge: Some(0.0),
+            alpha: 0.0,
+            refit: Some(Refit::Discriminant),
+            ..MenParams::default()
+        };
         fitted(data, &MenParams { ridge: Some(1e-6), ..params })
     };
     let (one, other) = (all(&a), all(&b));
@@ -196,14 +211,19 @@ fn sparse_and_dense_samples_give_the_same_panels() {
     let rng = &mut common::rng(5);
     let labels: Vec<usize> = (0..80).map(|i| i % 4).collect();
     let x = Mat::from_fn(80, 50, |i, j| {
-        if rng.random_bool(if j % 4 == labels[i] { 0.6 } else { 0.2 }) { common::normal(rng) + 1.0 } else { 0.0 }
+        if rng.random_bool(if j % 4 == labels[i] { 0.6 } else { 0.2 }) {
+            common::normal(rng) + 1.0
+        } else {
+            0.0
+        }
     });
     let dense = Dataset::new(x.as_ref(), &labels).unwrap();
     let sparse = SparseMatrix::from_dense(x.as_ref()).unwrap();
     let sparse = Dataset::from_sparse_beyond(0, sparse, &labels).unwrap();
     for refit in [Refit::Axis, Refit::Panel, Refit::Discriminant] {
         for panel_size in [None, Some(9)] {
-            let (a, b) = (fitted(&dense, &with(refit, panel_size)), fitted(&sparse, &with(refit, panel_size)));
+            let (a, b) =
+                (fitted(&dense, &with(refit, panel_size)), fitted(&sparse, &with(refit, panel_size)));
             assert_eq!(a.panel(), b.panel(), "{}", refit.name());
             let difference =
                 common::relative_difference(&a.projection().to_dense(), &b.projection().to_dense());

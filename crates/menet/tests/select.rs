@@ -65,7 +65,12 @@ fn every_setting_gets_what_its_own_fit_would() {
             let mut variables = 0.0;
             for (fold, found) in folds.iter().zip(&trial.folds) {
                 let (balanced, log_loss, used) = alone(&data, fold, &trial.params);
-                assert_eq!((found.balanced, found.log_loss), (balanced, Some(log_loss)), "{:?}", trial.params);
+                assert_eq!(
+                    (found.balanced, found.log_loss),
+                    (balanced, Some(log_loss)),
+                    "{:?}",
+                    trial.params
+                );
                 variables += used as f64 / folds.len() as f64;
             }
             assert!((trial.variables - variables).abs() < 1e-9);
