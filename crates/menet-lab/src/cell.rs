@@ -6,7 +6,7 @@ use menet::evaluate::{
     Mistake, classes_of, decisions, generator, mistakes, recalls, recognitions, subset,
 };
 use menet::rules::Metric;
-use menet::{Dataset, Error as CoreError, Men, MenParams, Projection};
+use menet::{Dataset, Error as CoreError, Men, Projection};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 use toml::Table;
@@ -138,32 +138,28 @@ fn attempt(protocol: &Protocol, set: &Set<'_>, place: &Place, monitor: &dyn Prog
     let mut method = protocol.params.method(&place.method)?;
     let mut metric = protocol.metric.metrics()[0];
     let mut chosen = None;
-    match &protocol.tune {
-        Some(options) => {
-            let stream = [FOLDS, place.train_per_class as u64, place.repeat as u64];
-            let seed = generator(protocol.seed, &stream).random();
-            let tuned = tune(&method, &train, &dims, protocol.metric, options, seed, monitor)?;
-            chosen = Some(Choice {
-                dimension: tuned.dimension,
-                metric: tuned.metric,
-                params: fields(&tuned.method)?,
-                validated: tuned.rate(),
-            });
-            if tuned.method.men().is_some() && !dims.contains(&tuned.dimension) {
-                dims.push(tuned.dimension);
-                dims.sort_unstable();
-            }
-            (method, metric) = (tuned.method, tuned.metric);
+    let mut most = dims.iter().copied().max();
+    if let Some(options) = &protocol.tune {
+        let stream = [FOLDS, place.train_per_class as u64, place.repeat as u64];
+        let seed = generator(protocol.seed, &stream).random();
+        let tuned = tune(&method, &train, &dims, protocol.metric, options, seed, monitor)?;
+        chosen = Some(Choice {
+            dimension: tuned.dimension,
+            metric: tuned.metric,
+            params: fields(&tuned.method)?,
+            validated: tuned.rate(),
+        });
+        if tuned.method.men().is_some() {
+            // The choice says how many axes there are.
+            most = None;
+            dims.push(tuned.dimension);
+            dims.sort_unstable();
+            dims.dedup();
         }
-        // The protocol's metric is that of every method that looks at one.
-        None => {
-            if let Some(men) = method.men().cloned() {
-                method = method.with_men(MenParams { metric, ..men });
-            }
-        }
+        (method, metric) = (tuned.method, tuned.metric);
     }
     let start = Instant::now();
-    let reduced = method.reducer().fit(&train, dims.iter().copied().max(), monitor)?;
+    let reduced = method.reducer().fit(&train, most, monitor)?;
     let asked = classes_of(&set.data, &split.test);
     let used = distinct_variables(&reduced.projection);
     let outcomes = match reduced.men() {

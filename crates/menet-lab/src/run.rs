@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use menet::evaluate::subset;
 use menet::panel::Reading;
-use menet::{Dataset, Men, MenParams, Named};
+use menet::{Dataset, Men, Named};
 
 use crate::cell::{Cell, Choice, Outcome, Place, evaluate, places_of};
 use crate::error::{Error, Result};
@@ -250,14 +250,12 @@ fn showcase(
         steps.next(format!("{name} for the figures, {}", set.name));
         let Some(cell) = first(name).filter(|cell| cell.failed.is_none()) else { continue };
         let mut method = protocol.params.method(name)?;
-        match (&cell.chosen, method.men().cloned()) {
-            (Some(choice), _) => method = overlay(&method, &choice.params)?,
-            (None, Some(men)) => {
-                method = method.with_men(MenParams { metric: protocol.metric.metrics()[0], ..men });
-            }
-            (None, None) => {}
+        let mut most = dims.iter().copied().max();
+        if let Some(choice) = &cell.chosen {
+            method = overlay(&method, &choice.params)?;
+            most = most.filter(|_| method.men().is_none());
         }
-        let reduced = method.reducer().fit(&train, dims.iter().copied().max(), &Quiet(monitor))?;
+        let reduced = method.reducer().fit(&train, most, &Quiet(monitor))?;
         if let Some(men) = reduced.men().filter(|_| name == "men") {
             showcase.rates_by_nonzeros = rates_by_nonzeros(men, &train, &test)?;
             showcase.men = Some(men.clone());

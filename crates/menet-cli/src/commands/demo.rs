@@ -36,7 +36,7 @@ impl Demo {
             Dataset::from_owned(x, &labels)
         };
         let (train, test) = (half(0)?.with_image_shape(40, 40)?, half(1)?);
-        let params = MenParams { nonzeros: Some(100), ..MenParams::default() };
+        let params = MenParams { nonzeros: Some(100), ..MenParams::paper() };
         let men = menet::fit(&train, &params, &context.watch)?;
         context.watch.done();
         pictures::bases(&men, &self.out)?;
