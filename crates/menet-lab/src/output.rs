@@ -178,7 +178,7 @@ pub fn write_tuning(tuned: &Tuned, source: &str, folder: &Path) -> Result<()> {
         Found::Walk { trials, .. } => walk_table(trials),
         Found::Selection(selection) => selection_table(selection),
     };
-    csv_rows(&folder.join("trials.csv"), &header, rows)?;
+    csv_rows(&folder.join("trials.csv"), &header, rows.into_iter())?;
     let chosen = fields(&tuned.method)?;
     let table = match tuned.method.men() {
         // What `fit` takes.

@@ -146,7 +146,7 @@ impl<'a> Search<'a> {
         if sizes.iter().any(|size| matches!(size, Size::Nonzeros(_))) {
             base.nonzeros = None;
         }
-        let paper = own.preset == menet::Preset::Paper;
+        let paper = own.preset == menet::params::Preset::Paper;
         let refit = match (options.refit.is_empty(), paper) {
             (false, _) => options.refit.clone(),
             (true, true) => vec![own.refit()],
