@@ -405,7 +405,7 @@ impl SearchArgs {
 
     /// The parameters with the metric asked for in those of MEN and its variants.
     pub(crate) fn with_metric(&self, mut params: MethodParams) -> MethodParams {
-        if let Some(metric) = self.metric.as_deref().filter(|&metric| metric != "auto") {
+        if let Some(metric) = self.metric.as_deref().filter(|&metric| Metric::from_name(metric).is_ok()) {
             for method in Method::all().iter().filter(|method| method.men().is_some()) {
                 let section = params.0.entry(method.name().to_owned()).or_default();
                 section.insert("metric".to_owned(), toml::Value::String(metric.to_owned()));

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use menet::evaluate::subset;
 use menet::panel::Reading;
-use menet::{Dataset, Men, Named};
+use menet::{Dataset, Men, Method, Named};
 
 use crate::cell::{Cell, Choice, Outcome, Place, evaluate, places_of};
 use crate::error::{Error, Result};
@@ -252,7 +252,8 @@ fn showcase(
         let mut method = protocol.params.method(name)?;
         let mut most = dims.iter().copied().max();
         if let Some(choice) = &cell.chosen {
-            method = overlay(&method, &choice.params)?;
+            // The choice has every parameter; one that it lacks is none.
+            method = overlay(&Method::from_name(name)?, &choice.params)?;
             most = most.filter(|_| method.men().is_none());
         }
         let reduced = method.reducer().fit(&train, most, &Quiet(monitor))?;

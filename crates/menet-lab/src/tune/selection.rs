@@ -81,16 +81,21 @@ pub(super) fn select(
 ) -> Result<Tuned> {
     let limit = own.components.unwrap_or(usize::MAX).min(data.classes().len() - 1);
     let mut search = Search::new(own, data, options, folds, progress);
-    search.base.components = components(own, dims, limit)?;
-    match search.first_pass() {
+    let largest = largest(dims, limit)?;
+    search.base.components = if largest == limit { own.components } else { Some(largest) };
+    let first = match search.first_pass() {
+        // The data have fewer axes than classes would allow, which shows before any path is computed.
         Err(Error::Core(CoreError::Components { limit, .. })) if limit > 0 => {
-            search.base.components = components(own, dims, limit)?.or(Some(limit));
+            search = Search::new(own, data, options, folds, progress);
+            search.base.components = Some(self::largest(dims, limit)?);
             search.first_pass()
         }
         done => done,
-    }
-    .map_err(|error| match error {
-        Error::Core(source) => Error::Method { context: method.name().to_owned(), source },
+    };
+    first.map_err(|error| match error {
+        Error::Core(source) if !matches!(source, CoreError::Stopped { .. }) => {
+            Error::Method { context: method.name().to_owned(), source }
+        }
         other => other,
     })?;
     search.second_pass()?;
@@ -98,11 +103,9 @@ pub(super) fn select(
     search.finish(method, dims)
 }
 
-/// The number of axes of every fit: the largest of `dims` that there is; none for as many as there are.
-fn components(own: &MenParams, dims: &[usize], limit: usize) -> Result<Option<usize>> {
-    let largest = dims.iter().copied().filter(|&d| d <= limit).max();
-    let largest = largest.ok_or_else(|| out_of_reach(limit))?;
-    Ok(if largest == limit && dims.iter().any(|&d| d >= limit) { own.components } else { Some(largest) })
+/// The largest of `dims` that there is.
+fn largest(dims: &[usize], limit: usize) -> Result<usize> {
+    Ok(dims.iter().copied().filter(|&d| d <= limit).max().ok_or_else(|| out_of_reach(limit))?)
 }
 
 /// What needs paths of its own.
@@ -204,7 +207,7 @@ impl<'a> Search<'a> {
             setting.beta != best.beta && setting.target_shrinkage != best.target_shrinkage
         });
         let sizes = self.grid.sizes.clone();
-        self.later(&settings, &sizes, "every beta and target shrinkage")
+        self.attempt(&settings, &sizes, "every beta and target shrinkage")
     }
 
     /// The neighbours of the best, until none is better.
@@ -216,7 +219,7 @@ impl<'a> Search<'a> {
             if !beside.is_empty() {
                 // The paths of the best again, for the new sizes alone.
                 self.tried.retain(|tried| *tried != best);
-                self.later(&[best], &beside, "sizes beside the best")?;
+                self.attempt(&[best], &beside, "sizes beside the best")?;
                 sizes.extend(beside);
             }
             let ridges = near(best.ridge).into_iter().map(|ridge| Setting { ridge, ..best });
@@ -227,7 +230,7 @@ impl<'a> Search<'a> {
                 .chain(betas.map(|beta| Setting { beta, ..best }))
                 .collect();
             let before = self.trials.len();
-            self.later(&settings, &sizes, "neighbours of the best")?;
+            self.attempt(&settings, &sizes, "neighbours of the best")?;
             if self.trials.len() == before || self.best_place().is_none_or(|now| now < before) {
                 break;
             }
@@ -268,17 +271,8 @@ impl<'a> Search<'a> {
         found.map(|size| if matches!(own, Size::Panel(_)) { Size::Panel(size) } else { Size::Nonzeros(size) }).collect()
     }
 
-    /// As [`Self::attempt`], where the first pass has found something already: a setting at the edge of what the data allow is no
-    /// reason to stop.
-    fn later(&mut self, settings: &[Setting], sizes: &[Size], what: &str) -> Result<()> {
-        match self.attempt(settings, sizes, what) {
-            Err(Error::Core(stopped @ CoreError::Stopped { .. })) => Err(stopped.into()),
-            Err(Error::Core(_)) => Ok(()),
-            done => done,
-        }
-    }
-
-    /// Tries the settings that are new, as many as the budget allows.
+    /// Tries the settings that are new, as many as the budget allows. One at the edge of what the data allow is no reason to stop,
+    /// unless none was found so far.
     fn attempt(&mut self, settings: &[Setting], sizes: &[Size], what: &str) -> Result<()> {
         let mut new: Vec<Setting> =
             settings.iter().copied().filter(|setting| !self.tried.contains(setting)).collect();
@@ -299,6 +293,7 @@ impl<'a> Search<'a> {
             }
         }
         self.tried.extend(&new);
+        let mut last = None;
         for grid in calls {
             let before = self.fits;
             self.tell(what, before);
@@ -306,9 +301,16 @@ impl<'a> Search<'a> {
                 self.tell(what, before + done);
             });
             self.fits += grid.paths_per_fold() * self.folds.len();
-            self.trials.extend(found?);
+            match found {
+                Ok(found) => self.trials.extend(found),
+                Err(stopped @ CoreError::Stopped { .. }) => return Err(stopped.into()),
+                Err(error) => last = Some(error),
+            }
         }
-        Ok(())
+        match last {
+            Some(error) if self.trials.is_empty() => Err(error.into()),
+            _ => Ok(()),
+        }
     }
 
     /// How many times paths are computed for one setting.
