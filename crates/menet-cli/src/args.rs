@@ -257,7 +257,7 @@ params! {
     rule: String => |x| Some(Named::from_name(&x)?),
     /// How many of the nearest training samples vote in the rule nearest, >= 1 [default: 1]
     voters: usize => |x| x,
-    /// Metric of the rules nearest and centroid: euclidean or cosine [default: the preset's: cosine, or euclidean for paper]
+    /// Metric of the rule nearest: euclidean or cosine [default: the preset's: cosine, or euclidean for paper]
     metric: String => |x| Some(Named::from_name(&x)?),
     /// How frequent the classes are: train (as in the training data), equal, or one number per class in their sorted order, as
     /// 0.2,0.8 [default: train]

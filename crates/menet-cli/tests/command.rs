@@ -7,17 +7,18 @@ use std::path::Path;
 use std::process::Command;
 
 use common::{json, menet, names, ok, text};
+use menet::panel::Reading;
 use menet::{MenParams, fit};
 use menet_io::{ModelFile, ReadOptions};
 
 #[test]
 fn fit_transform_predict_equal_the_library_bit_for_bit() {
     let dir = tempfile::tempdir().unwrap();
-    let report =
-        json(dir.path(), &["fit", "--data", "leukemia", "--nonzeros", "15", "--model", "m", "--json"]);
+    let line = "fit --data leukemia --preset paper --nonzeros 15 --model m --json";
+    let report = json(dir.path(), &line.split(' ').collect::<Vec<_>>());
     let table = menet_io::read("leukemia", &ReadOptions::default()).unwrap();
     let data = table.dataset().unwrap();
-    let men = fit(&data, &MenParams { nonzeros: Some(15), ..MenParams::default() }, &()).unwrap();
+    let men = fit(&data, &MenParams { nonzeros: Some(15), ..MenParams::paper() }, &()).unwrap();
     assert_eq!((report["n"].as_u64(), report["p"].as_u64()), (Some(38), Some(5000)));
     assert_eq!(report["nonzeros"], serde_json::json!([15, 15]));
     assert!(report["kkt"].as_array().unwrap().iter().all(|kkt| kkt.as_f64().unwrap() < 1e-12));
@@ -49,7 +50,8 @@ fn fit_transform_predict_equal_the_library_bit_for_bit() {
         ],
     );
     let z = menet_io::read(dir.path().join("z.npy").to_str().unwrap(), &ReadOptions::default()).unwrap();
-    assert_eq!(z.matrix().unwrap(), men.at(Some(4), Some(1)).unwrap().transform(data.x().unwrap()).unwrap());
+    let reading = Reading { nonzeros: Some(4), panel_size: None, components: Some(1) };
+    assert_eq!(z.matrix().unwrap(), men.at(reading, None).unwrap().transform(data.x().unwrap()).unwrap());
 
     ok(dir.path(), &["transform", "--model", "m", "--data", "leukemia", "--out", "z.parquet"]);
     let z = menet_io::read(dir.path().join("z.parquet").to_str().unwrap(), &ReadOptions::default()).unwrap();
@@ -59,7 +61,7 @@ fn fit_transform_predict_equal_the_library_bit_for_bit() {
     let report =
         json(dir.path(), &["predict", "--model", "m", "--data", "leukemia", "--out", "l.csv", "--json"]);
     assert_eq!((report["n"].as_u64(), report["rate"].as_f64()), (Some(38), Some(100.0)));
-    assert!(fs::read_to_string(dir.path().join("l.csv")).unwrap().starts_with("label,distance\nALL-B,0\n"));
+    assert!(fs::read_to_string(dir.path().join("l.csv")).unwrap().starts_with("label,probability\nALL-B,0."));
     assert_eq!(names(dir.path()), ["l.csv", "m", "z.csv", "z.npy", "z.parquet"]);
 }
 
@@ -132,7 +134,7 @@ fn columns_in_any_order_and_parameters_from_a_file() {
     let params = model.men.params();
     assert_eq!(
         (params.nonzeros, params.ridge, params.patch.as_str()),
-        (Some(2), 0.25, "lle"),
+        (Some(2), Some(0.25), "lle"),
         "flags win over the file"
     );
     let one = ok(dir.path(), &["transform", "--model", "m", "--data", "d.csv", "--out", "-"]);
@@ -187,7 +189,7 @@ fn what_people_see() {
     assert!(demo.contains("recognised") && demo.contains("menet-demo"), "{demo}");
     assert_eq!(names(&dir.path().join("menet-demo")).len(), 40);
     assert!(demo.contains("PCA"), "{demo}");
-    ok(dir.path(), &["fit", "--data", "digits", "--nonzeros", "9", "--model", "m"]);
+    ok(dir.path(), &["fit", "--data", "digits", "--preset", "paper", "--nonzeros", "9", "--model", "m"]);
     let shown = ok(dir.path(), &["inspect", "--model", "m", "--component", "2", "--png", "p"]);
     assert!(shown.contains("axis 2 uses 9 of 64") && shown.contains("row "), "{shown}");
     let shown = json(dir.path(), &["inspect", "--model", "m", "--json", "--top", "3"]);
@@ -238,7 +240,7 @@ fn bad_input() {
     put("semicolons.csv", b"a;b;label\n1;2;x\n");
     put("unlabelled.csv", b"a,b,label\n1,2,x\n2,1,\n3,3,y\n");
     fs::create_dir(dir.path().join("folder")).unwrap();
-    ok(dir.path(), &["fit", "--data", "good.csv", "--model", "good"]);
+    ok(dir.path(), &["fit", "--data", "good.csv", "--preset", "paper", "--model", "good"]);
     let before = names(dir.path());
     let fit = |data: &'static str| vec!["fit", "--data", data, "--model", "out"];
     let with = |more: &[&'static str]| [&["fit", "--data", "good.csv", "--model", "out"], more].concat();
@@ -285,6 +287,15 @@ fn bad_input() {
         (with(&["--patch", "umap"]), 2, "one of dla"),
         (with(&["--target", "moon"]), 2, "one of centres"),
         (with(&["--metric", "taxi"]), 2, "one of euclidean"),
+        (with(&["--preset", "mine"]), 2, "one of default"),
+        (with(&["--refit", "all"]), 2, "one of none"),
+        (with(&["--rule", "vote"]), 2, "one of nearest"),
+        (with(&["--relax", "2"]), 2, "`relax` is 2"),
+        (with(&["--voters", "0"]), 2, "`voters` is 0"),
+        (with(&["--panel-size", "0"]), 2, "`panel_size` is 0"),
+        (with(&["--priors", "even"]), 2, "train, equal, or one number per class"),
+        (with(&["--priors", "0.2,0.3,0.5"]), 2, "there are 2 classes"),
+        (with(&["--priors", "0,1"]), 2, "`priors` is 0"),
         (with(&["--penalty-factors", "1,x"]), 2, "not a number"),
         (with(&["--penalty-factors", "1"]), 2, "2 variables"),
         (with(&["--params", "bad.toml"]), 2, "bad.toml"),

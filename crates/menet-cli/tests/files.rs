@@ -39,7 +39,7 @@ fn names_of_samples_are_kept() {
     let (printed, _) = ok(dir.path(), &with("transform", "-"));
     assert!(printed.starts_with("patient,z1\nP0,"), "{printed}");
     ok(dir.path(), &with("predict", "l.csv"));
-    assert!(fs::read_to_string(dir.path().join("l.csv")).unwrap().starts_with("patient,label,distance\nP0,"));
+    assert!(fs::read_to_string(dir.path().join("l.csv")).unwrap().starts_with("patient,label,probability\nP0,"));
     ok(dir.path(), &with("transform", "z.parquet"));
     let (shown, _) = ok(dir.path(), &["data", "z.parquet", "--id", "patient", "--json"]);
     assert!(shown.contains("\"p\":1"), "{shown}");
@@ -121,7 +121,7 @@ fn a_split_keeps_every_sample_once() {
     assert!(noticed.contains("\"id\") names the samples"), "{noticed}");
     let predict = ["predict", "--model", "m", "--data", "b.csv", "--out", "l.csv"];
     assert!(!ok(dir.path(), &predict).1.contains("fitted to"));
-    assert!(read("l.csv").starts_with("id,label,distance\nP"));
+    assert!(read("l.csv").starts_with("id,label,probability\nP"));
     let wrong = [&split[..10], &["1.5"]].concat();
     assert!(refused(dir.path(), &wrong).contains("fraction"));
     fs::write(dir.path().join("gap.csv"), "a,label\n1,x\n4,\n2,x\n9,y\n3,y\n").unwrap();

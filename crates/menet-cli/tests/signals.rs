@@ -11,6 +11,9 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use common::{names, ok, small_csv};
+use menet::Men;
+use menet::model::MenParts;
+use menet::rules::{Learned, Metric, Nearest};
 use menet_io::ModelFile;
 
 /// Starts the command with the signals as a terminal has them, even where the tests run under `nohup`.
@@ -120,8 +123,11 @@ fn predict_stops_while_it_computes() {
     ok(here, &["fit", "--data", "d.csv", "--model", "m"]);
     let mut model = ModelFile::load(&here.join("m")).unwrap();
     let n = 400_000;
-    model.gallery = faer::Mat::from_fn(n, 1, |i, _| (i * 7919 % n) as f64);
-    model.gallery_classes = (0..n).map(|i| i % 2).collect();
+    let gallery = faer::Mat::from_fn(n, 1, |i, _| (i * 7919 % n) as f64);
+    let classes = (0..n).map(|i| i % 2).collect();
+    let rule = Nearest::from_parts(gallery, classes, 1, Metric::Euclidean, 1.0, vec![0.0; 2]).unwrap();
+    let parts = MenParts { rule: Some(Learned::Nearest(rule)), ..model.men.parts().clone() };
+    model.men = Men::from_parts(parts).unwrap();
     model.save(&here.join("m")).unwrap();
     let rows: String = (0..n).map(|i| format!("{},{},1\n", i % 977, i % 1009)).collect();
     fs::write(here.join("many.csv"), "a,b,c\n".to_owned() + &rows).unwrap();

@@ -6,15 +6,17 @@ use std::fs;
 use std::path::Path;
 
 use common::{json, menet, ok, refused, text};
+use menet::rules::Learned;
 use menet_io::ModelFile;
 
 /// The mean score of each class on an axis, from the model file alone.
 fn means(path: &Path, axis: usize) -> Vec<(String, f64)> {
     let file = ModelFile::load(path).unwrap();
+    let Learned::Nearest(rule) = file.men.rule().unwrap() else { panic!("another rule") };
     let of_class = |(class, name): (usize, &String)| {
-        let scores: Vec<f64> = (0..file.gallery.nrows())
-            .filter(|&i| file.gallery_classes[i] == class)
-            .map(|i| file.gallery[(i, axis)])
+        let scores: Vec<f64> = (0..rule.gallery.nrows())
+            .filter(|&i| rule.classes[i] == class)
+            .map(|i| rule.gallery[(i, axis)])
             .collect();
         (name.clone(), scores.iter().sum::<f64>() / scores.len() as f64)
     };
@@ -51,9 +53,28 @@ fn the_ends_of_an_axis_are_named() {
 }
 
 #[test]
+fn ends_come_from_the_means_of_a_rule_without_training_samples() {
+    let dir = tempfile::tempdir().unwrap();
+    let fit = |rule: &'static str| ["fit", "--data", "leukemia", "--nonzeros", "10", "--rule", rule, "--model", rule];
+    let ends = |rule: &'static str| {
+        ok(dir.path(), &fit(rule));
+        json(dir.path(), &["inspect", "--model", rule, "--json"])["axes"][0]["ends"].clone()
+    };
+    let expected = ends("nearest");
+    for rule in ["centroid", "gaussian"] {
+        let found = ends(rule);
+        for end in ["low", "high"] {
+            assert_eq!(found[end]["class"], expected[end]["class"], "{rule}");
+            let (a, b) = (found[end]["mean"].as_f64().unwrap(), expected[end]["mean"].as_f64().unwrap());
+            assert!((a - b).abs() < 1e-9 * (1.0 + b.abs()), "{rule}: {a} {b}");
+        }
+    }
+}
+
+#[test]
 fn a_sparser_axis_has_no_known_ends() {
     let dir = tempfile::tempdir().unwrap();
-    ok(dir.path(), &["fit", "--data", "leukemia", "--nonzeros", "10", "--model", "m"]);
+    ok(dir.path(), &["fit", "--data", "leukemia", "--preset", "paper", "--nonzeros", "10", "--model", "m"]);
     let sparser = ["inspect", "--model", "m", "--nonzeros", "4"];
     let shown = ok(dir.path(), &sparser);
     assert!(!shown.contains("low end") && shown.contains("ends: not known"), "{shown}");
@@ -66,7 +87,7 @@ fn a_sparser_axis_has_no_known_ends() {
 #[test]
 fn what_is_printed_is_explained() {
     let dir = tempfile::tempdir().unwrap();
-    let fitted = ok(dir.path(), &["fit", "--data", "leukemia", "--nonzeros", "10", "--model", "m"]);
+    let fitted = ok(dir.path(), &["fit", "--data", "leukemia", "--preset", "paper", "--nonzeros", "10", "--model", "m"]);
     for word in ["\nlevel: ", "\ncertificate: ", "\nlow end, high end: "] {
         assert!(fitted.contains(word), "{word}: {fitted}");
     }

@@ -74,7 +74,7 @@ fn accuracies(
 ) -> Result<Vec<f64>, Box<dyn std::error::Error>> {
     let (gallery, samples) = (subset(data, train)?, subset(data, test)?);
     let most = SIZES[SIZES.len() - 1];
-    let men = fit(&gallery, &MenParams { nonzeros: Some(most), ..MenParams::default() }, &())?;
+    let men = fit(&gallery, &MenParams { nonzeros: Some(most), ..MenParams::paper() }, &())?;
     let (known, truth) = (classes_of(data, train), classes_of(data, test));
     let mut found = Vec::new();
     for k in SIZES {

@@ -9,7 +9,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
-use menet::{MenParams, fit};
+use menet::refit::Refit;
+use menet::rules::RuleKind;
+use menet::{MenParams, Named, fit};
 use menet_io::{ModelFile, ReadOptions, Table, read};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -155,14 +157,23 @@ fn models_are_never_wrong_in_silence() {
     let mut data = Table::new(Path::new("test"), rows, 12, 5);
     data.labels = Some((0..12).map(|i| ["a", "b", "c"][i % 3].to_owned()).collect());
     let data = data.dataset().unwrap();
-    let men = fit(&data, &MenParams { nonzeros: Some(3), ..MenParams::default() }, &()).unwrap();
-    let model = ModelFile::new(men, &data, "test").unwrap();
-    let load = |path: &Path| {
-        let found = ModelFile::load(path).ok()?;
-        assert_eq!(found, model, "a damaged model was read as another");
-        Some(said(Table::new(Path::new("model"), Vec::new(), 0, 0)))
-    };
-    assert_eq!(silent("m.safetensors", &model.to_bytes().unwrap(), 10, &load), 0);
+    for (seed, &rule) in RuleKind::ALL.iter().enumerate() {
+        // The refit panel, so that the complete bytes have every tensor there is.
+        let params = MenParams {
+            nonzeros: Some(3),
+            refit: Some(Refit::Panel),
+            rule: Some(rule),
+            ..MenParams::default()
+        };
+        let model = ModelFile::new(fit(&data, &params, &()).unwrap(), &data, "test").unwrap();
+        let load = |path: &Path| {
+            let found = ModelFile::load(path).ok()?;
+            assert_eq!(found, model, "a damaged model was read as another");
+            Some(said(Table::new(Path::new("model"), Vec::new(), 0, 0)))
+        };
+        let bytes = model.to_bytes_complete().unwrap();
+        assert_eq!(silent("m.safetensors", &bytes, 10 + seed as u64, &load), 0, "{}", rule.name());
+    }
 }
 
 /// Without a checksum nothing more can be promised than that readers end in a table or an error.

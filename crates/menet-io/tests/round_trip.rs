@@ -3,8 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use menet::men::MenParts;
-use menet::{Dataset, Men, MenParams, fit};
+use menet::model::MenParts;
+use menet::panel::Reading;
+use menet::params::Preset;
+use menet::refit::Refit;
+use menet::rules::{Learned, Metric, Nearest, Priors, RuleKind};
+use menet::{Dataset, Men, MenParams, Named, fit};
 use menet_io::model::{LabelKind, paths_from_bytes, paths_to_bytes};
 use menet_io::{ModelFile, ReadOptions, Table, Values, read};
 use rand::{RngExt, SeedableRng};
@@ -91,7 +95,12 @@ fn every_format_gives_the_same_w() {
     assert_eq!(tables[0].dataset().unwrap().classes()[9], "10", "whole numbers sort by value");
 }
 
+/// The paper's method, which can be made smaller without training samples.
 fn model() -> (ModelFile, Table) {
+    model_with(MenParams::paper())
+}
+
+fn model_with(params: MenParams) -> (ModelFile, Table) {
     let names = ["a \"quoted\", name", "<script>", "größe", "", "e"].map(str::to_owned).to_vec();
     let (rows, labels) = sample();
     let values: Vec<f64> = rows.iter().flatten().map(|&x| x as f64 / 3.0).collect();
@@ -105,10 +114,110 @@ fn model() -> (ModelFile, Table) {
     let params = MenParams {
         nonzeros: Some(4),
         penalty_factors: Some(vec![1.0, 1.0, f64::INFINITY, 0.5, 2.0]),
-        ..MenParams::default()
+        ..params
     };
     let men = fit(&data, &params, &()).unwrap();
     (ModelFile::new(men, &data, "test").unwrap(), table.clone())
+}
+
+/// The rule of a model that decides by its nearest neighbour.
+fn nearest(model: &ModelFile) -> &Nearest {
+    match model.men.rule().unwrap() {
+        Learned::Nearest(rule) => rule,
+        other => panic!("not the nearest neighbour: {other:?}"),
+    }
+}
+
+/// The same model with another part.
+fn with_parts(model: &ModelFile, change: impl FnOnce(&mut MenParts)) -> ModelFile {
+    let mut parts = model.men.parts().clone();
+    change(&mut parts);
+    ModelFile { men: Men::from_parts(parts).unwrap(), ..model.clone() }
+}
+
+fn reading(nonzeros: Option<usize>, components: Option<usize>) -> Reading {
+    Reading { nonzeros, panel_size: None, components }
+}
+
+#[test]
+fn every_refit_with_every_rule_survives_bit_for_bit() {
+    for &refit in Refit::ALL {
+        for &rule in RuleKind::ALL {
+            for priors in [Priors::Train, Priors::Given((1..=12).map(f64::from).collect())] {
+                let params = MenParams {
+                    refit: Some(refit),
+                    rule: Some(rule),
+                    relax: 0.7,
+                    voters: 2,
+                    metric: Some(Metric::Cosine),
+                    priors,
+                    ..MenParams::default()
+                };
+                let what = format!("{} {} {:?}", refit.name(), rule.name(), params.priors);
+                let (model, table) = model_with(params);
+                let complete = model.to_bytes_complete().unwrap();
+                let back = ModelFile::from_bytes(&complete).unwrap();
+                assert_eq!(back, model, "{what}");
+                assert_eq!(back.to_bytes_complete().unwrap(), complete, "{what}");
+                // A file that users save leaves out the reduced problem, and nothing else.
+                assert_eq!(model.men.parts().reached.is_some(), refit.needs_gram(), "{what}");
+                let saved = ModelFile::from_bytes(&model.to_bytes().unwrap()).unwrap();
+                assert_eq!(saved, with_parts(&model, |parts| parts.reached = None), "{what}");
+                let z = table.project(saved.men.projection()).unwrap();
+                let (own, other) = (model.men.rule().unwrap(), saved.men.rule().unwrap());
+                assert_eq!(own.classify(z.as_ref()), other.classify(z.as_ref()), "{what}");
+                assert_eq!(own.log_probabilities(z.as_ref()), other.log_probabilities(z.as_ref()), "{what}");
+                assert_eq!(model.men.panel_table(), saved.men.panel_table(), "{what}");
+                assert!(saved.men.panel_table().iter().all(|row| row.effect.is_some() && row.class.is_some()));
+                // With the training samples the complete bytes can be read at another size.
+                let data = table.dataset().unwrap();
+                let smaller = |men: &Men| men.at(reading(Some(2), None), Some(&data)).unwrap();
+                assert_eq!(smaller(&back.men), smaller(&model.men), "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_model_without_a_rule_survives() {
+    let (model, _) = model();
+    let men = model.men.at(reading(Some(2), None), None).unwrap();
+    assert!(men.rule().is_err());
+    let model = ModelFile { men, ..model };
+    assert_eq!(ModelFile::from_bytes(&model.to_bytes().unwrap()).unwrap(), model);
+}
+
+#[test]
+fn few_numbers_take_the_place_of_the_training_samples() {
+    let (p, size) = (500, 20);
+    let bytes = |samples: usize, rule: RuleKind| {
+        let value = |i: usize, j: usize| ((i * 7919 + j * 104_729 + i * j * 31) % 1009) as f64 / 100.0;
+        let shifted = |i: usize, j: usize| value(i, j) + if j % 9 == i % 3 { 4.0 } else { 0.0 };
+        let values = (0..samples).flat_map(|i| (0..p).map(move |j| shifted(i, j))).collect();
+        let table = Table {
+            labels: Some((0..samples).map(|i| format!("class {}", i % 3)).collect()),
+            feature_names: Some((0..p).map(|j| format!("gene{j}")).collect()),
+            ..Table::new(Path::new("test"), values, samples, p)
+        };
+        let data = table.dataset().unwrap();
+        let params = MenParams { panel_size: Some(size), rule: Some(rule), ..MenParams::default() };
+        let men = fit(&data, &params, &()).unwrap().without_paths();
+        assert_eq!(men.panel().len(), size);
+        // Which seconds it took, and which variables came on the way, is not a matter of samples.
+        let mut parts = men.parts().clone();
+        parts.seconds.clear();
+        parts.components.iter_mut().for_each(|component| component.order_of_entry.truncate(size));
+        parts.regime = None;
+        ModelFile::new(Men::from_parts(parts).unwrap(), &data, "test").unwrap().to_bytes().unwrap().len()
+    };
+    for rule in [RuleKind::Centroid, RuleKind::Gaussian] {
+        let (few, many) = (bytes(120, rule), bytes(360, rule));
+        assert!(many < 20_000, "{}: {many} bytes", rule.name());
+        // Eight bytes per sample know it again; the header may differ by some digits.
+        let grown = many.abs_diff(few);
+        assert!(grown < 240 * 8 + 200, "{}: {few} and {many} bytes", rule.name());
+    }
+    assert!(bytes(360, RuleKind::Nearest) > bytes(360, RuleKind::Gaussian) + 360 * 2 * 8);
 }
 
 #[test]
@@ -125,7 +234,7 @@ fn a_model_survives_the_file_bit_for_bit() {
         loaded.men.transform(table.matrix().unwrap()).unwrap(),
         model.men.transform(table.matrix().unwrap()).unwrap()
     );
-    assert_eq!(loaded.men.at(Some(2), Some(3)).unwrap(), model.men.at(Some(2), Some(3)).unwrap());
+    assert_eq!(loaded.men.at(reading(Some(2), Some(3)), None), model.men.at(reading(Some(2), Some(3)), None));
 
     assert_eq!(ModelFile::from_bytes(&model.to_bytes().unwrap()).unwrap(), model);
     let paths = model.men.paths();
@@ -143,8 +252,8 @@ fn a_model_survives_the_file_bit_for_bit() {
     let light = ModelFile::load(&two).unwrap();
     assert_eq!(light.men.projection(), model.men.projection());
     assert_eq!(light.men.certificates(), model.men.certificates());
-    assert!(light.men.at(Some(2), None).unwrap_err().to_string().contains("left out"));
-    assert_eq!(light.men.at(None, Some(2)).unwrap().projection().components(), 2);
+    assert!(light.men.at(reading(Some(2), None), None).unwrap_err().to_string().contains("left out"));
+    assert_eq!(light.men.at(reading(None, Some(2)), None).unwrap().projection().components(), 2);
 }
 
 #[test]
@@ -157,23 +266,63 @@ fn a_model_of_the_first_version_still_loads() {
     }
     let kept = ModelFile::load(&path).unwrap();
     // What were the defaults then.
-    let then = MenParams { ridge: 0.1, target_shrinkage: 1.0, ..fresh.men.params().clone() };
+    let then = MenParams {
+        ridge: Some(0.1),
+        metric: Some(Metric::Euclidean),
+        target_shrinkage: 1.0,
+        ..fresh.men.params().clone()
+    };
     assert_eq!((kept.men.classes(), kept.men.params()), (fresh.men.classes(), &then));
     assert_eq!(kept.men.feature_names().unwrap()[2], "größe");
     // The numbers themselves may move by rounding as the solver changes; the file must give back what it held.
     let z = kept.men.transform(table.matrix().unwrap()).unwrap();
-    assert_eq!(z, kept.gallery);
-    assert!(kept.men.at(Some(2), Some(3)).is_ok());
+    assert_eq!(z, nearest(&kept).gallery);
+    assert!(kept.men.at(reading(Some(2), Some(3)), None).is_ok());
+    is_the_papers(&kept);
+}
+
+/// What every file from before there were refits and rules comes back as.
+fn is_the_papers(kept: &ModelFile) {
+    let params = kept.men.params();
+    assert_eq!((params.preset, params.refit(), params.rule().kind), (Preset::Paper, Refit::None, RuleKind::Nearest));
+    let report = kept.men.refit();
+    assert_eq!((report.refit, report.residual, report.shrinkage), (Refit::None, None, None));
+    let rule = nearest(kept);
+    assert_eq!((rule.neighbors, rule.metric), (1, params.metric()));
+    assert!(rule.temperature > 0.0 && rule.shifts.iter().all(|&shift| shift == 0.0));
+    let panel = kept.men.panel_table();
+    assert!(!panel.is_empty() && panel.iter().all(|row| row.effect.is_none() && row.class.is_none()));
+    assert_eq!(ModelFile::from_bytes(&kept.to_bytes().unwrap()).unwrap(), *kept, "it can be saved again");
+}
+
+#[test]
+fn a_model_from_before_there_were_rules_still_loads() {
+    // Written once by `menet fit --shape 1x5 --nonzeros 4 --metric cosine --penalty-factors 1,1,inf,0.5,2` of the last version
+    // without rules, on the table of `model()` with the fourth variable called d; it must never be written again.
+    let kept = ModelFile::load(&fixture("model-v2.safetensors")).unwrap();
+    is_the_papers(&kept);
+    let (_, table) = model();
+    assert_eq!(nearest(&kept).metric, Metric::Cosine);
+    assert_eq!(kept.men.feature_names().unwrap()[3], "d");
+    let z = kept.men.transform(table.matrix().unwrap()).unwrap();
+    assert_eq!(z, nearest(&kept).gallery);
+    let data = table.dataset().unwrap();
+    assert_eq!(kept.men.rule().unwrap().classify(z.as_ref()).unwrap(), data.class_indices());
+    let own = menet_io::fingerprint::of_rows(table.matrix().unwrap());
+    assert!(kept.seen(&own).iter().all(|seen| *seen));
+    assert_eq!(kept.at_components(2).unwrap().men.projection().components(), 2);
 }
 
 #[test]
 fn numbers_of_a_model_are_finite() {
     let (model, _) = model();
     for bad in [f64::NAN, f64::INFINITY] {
-        let mut gallery = model.gallery.clone();
-        gallery[(0, 0)] = bad;
-        let bytes = ModelFile { gallery, ..model.clone() }.to_bytes().unwrap();
-        let message = ModelFile::from_bytes(&bytes).unwrap_err().to_string();
+        let broken = with_parts(&model, |parts| {
+            if let Some(Learned::Nearest(rule)) = &mut parts.rule {
+                rule.gallery[(0, 0)] = bad;
+            }
+        });
+        let message = ModelFile::from_bytes(&broken.to_bytes().unwrap()).unwrap_err().to_string();
         assert!(message.contains("\"gallery\"") && message.contains("not a"), "{message}");
     }
 }
@@ -349,9 +498,9 @@ fn sparse_files_stay_sparse_where_dense_would_be_large() {
     assert!(table.matrix().unwrap_err().to_string().contains("400 x 99004"));
     let data = table.dataset().unwrap();
     assert_eq!(data.sparse(), Some(x));
-    let men = fit(&data, &MenParams { nonzeros: Some(3), ..MenParams::default() }, &()).unwrap();
+    let men = fit(&data, &MenParams { nonzeros: Some(3), ..MenParams::paper() }, &()).unwrap();
     let z = table.project(men.projection()).unwrap();
-    assert_eq!(ModelFile::new(men, &data, "large").unwrap().gallery, z);
+    assert_eq!(nearest(&ModelFile::new(men, &data, "large").unwrap()).gallery, z);
     // Nothing is missing of them.
     let mut filled = table.clone();
     filled.impute_mean().unwrap();

@@ -140,8 +140,11 @@ fn certificate_line(men: &Men) -> String {
     let refit = men
         .refit()
         .residual
-        .map_or_else(String::new, |residual| format!(", residual of the refit {}", exactness(residual)));
-    format!("certificate: paths within {}{refit}; below 1e-9 is exact to rounding\n", exactness(paths))
+        .map_or_else(String::new, |residual| format!(", refit {}", exactness(residual)));
+    format!(
+        "certificate: how far from the exact optimum, relative: paths {}{refit}; below 1e-9 is exact to rounding\n",
+        exactness(paths)
+    )
 }
 
 fn exactness(size: f64) -> String {

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use menet::Men;
+use menet::model::PanelRow;
 use menet_io::ModelFile;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::ends::{Ends, ends};
 use super::{fit, pictures, variable};
@@ -15,19 +16,28 @@ use crate::failure::Failure;
 use crate::overwrite::{self, Output};
 use crate::text::{self, table};
 
-/// Show which variables make which axis.
+/// Show which variables make which axis, or with --panel what all axes use together.
 ///
-/// The weight of a variable is what its value, less the mean, is multiplied by; its effect is the weight were all variables of
-/// one size, by which they can be compared; `entered` is its place in the order in which the path took variables in.
+/// The weight of a variable is what its value, less the mean, is multiplied by; its effect is the weight times its standard
+/// deviation, by which variables can be compared; `entered` is its place in the order in which the paths took variables in.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  menet inspect --model leukemia.safetensors --component 1 --top 10")]
+#[command(
+    after_help = "Examples:\n  menet inspect --model leukemia.safetensors --component 1 --top 10\n  menet inspect --model \
+                        leukemia.safetensors --panel --csv panel.csv"
+)]
 pub(crate) struct Inspect {
     #[command(flatten)]
     model: ModelArgs,
     /// Only this axis, counted from 1.
-    #[arg(long, value_name = "AXIS")]
+    #[arg(long, value_name = "AXIS", conflicts_with = "panel")]
     component: Option<usize>,
-    /// How many variables of an axis to show, those of strongest effect first.
+    /// Show the panel in place of the axes: the distinct variables that all axes use together.
+    #[arg(long)]
+    panel: bool,
+    /// Also write the whole panel to this file: .csv, or - for standard output.
+    #[arg(long, value_name = "FILE", requires = "panel")]
+    csv: Option<PathBuf>,
+    /// How many variables to show, of an axis those of strongest effect, of the panel the most important.
     #[arg(long, default_value_t = 20, value_name = "N")]
     top: usize,
     /// For image data: write a picture of every axis into this folder.
@@ -36,25 +46,36 @@ pub(crate) struct Inspect {
 }
 
 const WORDS: &str = "\
-effect: the weight if all variables were of one size, by which they can be compared; + moves a sample to the high end
+effect: the weight times the standard deviation of the variable, by which variables can be compared; + moves a sample to the high end
 weight: what the value of the variable, less its mean, is multiplied by
-entered: the order in which the path took variables in; 1 came first";
+entered: the order in which the paths took variables in; 1 came first";
+
+const PANEL_WORDS: &str = "\
+importance: the length of a variable's weights over all axes, times its standard deviation
+weight: the largest in size over the axes; effect: that weight times the standard deviation of the variable
+class: the one that a larger value speaks for; entered: the earliest place in the order of a path";
+
+/// The columns of the panel.
+const PANEL: [&str; 7] = ["variable", "importance", "class", "effect", "weight", "axes", "entered"];
 
 /// A variable of an axis.
 struct Used {
     variable: usize,
     weight: f64,
-    /// The weight once every variable has length 1: what can be compared between variables of different units.
+    /// The weight once every variable has deviation 1: what can be compared between variables of different units.
     effect: f64,
-    entered: usize,
+    /// None if no path reached the variable.
+    entered: Option<usize>,
 }
 
 impl Inspect {
     pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
         let pictured = self.png.iter().map(|folder| Output::Folder("--png", folder, &["axis-*.png"]));
-        overwrite::refuse(&[("--model", self.model.model.clone())], &pictured.collect::<Vec<_>>())?;
+        let written = self.csv.iter().map(|file| Output::File("--csv", file));
+        let outputs: Vec<Output<'_>> = pictured.chain(written).collect();
+        overwrite::refuse(&[("--model", self.model.model.clone())], &outputs)?;
         let file = ModelFile::load(&self.model.model)?;
-        let men = file.men.at(self.model.nonzeros, self.model.components)?;
+        let men = self.model.of(&file)?;
         let d = men.projection().components();
         let axes = match self.component {
             Some(k) if k >= 1 && k <= d => k - 1..k,
@@ -64,11 +85,29 @@ impl Inspect {
         if let Some(folder) = &self.png {
             pictures::bases(&men, folder)?;
         }
+        if let Some(csv) = &self.csv {
+            write_panel(&men, csv)?;
+        }
         let ends = ends(&file, &men);
+        // What is written to standard output stands there alone.
+        if self.csv.as_deref().is_some_and(|csv| csv.as_os_str() == "-") {
+            return Ok(());
+        }
         if context.json {
-            let axes: Vec<_> = axes.map(|k| self.axis_json(&men, ends[k].as_ref(), k)).collect();
+            let axes: Vec<_> =
+                axes.map(|k| self.axis_json(&men, file.provenance.samples, ends[k].as_ref(), k)).collect();
+            let certificates = men.certificates();
+            let paths = certificates.iter().zip(men.levels()).map(|(certificate, level)| {
+                json!({ "level": level, "kkt": certificate.kkt, "kkt_scaled": certificate.scaled })
+            });
+            let panel = self.panel.then(|| men.panel_table().iter().map(|row| row_json(&men, row)).collect::<Vec<_>>());
             let inspected = json!({
                 "axes": axes,
+                "paths": paths.collect::<Vec<_>>(),
+                "panel_size": men.panel().len(),
+                "panel": panel,
+                "refit": men.refit(),
+                "rule": fit::rule_name(&men),
                 "classes": men.classes(),
                 "params": men.params(),
                 "neighbor_recall": men.neighbor_recall(),
@@ -83,9 +122,13 @@ impl Inspect {
                 fit::summary(&men, &ends, file.provenance.samples, men.projection().variables())
             ))?;
         }
+        if self.panel {
+            self.show_panel(context, &men)?;
+            return self.tell_pictures(d);
+        }
         let missing = axes.clone().any(|k| ends[k].is_none());
         for k in axes {
-            let used = used(&men, k);
+            let used = used(&men, file.provenance.samples, k);
             let effects =
                 text::numbers(&used.iter().take(self.top).map(|u| u.effect).collect::<Vec<_>>(), true);
             let weights =
@@ -94,7 +137,7 @@ impl Inspect {
                 .iter()
                 .zip(effects.into_iter().zip(weights))
                 .map(|(u, (effect, weight))| {
-                    vec![variable(&men, u.variable), effect, weight, u.entered.to_string()]
+                    vec![variable(&men, u.variable), effect, weight, place(u.entered)]
                 })
                 .collect();
             text::print(format_args!(
@@ -111,19 +154,66 @@ impl Inspect {
         context.say(WORDS)?;
         if missing {
             context.say(
-                "ends: not known of axes that --nonzeros made sparser; the model holds projected training samples of its own \
-                 axes only",
+                "ends: not known of axes that --nonzeros made sparser; the model knows the scores of its training samples on \
+                 its own axes only",
             )?;
         }
-        if let Some(folder) = &self.png {
-            text::print(format_args!("pictures of {d} axes in {}", text::path(folder)))?;
-        }
-        Ok(())
+        self.tell_pictures(d)
     }
 
-    fn axis_json(&self, men: &Men, ends: Option<&Ends>, k: usize) -> serde_json::Value {
-        let certificate = men.certificates()[k];
-        let variables: Vec<_> = used(men, k)
+    fn tell_pictures(&self, d: usize) -> Result<(), Failure> {
+        match &self.png {
+            Some(folder) => text::print(format_args!("pictures of {d} axes in {}", text::path(folder))),
+            None => Ok(()),
+        }
+    }
+
+    /// The panel as a table, the most important variables first.
+    fn show_panel(&self, context: &Context, men: &Men) -> Result<(), Failure> {
+        let table = men.panel_table();
+        let shown = &table[..table.len().min(self.top)];
+        let column = |value: &dyn Fn(&PanelRow) -> f64, signed: bool| {
+            text::numbers(&shown.iter().map(value).collect::<Vec<_>>(), signed)
+        };
+        let weights = column(&|row| row.weight, true);
+        let effects = column(&|row| row.effect.unwrap_or(0.0), true);
+        let importances = column(&|row| row.importance, false);
+        let rows: Vec<Vec<String>> = shown
+            .iter()
+            .enumerate()
+            .map(|(i, row)| {
+                vec![
+                    variable(men, row.variable),
+                    importances[i].clone(),
+                    class(men, row).map_or_else(|| "-".to_owned(), |class| text::shortened(class, 24)),
+                    row.effect.map_or_else(|| "-".to_owned(), |_| effects[i].clone()),
+                    weights[i].clone(),
+                    ranges(&row.axes),
+                    place(row.entered),
+                ]
+            })
+            .collect();
+        text::print(text::table(&PANEL, &rows))?;
+        if shown.len() < table.len() {
+            context.say(format_args!("and {} more (--top, or --csv for all)", table.len() - shown.len()))?;
+        }
+        context.say(PANEL_WORDS)?;
+        if shown.iter().any(|row| row.effect.is_none()) {
+            context.say(
+                "-: the standard deviations are not known of this model; importance is then the length of the weights alone",
+            )?;
+        }
+        match &self.csv {
+            Some(file) => context.say(format_args!("all {} variables in {}", table.len(), text::path(file))),
+            None => Ok(()),
+        }
+    }
+
+    fn axis_json(&self, men: &Men, samples: usize, ends: Option<&Ends>, k: usize) -> Value {
+        // Where axes share a panel, a path is not that of an axis.
+        let own = fit::own_paths(men);
+        let certificate = own.then(|| men.certificates()[k]);
+        let variables: Vec<_> = used(men, samples, k)
             .iter()
             .take(self.top)
             .map(|u| json!({ "variable": variable(men, u.variable), "index": u.variable + 1, "effect": u.effect, "weight": u.weight, "entered": u.entered }))
@@ -131,25 +221,103 @@ impl Inspect {
         json!({
             "component": k + 1,
             "nonzeros": men.support_sizes()[k],
-            "level": men.levels()[k],
-            "kkt": certificate.kkt,
-            "kkt_scaled": certificate.scaled,
+            "level": own.then(|| men.levels()[k]),
+            "kkt": certificate.map(|certificate| certificate.kkt),
+            "kkt_scaled": certificate.map(|certificate| certificate.scaled),
             "ends": ends.map(Ends::json),
             "variables": variables,
         })
     }
 }
 
+/// The class that a row of the panel speaks for.
+fn class<'a>(men: &'a Men, row: &PanelRow) -> Option<&'a str> {
+    row.class.and_then(|class| men.classes().get(class)).map(String::as_str)
+}
+
+fn place(entered: Option<usize>) -> String {
+    entered.map_or_else(|| "-".to_owned(), |place| place.to_string())
+}
+
+/// Axes from 1, runs of them as `1-4`.
+fn ranges(axes: &[usize]) -> String {
+    let mut runs: Vec<(usize, usize)> = Vec::new();
+    for &axis in axes {
+        match runs.last_mut() {
+            Some((_, last)) if *last + 1 == axis => *last = axis,
+            _ => runs.push((axis, axis)),
+        }
+    }
+    let run = |&(first, last): &(usize, usize)| match last - first {
+        0 => format!("{}", first + 1),
+        1 => format!("{},{}", first + 1, last + 1),
+        _ => format!("{}-{}", first + 1, last + 1),
+    };
+    runs.iter().map(run).collect::<Vec<_>>().join(",")
+}
+
+fn row_json(men: &Men, row: &PanelRow) -> Value {
+    json!({
+        "variable": variable(men, row.variable),
+        "index": row.variable + 1,
+        "axes": row.axes.iter().map(|axis| axis + 1).collect::<Vec<_>>(),
+        "entered": row.entered,
+        "weight": row.weight,
+        "effect": row.effect,
+        "importance": row.importance,
+        "class": class(men, row),
+    })
+}
+
+/// All rows of the panel, numbers in full.
+fn write_panel(men: &Men, path: &std::path::Path) -> Result<(), Failure> {
+    let header = ["variable", "index", "axes", "entered", "weight", "effect", "importance", "class"];
+    let number = |x: f64| format!("{x:?}");
+    let table = men.panel_table();
+    let rows = table.iter().map(|row| {
+        let axes: Vec<String> = row.axes.iter().map(|axis| (axis + 1).to_string()).collect();
+        vec![
+            variable(men, row.variable),
+            (row.variable + 1).to_string(),
+            axes.join(" "),
+            row.entered.map_or_else(String::new, |place| place.to_string()),
+            number(row.weight),
+            row.effect.map_or_else(String::new, number),
+            number(row.importance),
+            class(men, row).unwrap_or_default().to_owned(),
+        ]
+    });
+    Ok(menet_io::write::csv_rows(path, &header.map(str::to_owned), rows)?)
+}
+
 /// The variables of an axis, strongest first, with their place in the order of entry.
-fn used(men: &Men, k: usize) -> Vec<Used> {
-    let order = &men.parts().components[k].order_of_entry;
+fn used(men: &Men, samples: usize, k: usize) -> Vec<Used> {
+    let orders: Vec<&[usize]> =
+        men.parts().components.iter().map(|component| component.order_of_entry.as_slice()).collect();
+    // Of axes that share a panel, the earliest over all paths.
+    let orders = if fit::own_paths(men) { &orders[k..=k] } else { &orders[..] };
+    let position = |order: &&[usize], j: usize| order.iter().position(|&other| other == j).map(|at| at + 1);
     let mut used: Vec<Used> = men.projection().axes()[k]
         .iter()
         .map(|(variable, weight)| {
-            let entered = order.iter().position(|&j| j == variable).map_or(0, |place| place + 1);
-            Used { variable, weight, effect: weight / men.parts().units[variable], entered }
+            let entered = orders.iter().filter_map(|order| position(order, variable)).min();
+            Used { variable, weight, effect: weight * deviation(men, samples, variable), entered }
         })
         .collect();
     used.sort_by(|a, b| b.effect.abs().total_cmp(&a.effect.abs()).then(a.variable.cmp(&b.variable)));
     used
+}
+
+/// The standard deviation of a variable in the training samples. Where the panel does not tell, the solver's units do, since
+/// it divides columns by their length; if it does not either, 1.
+fn deviation(men: &Men, samples: usize, j: usize) -> f64 {
+    let panel = &men.parts().panel;
+    let known = panel.binary_search_by_key(&j, |row| row.variable).ok().and_then(|at| panel[at].deviation);
+    known.unwrap_or_else(|| {
+        let params = men.params();
+        if !params.standardize {
+            return 1.0;
+        }
+        (1.0 + params.ridge()) / men.parts().units[j] / (samples.saturating_sub(1).max(1) as f64).sqrt()
+    })
 }
