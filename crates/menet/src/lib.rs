@@ -34,8 +34,9 @@
 //! | where Gram columns come from | [`gram`], [`smoothed`] | |
 //! | the path of every column, certified | [`lars`] | step 6 |
 //! | sparse `W`, in the user's units | [`projection`] | step 7, Eq. updateW |
-//! | nearest neighbour | [`rules`] | section 3 |
+//! | nearest neighbour, centroid, gaussian; probabilities | [`rules`] | section 3 |
 //! | splits, folds, rates at every dimension | [`evaluate`] | section 3 |
+//! | rate, balanced accuracy, log loss, AUC | [`scores`] | |
 //!
 //! Sparse data that are too large to be made dense go the same way through [`implicit`].
 //!
@@ -73,6 +74,7 @@ pub mod reducer;
 pub mod reduction;
 pub mod regime;
 pub mod rules;
+pub mod scores;
 pub mod smoothed;
 pub mod sparse;
 pub mod spectrum;
