@@ -169,11 +169,11 @@ fn awkward_samples_give_numbers() {
             let asked = Mat::from_fn(5, z.ncols(), |i, k| [0.0, 0.4, -3.0, 1e100, -1e100][(i + k) % 5]);
             check_rows(&rule, asked.as_ref(), &format!("{what}, {params:?}"));
         }
-        // One far class does not make the others equal.
+        // One far class makes T large, so that priors decide among the others; without them, distances still do.
         let (_, z, classes) = &cases[7];
-        let near = learned(&params, z, classes, 3).classify(mat![[0.4], [5.4]].as_ref()).unwrap();
-        if params.metric == Metric::Euclidean && params.neighbors == 1 {
-            assert_eq!(near, [0, 1], "{params:?}");
+        if params == RuleParams::default() {
+            let near = learned(&params, z, classes, 3).classify(mat![[0.4], [5.4]].as_ref()).unwrap();
+            assert_eq!(near, [0, 1]);
         }
     }
 }
@@ -244,7 +244,7 @@ fn wrong_input_is_an_error() {
             rule.log_probabilities(z.subcols(0, 1)),
             Err(Error::Size { given: 1, expected: 2, .. })
         ));
-        assert_eq!(rule.classify(z.subrows(0, 0)).unwrap(), []);
+        assert!(rule.classify(z.subrows(0, 0)).unwrap().is_empty());
     }
     let run = |params: RuleParams| {
         learn(&params, &Projected { z: z.as_ref(), classes: &classes, count: 2, covariance: None })
