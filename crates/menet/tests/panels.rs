@@ -108,7 +108,7 @@ fn scores_have_unit_variance_within_classes_after_a_refit() {
             let variance = squares / 87.0;
             total += variance;
             // By the shrunken covariance it is 1; by that of these samples nearly.
-            assert!(refit != Refit::Discriminant || (0.7..1.1).contains(&variance), "{variance}");
+            assert!(refit != Refit::Discriminant || (0.7..1.4).contains(&variance), "{variance}");
         }
         let mean = total / z.ncols() as f64;
         assert!(refit == Refit::Discriminant || (mean - 1.0).abs() < 1e-9, "{}: {mean}", refit.name());
