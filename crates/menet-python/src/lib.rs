@@ -10,6 +10,7 @@
 //! | `run` | long work: without the interpreter's lock, on so many threads, until Ctrl-C |
 //! | `errors` | what the core says, as exceptions |
 //! | `model` | a fitted MEN |
+//! | `search` | settings tried by cross-validation |
 //! | `rivals` | the other methods, projection and nearest neighbour |
 //! | `paths` | LARS |
 //! | `sets` | the built-in data |
@@ -21,6 +22,7 @@ mod model;
 mod paths;
 mod rivals;
 mod run;
+mod search;
 mod sets;
 mod settings;
 
@@ -34,6 +36,8 @@ mod core {
     use super::paths::{Paths, gram_paths, path_defaults, regression_paths};
     #[pymodule_export]
     use super::rivals::{fit_rival, nearest, project};
+    #[pymodule_export]
+    use super::search::search;
     #[pymodule_export]
     use super::sets::builtin_set;
     #[pymodule_export]

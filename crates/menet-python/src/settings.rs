@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use menet::neighbors::NeighborSearch;
+use menet::params::Preset;
 use menet::patches::REGISTRY;
 use menet::reduction::Definiteness;
+use menet::refit::Refit;
 use menet::regime::{GramForm, Route};
-use menet::rules::Metric;
+use menet::rules::{Metric, RuleKind};
 use menet::target::TargetKind;
 use menet::{Method, Named};
 use pyo3::exceptions::PyTypeError;
@@ -62,7 +64,10 @@ pub(crate) fn choices() -> BTreeMap<&'static str, Vec<&'static str>> {
         names::<Definiteness>(),
         names::<NeighborSearch>(),
         names::<Metric>(),
+        names::<Preset>(),
+        names::<Refit>(),
         names::<Route>(),
+        names::<RuleKind>(),
         names::<GramForm>(),
         ("patch", patches),
     ])
