@@ -9,8 +9,8 @@
 //! are learned from, as far as half of the classes have more; smaller classes give all but one. Printed is the mean balanced accuracy in percent, of the
 //! nearest neighbour in the projected space, for each K.
 
-use menet::panel::Reading;
 use menet::evaluate::{classes_of, generator, subset};
+use menet::panel::Reading;
 use menet::rules::{Metric, nearest_neighbors};
 use menet::{Dataset, MenParams, fit};
 use menet_io::{ReadOptions, read};
@@ -78,7 +78,8 @@ fn accuracies(
     let (known, truth) = (classes_of(data, train), classes_of(data, test));
     let mut found = Vec::new();
     for k in SIZES {
-        let Ok(sparser) = men.at(Reading { nonzeros: Some(k), components: None, ..Reading::default() }, None) else {
+        let Ok(sparser) = men.at(Reading { nonzeros: Some(k), components: None, ..Reading::default() }, None)
+        else {
             found.push(0.0);
             continue;
         };

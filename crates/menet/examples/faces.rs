@@ -46,7 +46,8 @@ fn main() -> menet::Result<()> {
     for d in [5, 10, 20] {
         print!("{d:>3} axes      ");
         for k in [5, 10, 20, 50, 100] {
-            let men = men.at(Reading { nonzeros: Some(k), components: Some(d), ..Reading::default() }, None)?;
+            let men =
+                men.at(Reading { nonzeros: Some(k), components: Some(d), ..Reading::default() }, None)?;
             let gallery = men.transform(train.as_ref())?;
             let seen = men.transform(test.as_ref())?;
             let found =

@@ -139,8 +139,7 @@ impl<'a> Prepared<'a> {
         let (mean, norms, problem) = match data.sparse() {
             None => {
                 let pre = Preprocessed::new(data, params.pca_rank)?;
-                let y =
-                    clock.time(Stage::Target, || target(data, &pre, kind, shrinkage, components))?;
+                let y = clock.time(Stage::Target, || target(data, &pre, kind, shrinkage, components))?;
                 clock.time(Stage::Reduction, || {
                     let Preprocessed { x, mean, norms, .. } =
                         if params.standardize { pre.with_unit_columns() } else { pre };
@@ -174,7 +173,8 @@ impl<'a> Prepared<'a> {
             return self.solve_to(params, nonzeros, monitor);
         };
         // As far as the panel needs it, which shows only on the way.
-        let wanted = if params.refit().shares_panel() { panel::candidates(size) } else { size.saturating_add(1) };
+        let wanted =
+            if params.refit().shares_panel() { panel::candidates(size) } else { size.saturating_add(1) };
         let most = params.nonzeros.unwrap_or(p).min(p);
         let mut nonzeros = (wanted / self.problem.b.ncols().max(1) + 8).min(most);
         loop {
@@ -197,17 +197,16 @@ impl<'a> Prepared<'a> {
         nonzeros: usize,
         monitor: &dyn Monitor,
     ) -> Result<Solved<'a>> {
-        let options = params.lars_options(params.ridge, nonzeros, &self.norms);
+        let options = params.lars_options(params.ridge(), nonzeros, &self.norms);
         let mut clock = Clock { monitor, seconds: self.seconds.clone() };
         let paths = clock.time(Stage::Lars, || {
             lars_paths(&self.problem.gram, self.problem.b.as_ref(), &options, monitor)
         })?;
         // W = (1 + λ2) ŵ (Eq. updateW), on columns that were divided by their norm.
-        let unit = |&norm: &f64| {
-            (1.0 + params.ridge) / if params.standardize && norm > 0.0 { norm } else { 1.0 }
-        };
+        let unit =
+            |&norm: &f64| (1.0 + params.ridge()) / if params.standardize && norm > 0.0 { norm } else { 1.0 };
         let units = self.norms.iter().map(unit).collect();
-        let (ridge, seconds) = (params.ridge, clock.seconds);
+        let (ridge, seconds) = (params.ridge(), clock.seconds);
         Ok(Solved { prepared: self, paths, units, ridge, seconds, reached: OnceLock::new() })
     }
 }

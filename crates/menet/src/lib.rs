@@ -88,9 +88,9 @@ pub use dataset::{Dataset, Real};
 pub use error::{Error, Result};
 pub use fit::{Neighborhood, Prepared, Solved, fit};
 pub use model::{Men, MenParts};
-pub use params::MenParams;
 pub use monitor::{Monitor, Stage};
 pub use named::Named;
+pub use params::MenParams;
 pub use projection::Projection;
 pub use reducer::{Method, Reduced, Reducer};
 

@@ -254,7 +254,7 @@ impl Men {
             mean: &parts.mean,
             units: &parts.units,
             paths: &parts.paths,
-            ridge: parts.params.ridge,
+            ridge: parts.params.ridge(),
             reached: parts.reached.as_ref(),
         };
         let reading = Reading { nonzeros: None, panel_size: parts.params.panel_size, components: None };

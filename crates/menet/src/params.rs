@@ -40,7 +40,7 @@ impl Named for Preset {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MenParams {
-    /// The defaults of `refit` and `rule`.
+    /// The defaults of `ridge`, `refit`, `rule` and `metric`.
     pub preset: Preset,
     /// Number of components d, from 1 to c−1; none = as many as the target has.
     pub components: Option<usize>,
@@ -53,8 +53,8 @@ pub struct MenParams {
     pub refit: Option<Refit>,
     /// φ from 0 to 1: how far the refit `axis` goes from the paper's weights, 0, to those without the ℓ1 penalty, 1.
     pub relax: f64,
-    /// λ2 ≥ 0, the ridge of the elastic net.
-    pub ridge: f64,
+    /// λ2 ≥ 0, the ridge of the elastic net; none = the preset's.
+    pub ridge: Option<f64>,
     /// α ≥ 0, the weight of the manifold term.
     pub alpha: f64,
     /// β > 0, the weight of the distance between the embedding Z and the projection XW.
@@ -93,8 +93,8 @@ pub struct MenParams {
     pub rule: Option<RuleKind>,
     /// How many of the nearest training samples vote in the rule `nearest`, ≥ 1.
     pub voters: usize,
-    /// The metric of the rule `nearest`.
-    pub metric: Metric,
+    /// The metric of the rule `nearest`; none = the preset's.
+    pub metric: Option<Metric>,
     /// How frequent the classes are expected to be.
     pub priors: Priors,
     /// How A is applied: a matter of time and memory.
@@ -112,7 +112,7 @@ impl Default for MenParams {
             panel_size: None,
             refit: None,
             relax: 1.0,
-            ridge: 0.03,
+            ridge: None,
             alpha: 1.0,
             beta: 1.0,
             kappa: 0.1,
@@ -132,7 +132,7 @@ impl Default for MenParams {
             penalty_factors: None,
             rule: None,
             voters: 1,
-            metric: Metric::Euclidean,
+            metric: None,
             priors: Priors::Train,
             route: Route::Auto,
             gram: GramForm::Auto,
@@ -157,10 +157,26 @@ impl MenParams {
     /// The rule that decides, with its parameters.
     pub fn rule(&self) -> RuleParams {
         let kind = self.rule.unwrap_or(match self.preset {
-            Preset::Default => RuleKind::Gaussian,
+            Preset::Default => RuleKind::Nearest,
             Preset::Paper => RuleKind::Nearest,
         });
-        RuleParams { kind, neighbors: self.voters, metric: self.metric, priors: self.priors.clone() }
+        RuleParams { kind, neighbors: self.voters, metric: self.metric(), priors: self.priors.clone() }
+    }
+
+    /// The ridge that is used.
+    pub fn ridge(&self) -> f64 {
+        self.ridge.unwrap_or(match self.preset {
+            Preset::Default => 0.3,
+            Preset::Paper => 0.03,
+        })
+    }
+
+    /// The metric that is used.
+    pub fn metric(&self) -> Metric {
+        self.metric.unwrap_or(match self.preset {
+            Preset::Default => Metric::Cosine,
+            Preset::Paper => Metric::Euclidean,
+        })
     }
 
     /// Refuses parameters that are out of range for `p` variables.
@@ -175,7 +191,7 @@ impl MenParams {
         at_least_one("voters", Some(self.voters))?;
         self.patch_params().check()?;
         self.reduction_params(2).check()?;
-        check("ridge", self.ridge, "a number from 0 to 1e100", |x| x >= 0.0)?;
+        check("ridge", self.ridge(), "a number from 0 to 1e100", |x| x >= 0.0)?;
         check("relax", self.relax, "from 0 to 1", |x| (0.0..=1.0).contains(&x))?;
         check("target_shrinkage", self.target_shrinkage, "a number > 0, at most 1e100", |x| x > 0.0)?;
         patches::rule(&self.patch)?;
@@ -226,4 +242,3 @@ impl MenParams {
 pub fn default_nonzeros(samples: usize) -> usize {
     samples.saturating_mul(2).clamp(50, 100)
 }
-

@@ -9,10 +9,10 @@ use crate::baselines::{Dla, Flda, Lpp, Npe, Pca, Spca, Spg};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::lars::Path;
-use crate::{Men, MenParams, fit};
 use crate::monitor::Monitor;
 use crate::projection::Projection;
 use crate::sparse::SparseVector;
+use crate::{Men, MenParams, fit};
 
 /// A method of dimension reduction with its parameters.
 pub trait Reducer: Sync + std::fmt::Debug {

@@ -38,7 +38,7 @@ pub struct Grid {
     pub rule: Vec<RuleKind>,
     /// Numbers of voters of the rule `nearest`.
     pub voters: Vec<usize>,
-    /// Metrics of the rules that have one.
+    /// Metrics of the rule `nearest`.
     pub metric: Vec<Metric>,
     /// Priors.
     pub priors: Vec<Priors>,
@@ -62,7 +62,7 @@ impl Grid {
         Grid {
             beta: vec![base.beta],
             target_shrinkage: vec![base.target_shrinkage],
-            ridge: vec![base.ridge],
+            ridge: vec![base.ridge()],
             sizes: vec![Size::Base],
             refit: vec![base.refit()],
             rule: vec![rule.kind],
@@ -100,7 +100,7 @@ impl Grid {
 
     /// Of those, the settings that need paths of their own.
     fn solved(&self, prepared: &MenParams) -> Vec<MenParams> {
-        self.ridge.iter().map(|&ridge| MenParams { ridge, ..prepared.clone() }).collect()
+        self.ridge.iter().map(|&ridge| MenParams { ridge: Some(ridge), ..prepared.clone() }).collect()
     }
 
     /// Sizes that can be read off the same paths.
@@ -135,14 +135,13 @@ impl Grid {
         for &rule in &self.rule {
             let (voters, metric) = match rule {
                 RuleKind::Nearest => (&self.voters[..], &self.metric[..]),
-                RuleKind::Centroid => (&self.voters[..1], &self.metric[..]),
-                RuleKind::Gaussian => (&self.voters[..1], &self.metric[..1]),
+                RuleKind::Centroid | RuleKind::Gaussian => (&self.voters[..1], &self.metric[..1]),
             };
             for &voters in voters {
                 for &metric in metric {
                     for priors in &self.priors {
                         let (rule, priors) = (Some(rule), priors.clone());
-                        all.push(MenParams { rule, voters, metric, priors, ..read.clone() });
+                        all.push(MenParams { rule, voters, metric: Some(metric), priors, ..read.clone() });
                     }
                 }
             }
@@ -185,13 +184,13 @@ pub struct Trial {
 impl Trial {
     /// The mean over the folds of what the trial is compared by, larger being better.
     pub fn merit(&self, score: ScoreKind) -> f64 {
-        let merits: Vec<f64> = self.folds.iter().filter_map(|found| score.merit(found)).collect();
+        let merits: Vec<f64> = self.folds.iter().map(|found| score.merit(found)).collect();
         if merits.is_empty() { f64::NEG_INFINITY } else { merits.iter().sum::<f64>() / merits.len() as f64 }
     }
 
     /// The standard error of that mean.
     pub fn standard_error(&self, score: ScoreKind) -> f64 {
-        let merits: Vec<f64> = self.folds.iter().filter_map(|found| score.merit(found)).collect();
+        let merits: Vec<f64> = self.folds.iter().map(|found| score.merit(found)).collect();
         let (count, mean) = (merits.len() as f64, self.merit(score));
         if merits.len() < 2 {
             return 0.0;
@@ -246,9 +245,10 @@ pub fn search(
         trial.folds.clear();
     }
     match trials.iter().all(|trial| trial.failed.is_some()) {
-        true => Err(trials.into_iter().find_map(|trial| trial.failed).unwrap_or_else(|| {
-            Error::Degenerate("there is no fold to try a setting on".to_owned())
-        })),
+        true => Err(trials
+            .into_iter()
+            .find_map(|trial| trial.failed)
+            .unwrap_or_else(|| Error::Degenerate("there is no fold to try a setting on".to_owned()))),
         false => Ok(trials),
     }
 }
@@ -316,9 +316,10 @@ impl Fold {
                 for group in grid.groups() {
                     proceed(monitor, Stage::Lars)?;
                     let settings = grid.read(&params, &group);
-                    let found = prepared.as_ref().map_err(Clone::clone).and_then(|prepared| {
-                        self.try_sizes(prepared, grid, &settings, &quiet)
-                    });
+                    let found = prepared
+                        .as_ref()
+                        .map_err(Clone::clone)
+                        .and_then(|prepared| self.try_sizes(prepared, grid, &settings, &quiet));
                     match found {
                         Ok(found) => all.extend(found),
                         Err(stopped @ Error::Stopped { .. }) => return Err(stopped),
@@ -344,7 +345,8 @@ impl Fold {
         monitor: &dyn Monitor,
     ) -> Result<Vec<Found>> {
         let largest = |a: &MenParams, b: &MenParams| {
-            (a.refit().shares_panel(), a.panel_size, a.nonzeros) > (b.refit().shares_panel(), b.panel_size, b.nonzeros)
+            (a.refit().shares_panel(), a.panel_size, a.nonzeros)
+                > (b.refit().shares_panel(), b.panel_size, b.nonzeros)
         };
         let Some(longest) = settings.iter().reduce(|a, b| if largest(b, a) { b } else { a }) else {
             return Ok(Vec::new());
@@ -386,8 +388,7 @@ impl Fold {
     }
 
     fn read(&self, solved: &Solved<'_>, params: &MenParams) -> Result<Axes> {
-        let reading =
-            Reading { nonzeros: params.nonzeros, panel_size: params.panel_size, components: None };
+        let reading = Reading { nonzeros: params.nonzeros, panel_size: params.panel_size, components: None };
         solved.read(reading, params)
     }
 

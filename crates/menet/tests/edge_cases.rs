@@ -4,9 +4,9 @@ mod common;
 
 use common::clusters;
 use faer::{Mat, mat};
-use menet::panel::Reading;
 use menet::lars::Certificate;
 use menet::neighbors::{Among, neighbors};
+use menet::panel::Reading;
 use menet::preprocess::Preprocessed;
 use menet::target::{TargetKind, target};
 use menet::{Dataset, Error, Men, MenParams, Monitor, Named, Stage, fit};
@@ -119,7 +119,12 @@ fn the_default_number_of_nonzeros_follows_the_samples() {
         assert_eq!((data.samples(), men.nonzeros(), men.params().nonzeros), (30, expected, None));
         let asked = fitted(&data, &MenParams { nonzeros: Some(expected), ..MenParams::paper() });
         assert_eq!((asked.projection(), asked.nonzeros()), (men.projection(), expected));
-        assert_eq!(men.at(Reading { nonzeros: Some(3), components: None, ..Reading::default() }, None).unwrap().nonzeros(), 3);
+        assert_eq!(
+            men.at(Reading { nonzeros: Some(3), components: None, ..Reading::default() }, None)
+                .unwrap()
+                .nonzeros(),
+            3
+        );
         let most = men.support_sizes().into_iter().max();
         assert_eq!(
             (Some(men.without_paths().nonzeros()), asked.without_paths().nonzeros()),
@@ -137,9 +142,15 @@ fn numbers_of_nonzeros() {
     assert_eq!(fitted(&data, &with(1)).support_sizes(), [1, 1, 1]);
     assert!(message(&data, &with(0)).contains("`nonzeros` is 0"));
     assert!(
-        all.at(Reading { nonzeros: Some(0), components: None, ..Reading::default() }, None).is_err() && all.at(Reading { nonzeros: None, components: Some(0), ..Reading::default() }, None).is_err() && all.at(Reading { nonzeros: None, components: Some(4), ..Reading::default() }, None).is_err()
+        all.at(Reading { nonzeros: Some(0), components: None, ..Reading::default() }, None).is_err()
+            && all.at(Reading { nonzeros: None, components: Some(0), ..Reading::default() }, None).is_err()
+            && all.at(Reading { nonzeros: None, components: Some(4), ..Reading::default() }, None).is_err()
     );
-    assert!(fitted(&data, &with(3)).at(Reading { nonzeros: Some(4), components: None, ..Reading::default() }, None).is_err());
+    assert!(
+        fitted(&data, &with(3))
+            .at(Reading { nonzeros: Some(4), components: None, ..Reading::default() }, None)
+            .is_err()
+    );
 }
 
 #[test]
@@ -149,14 +160,24 @@ fn a_fit_holds_every_smaller_fit_bit_for_bit() {
     let large = fitted(&wide, &MenParams { nonzeros: Some(40), ..MenParams::paper() });
     for k in (1..=40).step_by(3) {
         let direct = fitted(&wide, &MenParams { nonzeros: Some(k), ..MenParams::paper() });
-        assert_eq!(direct.paths(), large.at(Reading { nonzeros: Some(k), components: None, ..Reading::default() }, None).unwrap().paths(), "K {k}");
+        assert_eq!(
+            direct.paths(),
+            large
+                .at(Reading { nonzeros: Some(k), components: None, ..Reading::default() }, None)
+                .unwrap()
+                .paths(),
+            "K {k}"
+        );
     }
     let labels: Vec<usize> = (0..60).map(|i| i / 5).collect();
     let data = Dataset::from_owned(common::drawn::faces(3, 12, 5, 20), &labels).unwrap();
     let with = |k, d| MenParams { nonzeros: Some(k), components: Some(d), ..MenParams::paper() };
     let large = fitted(&data, &with(40, 11));
     for (k, d) in [(40, 11), (40, 3), (39, 11), (17, 5), (5, 1), (1, 11)] {
-        let (direct, cut) = (fitted(&data, &with(k, d)), large.at(Reading { nonzeros: Some(k), components: Some(d), ..Reading::default() }, None).unwrap());
+        let (direct, cut) = (
+            fitted(&data, &with(k, d)),
+            large.at(Reading { nonzeros: Some(k), components: Some(d), ..Reading::default() }, None).unwrap(),
+        );
         assert_eq!(direct.projection(), cut.projection(), "K {k} d {d}");
         assert_eq!(direct.paths(), cut.paths());
         assert_eq!((direct.levels(), direct.certificates()), (cut.levels(), cut.certificates()));
@@ -271,7 +292,7 @@ fn barred_and_favoured_variables() {
 fn wide_and_tall() {
     fitted(&clusters(15, 3, 4, 400), &MenParams::paper());
     fitted(&clusters(16, 3, 200, 4), &MenParams::paper());
-    fitted(&clusters(17, 3, 4, 60), &MenParams { ridge: 0.0, ..MenParams::paper() });
+    fitted(&clusters(17, 3, 4, 60), &MenParams { ridge: Some(0.0), ..MenParams::paper() });
 }
 
 #[test]
@@ -297,7 +318,7 @@ fn pca_reconstruction_still_speaks_of_the_original_variables() {
 #[test]
 fn training_scores_follow_the_target() {
     let data = clusters(20, 3, 10, 6);
-    let men = fitted(&data, &MenParams { ridge: 0.0, alpha: 0.0, ..MenParams::paper() });
+    let men = fitted(&data, &MenParams { ridge: Some(0.0), alpha: 0.0, ..MenParams::paper() });
     let pre = Preprocessed::new(&data, None).unwrap();
     let y = target(&data, &pre, TargetKind::Whitened, 1.0, None).unwrap();
     let z = men.transform(data.x().unwrap()).unwrap();
@@ -320,7 +341,10 @@ fn ties_that_leave_an_axis_empty_are_an_error() {
     );
     let men = fitted(&two, &with(3));
     assert_eq!(men.support_sizes(), [3]);
-    assert!(matches!(men.at(Reading { nonzeros: Some(2), components: None, ..Reading::default() }, None), Err(Error::Tie { component: 1, tied: 3, nonzeros: 2 })));
+    assert!(matches!(
+        men.at(Reading { nonzeros: Some(2), components: None, ..Reading::default() }, None),
+        Err(Error::Tie { component: 1, tied: 3, nonzeros: 2 })
+    ));
 }
 
 #[test]
@@ -358,7 +382,7 @@ fn parameters_out_of_range() {
     let data = clusters(21, 3, 5, 6);
     let d = MenParams::default;
     let cases = [
-        ("ridge", MenParams { ridge: -0.1, ..d() }),
+        ("ridge", MenParams { ridge: Some(-0.1), ..d() }),
         ("ridge", MenParams { ridge: f64::NAN, ..d() }),
         ("alpha", MenParams { alpha: -1.0, ..d() }),
         ("beta", MenParams { beta: 0.0, ..d() }),

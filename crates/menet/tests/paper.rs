@@ -76,7 +76,7 @@ fn literal_stack(root: &Mat<f64>, x: &Mat<f64>, y: &Mat<f64>, ridge: f64) -> (Ma
 /// A problem on which A is definite, its solver columns and its target.
 fn small_problem(seed: u64, ridge: f64) -> (Dataset<'static>, MenParams, Mat<f64>, Mat<f64>) {
     let data = clusters(seed, 4, 9, 14);
-    let params = MenParams { ridge, kappa: 0.01, nonzeros: Some(9), ..MenParams::paper() };
+    let params = MenParams { ridge: Some(ridge), kappa: 0.01, nonzeros: Some(9), ..MenParams::paper() };
     let pre = Preprocessed::new(&data, None).unwrap();
     let y = target(&data, &pre, params.target, params.target_shrinkage, None).unwrap();
     let x = pre.with_unit_columns().x;

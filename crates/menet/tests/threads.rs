@@ -3,8 +3,8 @@
 mod common;
 
 use faer::Mat;
-use menet::panel::Reading;
 use menet::neighbors::NeighborSearch;
+use menet::panel::Reading;
 use menet::reduction::Definiteness;
 use menet::regime::{GramForm, Route};
 use menet::{Dataset, Men, MenParams, fit};
@@ -52,7 +52,12 @@ fn same_bits_of_approximate_neighbours() {
     assert_eq!((one.projection(), one.neighbor_recall()), (two.projection(), two.neighbor_recall()));
     let recall = one.neighbor_recall().unwrap();
     assert!((0.9..1.0).contains(&recall), "{recall}");
-    assert_eq!(one.at(Reading { nonzeros: Some(2), components: None, ..Reading::default() }, None).unwrap().neighbor_recall(), Some(recall));
+    assert_eq!(
+        one.at(Reading { nonzeros: Some(2), components: None, ..Reading::default() }, None)
+            .unwrap()
+            .neighbor_recall(),
+        Some(recall)
+    );
     assert_eq!(on(2, &data, &MenParams::paper()).neighbor_recall(), None);
 }
 

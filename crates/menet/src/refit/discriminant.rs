@@ -48,11 +48,11 @@ pub(super) fn discriminants(within: &Within, shares: &[f64], components: usize) 
             sign_of_farthest(&centres)
         })
         .collect();
-    let turn = Mat::from_fn(c, places.len(), |i, k| {
-        signs[k] * vectors[(i, places[k])] / values[places[k]].sqrt()
-    });
+    let turn =
+        Mat::from_fn(c, places.len(), |i, k| signs[k] * vectors[(i, places[k])] / values[places[k]].sqrt());
     let w = product(solved.as_ref(), turn.as_ref());
-    let residual = residual(within, b.as_ref(), w.as_ref(), &places.iter().map(|&k| values[k]).collect::<Vec<_>>());
+    let residual =
+        residual(within, b.as_ref(), w.as_ref(), &places.iter().map(|&k| values[k]).collect::<Vec<_>>());
     Ok(Discriminants { w, residual })
 }
 

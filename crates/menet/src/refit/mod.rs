@@ -236,9 +236,10 @@ impl Source<'_> {
                 let places = reached.places(support.indices())?;
                 let found = panel::weights(reached, &places, &[k], self.ridge)?;
                 residual = Some(residual.map_or(found.residual, |worst| worst.max(found.residual)));
-                let mixed = support.iter().enumerate().map(|(i, (j, paper))| {
-                    (j, (1.0 - how.relax) * paper + how.relax * found.w[(i, 0)])
-                });
+                let mixed = support
+                    .iter()
+                    .enumerate()
+                    .map(|(i, (j, paper))| (j, (1.0 - how.relax) * paper + how.relax * found.w[(i, 0)]));
                 SparseVector::from_pairs(mixed.collect())
             } else {
                 support.clone()

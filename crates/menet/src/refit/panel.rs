@@ -20,11 +20,15 @@ pub(super) struct Weights {
 }
 
 /// The weights of the variables at `places` of what was reached, for the axes in `responses`.
-pub(super) fn weights(reached: &Reached, places: &[usize], responses: &[usize], ridge: f64) -> Result<Weights> {
+pub(super) fn weights(
+    reached: &Reached,
+    places: &[usize],
+    responses: &[usize],
+    ridge: f64,
+) -> Result<Weights> {
     let m = places.len();
-    let gram = Mat::from_fn(m, m, |i, j| {
-        reached.gram[(places[i], places[j])] + if i == j { ridge } else { 0.0 }
-    });
+    let gram =
+        Mat::from_fn(m, m, |i, j| reached.gram[(places[i], places[j])] + if i == j { ridge } else { 0.0 });
     let b = Mat::from_fn(m, responses.len(), |i, k| reached.b[(places[i], responses[k])]);
     let w = solved(gram.as_ref(), b.as_ref())?;
     let left = product(gram.as_ref(), w.as_ref()) - &b;

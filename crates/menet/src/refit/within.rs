@@ -66,7 +66,9 @@ impl Within {
             (0..n).for_each(|i| deviations[(i, j)] /= deviation);
             (0..count).for_each(|class| centres[(class, j)] /= deviation);
         }
-        let intensity = ledoit_wolf(deviations.as_ref(), degrees).intensity.clamp(LEAST_INTENSITY, 1.0);
+        let found = ledoit_wolf(deviations.as_ref(), degrees);
+        // Without any deviation there is nothing to be said about correlations.
+        let intensity = if found.variance > 0.0 { found.intensity.clamp(LEAST_INTENSITY, 1.0) } else { 1.0 };
         Within { deviations, centres, scale, intensity, factor: (1.0 - intensity) / degrees }
     }
 

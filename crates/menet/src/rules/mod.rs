@@ -1,5 +1,273 @@
-//! Decision rules in the projected space.
+//! Decision rules in the projected space: which class a projected sample belongs to, and how sure that is.
+//!
+//! Every rule gives each class c of a sample a *decision value* `v_c`. The largest decides, and
+//!
+//! ```text
+//! log p_c = v_c − log Σ exp(v)
+//! ```
+//!
+//! is the log-probability. A temperature T in the values, found on samples left out in turn ([`RuleParams`] has no say in
+//! it), makes these probabilities honest. Everything stays in log space, so that outliers give finite numbers.
+//!
+//! | rule | what decides | what it stores |
+//! |---|---|---|
+//! | `nearest` | the k nearest samples | all samples |
+//! | `centroid` | the nearest class mean | c means, one variance |
+//! | `gaussian` | the class means under a shared, shrunken covariance | c means, one covariance |
+//!
+//! To add a rule: one file here with a type that implements [`Rule`], one line in [`RuleKind`] and its `Named`, one in
+//! [`Learned`]. The contract test below covers it.
 
+mod calibration;
+mod centroid;
+mod gaussian;
+mod linear;
+mod metric;
 mod nearest;
+mod params;
+mod shrinkage;
 
-pub use nearest::{Metric, Prediction, nearest_neighbors};
+use std::fmt::Debug;
+
+use faer::{Mat, MatRef};
+
+use crate::dataset::check_finite;
+use crate::error::{Error, Result};
+
+pub use centroid::Centroid;
+pub use gaussian::{Gaussian, VARIANCE_FLOOR};
+pub use metric::Metric;
+pub use nearest::{Nearest, Prediction, nearest_neighbors};
+pub use params::{Priors, RuleKind, RuleParams};
+pub use shrinkage::{Shrinkage, ledoit_wolf};
+
+/// What a rule learns from.
+#[derive(Debug, Clone, Copy)]
+pub struct Projected<'a> {
+    /// The projected samples, one per row.
+    pub z: MatRef<'a, f64>,
+    /// Their classes, from 0.
+    pub classes: &'a [usize],
+    /// How many classes there are. Each needs a sample.
+    pub count: usize,
+    /// The d×d within-class covariance, where it is known from elsewhere. Only `gaussian` reads it.
+    pub covariance: Option<MatRef<'a, f64>>,
+}
+
+/// What a rule says of one sample.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decision {
+    /// The class.
+    pub class: usize,
+    /// The log-probability of each class, up to a number that all classes share.
+    pub values: Vec<f64>,
+    /// What to add to each of `values` to get the decision values. It is apart from them, since it may be so large that
+    /// their differences would be lost in rounding.
+    pub shared: f64,
+}
+
+/// A learned rule. Samples that reach it have the right size and are finite.
+pub trait Rule: Sync + Debug {
+    /// Learns the rule from samples.
+    ///
+    /// # Errors
+    /// When sizes disagree, a value is out of range, or a class has no sample.
+    fn learn(params: &RuleParams, projected: &Projected<'_>) -> Result<Self>
+    where
+        Self: Sized;
+
+    /// Which rule it is.
+    fn kind(&self) -> RuleKind;
+
+    /// How many entries a sample has.
+    fn dimension(&self) -> usize;
+
+    /// How many classes there are.
+    fn class_count(&self) -> usize;
+
+    /// The rule on the first `d` axes, 1 to all. Its temperature, and a variance that all axes share, stay what they are.
+    fn first(&self, d: usize) -> Self
+    where
+        Self: Sized;
+
+    /// What it says of each row of `z`. A row's decision does not depend on the other rows.
+    ///
+    /// # Errors
+    /// When the public fields of the rule were set to something that cannot be used.
+    fn decisions(&self, z: MatRef<'_, f64>) -> Result<Vec<Decision>>;
+
+    /// The classes alone, where there is a faster way to them.
+    ///
+    /// # Errors
+    /// As for [`Self::decisions`].
+    fn classify(&self, z: MatRef<'_, f64>) -> Result<Vec<usize>> {
+        Ok(self.decisions(z)?.into_iter().map(|decision| decision.class).collect())
+    }
+}
+
+/// A learned rule of any kind.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Learned {
+    /// `nearest`
+    Nearest(Nearest),
+    /// `centroid`
+    Centroid(Centroid),
+    /// `gaussian`
+    Gaussian(Gaussian),
+}
+
+/// Learns the rule that `params` asks for.
+///
+/// # Errors
+/// When a parameter is out of range, sizes disagree, a value is not finite, or a class has no sample.
+pub fn learn(params: &RuleParams, projected: &Projected<'_>) -> Result<Learned> {
+    params.check(projected.count)?;
+    Ok(match params.kind {
+        RuleKind::Nearest => Learned::Nearest(Nearest::learn(params, projected)?),
+        RuleKind::Centroid => Learned::Centroid(Centroid::learn(params, projected)?),
+        RuleKind::Gaussian => Learned::Gaussian(Gaussian::learn(params, projected)?),
+    })
+}
+
+impl Learned {
+    fn rule(&self) -> &dyn Rule {
+        match self {
+            Learned::Nearest(rule) => rule,
+            Learned::Centroid(rule) => rule,
+            Learned::Gaussian(rule) => rule,
+        }
+    }
+
+    /// Which rule it is.
+    pub fn kind(&self) -> RuleKind {
+        self.rule().kind()
+    }
+
+    /// How many entries a sample has.
+    pub fn dimension(&self) -> usize {
+        self.rule().dimension()
+    }
+
+    /// How many classes there are.
+    pub fn class_count(&self) -> usize {
+        self.rule().class_count()
+    }
+
+    /// The rule on the first `d` axes, of 1 to all of them; none for other numbers. How sure it is stays as it was.
+    pub fn first(&self, d: usize) -> Option<Self> {
+        (1..=self.dimension()).contains(&d).then(|| match self {
+            Learned::Nearest(rule) => Learned::Nearest(rule.first(d)),
+            Learned::Centroid(rule) => Learned::Centroid(rule.first(d)),
+            Learned::Gaussian(rule) => Learned::Gaussian(rule.first(d)),
+        })
+    }
+
+    /// The class of each row of `z`.
+    ///
+    /// # Errors
+    /// When the rows are not of the rule's dimension, or a value is not finite.
+    pub fn classify(&self, z: MatRef<'_, f64>) -> Result<Vec<usize>> {
+        self.check(z)?;
+        self.rule().classify(z)
+    }
+
+    /// The log-probability of each class (columns) of each row of `z`. The largest of a row is that of
+    /// [`Self::classify`].
+    ///
+    /// # Errors
+    /// As for [`Self::classify`].
+    pub fn log_probabilities(&self, z: MatRef<'_, f64>) -> Result<Mat<f64>> {
+        self.rows(z, |decision| {
+            calibration::log_softmax(&mut decision.values);
+        })
+    }
+
+    /// The decision values: the log-probabilities before they are normalised. The largest of a row is that of
+    /// [`Self::classify`].
+    ///
+    /// # Errors
+    /// As for [`Self::classify`].
+    pub fn decision_values(&self, z: MatRef<'_, f64>) -> Result<Mat<f64>> {
+        self.rows(z, |decision| {
+            let shared = decision.shared;
+            decision.values.iter_mut().for_each(|value| *value += shared);
+        })
+    }
+
+    fn rows(&self, z: MatRef<'_, f64>, finish: impl Fn(&mut Decision)) -> Result<Mat<f64>> {
+        self.check(z)?;
+        let mut decisions = self.rule().decisions(z)?;
+        for decision in &mut decisions {
+            finish(decision);
+            prefer(&mut decision.values, decision.class);
+        }
+        Ok(Mat::from_fn(z.nrows(), self.class_count(), |i, c| decisions[i].values[c]))
+    }
+
+    fn check(&self, z: MatRef<'_, f64>) -> Result<()> {
+        let (given, expected) = (z.ncols(), self.dimension());
+        if given != expected {
+            let why = format!("the rule was learned from {expected} columns");
+            return Err(Error::Size { what: "a sample", given, expected, why });
+        }
+        check_finite("the samples", z)
+    }
+}
+
+/// By how much the class that was chosen stands out where rounding, or a tie, would hide it: it also survives `exp`.
+const TIE: f64 = 8.0 * f64::EPSILON;
+
+/// Makes the value of `class` the largest, if it is not.
+fn prefer(values: &mut [f64], class: usize) {
+    let others =
+        (0..values.len()).filter(|&c| c != class).map(|c| values[c]).fold(f64::NEG_INFINITY, f64::max);
+    if values[class] <= others {
+        values[class] = others + TIE * others.abs().max(1.0);
+    }
+}
+
+/// The first place of the largest value.
+fn largest(values: &[f64]) -> usize {
+    let mut best = 0;
+    for (c, &value) in values.iter().enumerate() {
+        if value > values[best] {
+            best = c;
+        }
+    }
+    best
+}
+
+/// Row `i` in one piece.
+fn row(z: MatRef<'_, f64>, i: usize) -> Vec<f64> {
+    z.row(i).iter().copied().collect()
+}
+
+/// How many samples each class has, once sizes and values are checked.
+fn counts_of(projected: &Projected<'_>) -> Result<Vec<usize>> {
+    let Projected { z, classes, count, .. } = *projected;
+    if z.nrows() == 0 || z.ncols() == 0 {
+        return Err(Error::Empty { rows: z.nrows(), columns: z.ncols() });
+    }
+    if classes.len() != z.nrows() {
+        let why = format!("there are {} samples", z.nrows());
+        return Err(Error::Size { what: "`classes`", given: classes.len(), expected: z.nrows(), why });
+    }
+    check_finite("the samples", z)?;
+    let mut counts = vec![0; count];
+    for &class in classes {
+        let Some(of_class) = counts.get_mut(class) else {
+            return Err(Error::parameter("classes", class, format!("below {count}, the number of classes")));
+        };
+        *of_class += 1;
+    }
+    match counts.iter().position(|&samples| samples == 0) {
+        Some(class) => {
+            let what = format!("class {class} (counted from 0) of {count} has no sample; leave it out");
+            Err(Error::Degenerate(what))
+        }
+        None => Ok(counts),
+    }
+}
+
+#[cfg(test)]
+mod tests;

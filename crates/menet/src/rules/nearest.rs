@@ -1,77 +1,25 @@
-//! The nearest-neighbour rule in the projected space.
+//! The nearest-neighbour rule: a sample gets the class of most of its k nearest gallery samples.
+//!
+//! With `d_c` the distance to the nearest gallery sample of class c and `v_c` its votes, the value of class c is
+//!
+//! ```text
+//! k = 1:  −d_c / T                      k > 1:  (v_c − d_c / Σ d) / T
+//! ```
+//!
+//! plus `log(prior_c / frequency_c)` where other priors than those of the gallery are wanted. T comes from leaving each
+//! gallery sample out in turn.
 
-use faer::MatRef;
+use faer::{Mat, MatRef};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
+use super::calibration::{Trial, calibration_rows, spaced, temperature};
+use super::{Decision, Metric, Priors, Projected, Rule, RuleKind, RuleParams, counts_of, largest, row};
 use crate::dataset::check_finite;
 use crate::error::{Error, Result};
 use crate::linalg::vectorized;
-use crate::named::Named;
 
 /// Distances that are computed at a time: few enough to stay in the fastest cache.
 const CHUNK: usize = 1024;
-
-/// How two projected samples are compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Metric {
-    /// The Euclidean distance, the paper's.
-    #[default]
-    Euclidean,
-    /// One minus the cosine of the angle between them.
-    Cosine,
-}
-
-impl Named for Metric {
-    const PARAMETER: &'static str = "metric";
-    const ALL: &'static [Self] = &[Metric::Euclidean, Metric::Cosine];
-
-    fn name(self) -> &'static str {
-        match self {
-            Metric::Euclidean => "euclidean",
-            Metric::Cosine => "cosine",
-        }
-    }
-}
-
-impl Metric {
-    /// The distance. The cosine distance from or to a vector without direction is 1.
-    pub fn distance(self, x: &[f64], y: &[f64]) -> f64 {
-        let inner = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
-        match self {
-            Metric::Euclidean => x.iter().zip(y).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt(),
-            Metric::Cosine => {
-                let lengths = inner(x, x).sqrt() * inner(y, y).sqrt();
-                if lengths > 0.0 { (1.0 - inner(x, y) / lengths).max(0.0) } else { 1.0 }
-            }
-        }
-    }
-}
-
-impl Metric {
-    /// The distance of the first entries, of the first two, and so on: the same numbers as [`Self::distance`] of each.
-    pub(crate) fn distances_by_dimension<'a>(
-        self,
-        x: &'a [f64],
-        y: &'a [f64],
-    ) -> impl Iterator<Item = f64> + 'a {
-        let (mut squares, mut inner, mut xx, mut yy) = (0.0, 0.0, 0.0, 0.0);
-        x.iter().zip(y).map(move |(x, y)| match self {
-            Metric::Euclidean => {
-                squares += (x - y) * (x - y);
-                f64::sqrt(squares)
-            }
-            Metric::Cosine => {
-                inner += x * y;
-                xx += x * x;
-                yy += y * y;
-                let lengths = f64::sqrt(xx) * f64::sqrt(yy);
-                if lengths > 0.0 { (1.0 - inner / lengths).max(0.0) } else { 1.0 }
-            }
-        })
-    }
-}
 
 /// The class given to a sample, and the distance to the nearest gallery sample of that class.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -119,15 +67,166 @@ pub fn nearest_neighbors(
             let (j, distance) = nearest(distances);
             return Prediction { class: classes[j], distance };
         }
-        let mut near: Vec<(f64, usize)> = distances.iter().copied().zip(0..).collect();
-        let k = k.min(near.len());
-        let order = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
-        near.select_nth_unstable_by(k - 1, order);
-        near.truncate(k);
-        near.sort_unstable_by(order);
-        vote(&near, classes)
+        vote(&nearest_of(distances, k), classes)
     };
     Ok((0..samples.nrows()).into_par_iter().map_init(Vec::new, predict).collect())
+}
+
+/// The learned rule: the gallery itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Nearest {
+    /// The known samples, one per row.
+    pub gallery: Mat<f64>,
+    /// Their classes. Every class has a sample.
+    pub classes: Vec<usize>,
+    /// How many neighbours vote.
+    pub neighbors: usize,
+    /// How samples are compared.
+    pub metric: Metric,
+    /// T, > 0.
+    pub temperature: f64,
+    /// What is added to the value of each class: `log(prior / frequency in the gallery)`, all 0 for the gallery's own.
+    pub shifts: Vec<f64>,
+}
+
+impl Nearest {
+    /// The rule from its parts, checked.
+    ///
+    /// # Errors
+    /// When sizes disagree, a value is out of range, or a class has no sample.
+    pub fn from_parts(
+        gallery: Mat<f64>,
+        classes: Vec<usize>,
+        neighbors: usize,
+        metric: Metric,
+        temperature: f64,
+        shifts: Vec<f64>,
+    ) -> Result<Self> {
+        counts_of(&Projected {
+            z: gallery.as_ref(),
+            classes: &classes,
+            count: shifts.len(),
+            covariance: None,
+        })?;
+        crate::error::at_least_one("neighbors", Some(neighbors))?;
+        crate::error::check("temperature", temperature, "a number > 0, at most 1e100", |t| t > 0.0)?;
+        for &shift in &shifts {
+            crate::error::check("shifts", shift, "finite numbers", |_| true)?;
+        }
+        Ok(Nearest { gallery, classes, neighbors, metric, temperature, shifts })
+    }
+
+    /// Whether the classes are those of [`nearest_neighbors`].
+    fn plain(&self) -> bool {
+        self.shifts.iter().all(|&shift| shift == 0.0)
+    }
+
+    /// The class by votes, and `T ×` the values. A gallery sample at an infinite distance is left out.
+    fn decide(&self, distances: &[f64]) -> (usize, Vec<f64>) {
+        let mut near = vec![f64::INFINITY; self.shifts.len()];
+        for (&d, &class) in distances.iter().zip(&self.classes) {
+            if d < near[class] {
+                near[class] = d;
+            }
+        }
+        if self.neighbors == 1 {
+            let class = self.classes[nearest(distances).0];
+            return (class, near.iter().map(|d| -d).collect());
+        }
+        let mut voters = nearest_of(distances, self.neighbors);
+        voters.retain(|voter| voter.0.is_finite());
+        let mut votes = vec![0.0; near.len()];
+        voters.iter().for_each(|&(_, j)| votes[self.classes[j]] += 1.0);
+        let total: f64 = near.iter().filter(|d| d.is_finite()).sum();
+        let share = |d: f64| if total > 0.0 { d / total } else { 0.0 };
+        let class = vote(&voters, &self.classes).class;
+        (class, votes.iter().zip(&near).map(|(votes, &d)| votes - share(d)).collect())
+    }
+
+    /// T from the gallery samples, each left out in turn.
+    fn calibrated(&self, known: &Gallery, counts: &[usize]) -> f64 {
+        let rows = calibration_rows(counts, &self.classes);
+        let trial = |distances: &mut Vec<f64>, i: usize| {
+            known.distances(&row(self.gallery.as_ref(), i), distances);
+            distances[i] = f64::INFINITY;
+            Trial { own: self.classes[i], scores: self.decide(distances).1 }
+        };
+        let trials: Vec<Trial> = rows.into_par_iter().map_init(Vec::new, trial).collect();
+        let found = temperature(&trials, counts, None);
+        found.unwrap_or_else(|| {
+            if self.neighbors > 1 {
+                return 1.0;
+            }
+            let mean = known.mean_distance();
+            if mean > 0.0 { mean } else { 1.0 }
+        })
+    }
+}
+
+impl Rule for Nearest {
+    fn learn(params: &RuleParams, projected: &Projected<'_>) -> Result<Self> {
+        let counts = counts_of(projected)?;
+        let n = projected.classes.len() as f64;
+        let shifts = match params.priors {
+            Priors::Train => vec![0.0; counts.len()],
+            _ => {
+                let priors = params.priors.logs(&counts)?;
+                let shift = |(log, &count): (f64, &usize)| log - (count as f64 / n).ln();
+                // Equal priors of equally large classes are the gallery's own.
+                priors
+                    .into_iter()
+                    .zip(&counts)
+                    .map(shift)
+                    .map(|s| if s.abs() < 1e-12 { 0.0 } else { s })
+                    .collect()
+            }
+        };
+        let (gallery, classes) = (projected.z.to_owned(), projected.classes.to_vec());
+        let (neighbors, metric) = (params.neighbors, params.metric);
+        let mut rule = Nearest { gallery, classes, neighbors, metric, temperature: 1.0, shifts };
+        let known = Gallery::new(rule.gallery.as_ref(), metric);
+        rule.temperature = rule.calibrated(&known, &counts);
+        Ok(rule)
+    }
+
+    fn kind(&self) -> RuleKind {
+        RuleKind::Nearest
+    }
+
+    fn dimension(&self) -> usize {
+        self.gallery.ncols()
+    }
+
+    fn class_count(&self) -> usize {
+        self.shifts.len()
+    }
+
+    fn first(&self, d: usize) -> Self {
+        Nearest { gallery: self.gallery.subcols(0, d).to_owned(), ..self.clone() }
+    }
+
+    fn decisions(&self, z: MatRef<'_, f64>) -> Result<Vec<Decision>> {
+        let known = Gallery::new(self.gallery.as_ref(), self.metric);
+        let decide = |distances: &mut Vec<f64>, i: usize| {
+            known.distances(&row(z, i), distances);
+            let (class, mut values) = self.decide(distances);
+            for (value, shift) in values.iter_mut().zip(&self.shifts) {
+                // A temperature that someone wrote may be tiny.
+                *value = (*value / self.temperature).max(-1e300) + shift;
+            }
+            let class = if self.plain() { class } else { largest(&values) };
+            Decision { class, values, shared: 0.0 }
+        };
+        Ok((0..z.nrows()).into_par_iter().map_init(Vec::new, decide).collect())
+    }
+
+    fn classify(&self, z: MatRef<'_, f64>) -> Result<Vec<usize>> {
+        if !self.plain() {
+            return Ok(self.decisions(z)?.into_iter().map(|decision| decision.class).collect());
+        }
+        let found = nearest_neighbors(self.gallery.as_ref(), &self.classes, z, self.neighbors, self.metric)?;
+        Ok(found.into_iter().map(|found| found.class).collect())
+    }
 }
 
 /// Known samples, one coordinate after the other, so that all distances to a sample are computed side by side: the same
@@ -147,6 +246,19 @@ impl Gallery {
         }
         lengths.iter_mut().for_each(|length| *length = f64::sqrt(*length));
         Gallery { columns, lengths, metric }
+    }
+
+    /// The mean distance between two samples, over a few of them; 0 of one sample.
+    fn mean_distance(&self) -> f64 {
+        let n = self.lengths.len();
+        let few = spaced(n, 100);
+        let (mut distances, mut total) = (Vec::new(), 0.0);
+        for &i in &few {
+            let sample: Vec<f64> = self.columns.iter().map(|column| column[i]).collect();
+            self.distances(&sample, &mut distances);
+            total += distances.iter().enumerate().filter(|&(j, _)| j != i).map(|(_, d)| d).sum::<f64>();
+        }
+        total / (few.len() * (n - 1).max(1)) as f64
     }
 
     fn distances(&self, sample: &[f64], out: &mut Vec<f64>) {
@@ -197,6 +309,17 @@ fn nearest(distances: &[f64]) -> (usize, f64) {
     (start + place, least)
 }
 
+/// The `k` smallest distances, or all there are, and where they are, nearest first.
+fn nearest_of(distances: &[f64], k: usize) -> Vec<(f64, usize)> {
+    let mut near: Vec<(f64, usize)> = distances.iter().copied().zip(0..).collect();
+    let k = k.min(near.len());
+    let order = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
+    near.select_nth_unstable_by(k - 1, order);
+    near.truncate(k);
+    near.sort_unstable_by(order);
+    near
+}
+
 /// The class most of the voters, nearest first, belong to.
 fn vote(near: &[(f64, usize)], classes: &[usize]) -> Prediction {
     let votes = |class: usize| near.iter().filter(|&&(_, j)| classes[j] == class).count();
@@ -214,6 +337,7 @@ fn vote(near: &[(f64, usize)], classes: &[usize]) -> Prediction {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::named::Named;
     use faer::mat;
 
     #[test]
@@ -248,14 +372,6 @@ mod tests {
     }
 
     #[test]
-    fn cosine_ignores_length() {
-        assert!(Metric::Cosine.distance(&[1.0, 1.0], &[5.0, 5.0]) < 1e-15);
-        assert_eq!(Metric::Cosine.distance(&[1.0, 0.0], &[0.0, 3.0]), 1.0);
-        assert_eq!(Metric::Cosine.distance(&[0.0, 0.0], &[0.0, 3.0]), 1.0);
-        assert_eq!(Metric::Euclidean.distance(&[0.0, 0.0], &[4.0, 3.0]), 5.0);
-    }
-
-    #[test]
     fn wrong_sizes_are_errors() {
         let x = mat![[1.0, 2.0f64]];
         let run = |gallery: MatRef<'_, f64>, classes: &[usize], samples: MatRef<'_, f64>| {
@@ -264,5 +380,44 @@ mod tests {
         assert!(run(x.as_ref(), &[0, 1], x.as_ref()).is_err());
         assert!(run(x.as_ref(), &[0], x.subcols(0, 1)).is_err());
         assert!(run(x.subrows(0, 0), &[], x.as_ref()).is_err());
+    }
+
+    #[test]
+    fn values_and_classes_are_those_of_the_neighbours() {
+        // Whole numbers: many distances tie.
+        let z = Mat::from_fn(40, 2, |i, k| ((i * 7 + k * 13 + i * i) % 5) as f64);
+        let classes: Vec<usize> = (0..40).map(|i| i % 3).collect();
+        let asked = Mat::from_fn(60, 2, |i, k| ((i * 3 + k * 5 + i * i) % 6) as f64);
+        let projected = Projected { z: z.as_ref(), classes: &classes, count: 3, covariance: None };
+        for &metric in Metric::ALL {
+            for neighbors in [1, 3, 4, 99] {
+                let params = RuleParams { neighbors, metric, ..RuleParams::default() };
+                let rule = Nearest::learn(&params, &projected).unwrap();
+                let found =
+                    nearest_neighbors(z.as_ref(), &classes, asked.as_ref(), neighbors, metric).unwrap();
+                let expected: Vec<usize> = found.iter().map(|found| found.class).collect();
+                assert_eq!(rule.classify(asked.as_ref()).unwrap(), expected);
+                for (i, decision) in rule.decisions(asked.as_ref()).unwrap().iter().enumerate() {
+                    assert_eq!(decision.class, expected[i]);
+                    assert!(decision.values.iter().all(|&value| value <= decision.values[expected[i]]));
+                    if neighbors == 1 {
+                        let value = -found[i].distance / rule.temperature;
+                        assert_eq!(decision.values[expected[i]], value);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn without_a_pair_the_temperature_is_the_mean_distance() {
+        let z = mat![[0.0], [1.0], [5.0f64]];
+        let learn = |neighbors| {
+            let params = RuleParams { neighbors, ..RuleParams::default() };
+            let projected = Projected { z: z.as_ref(), classes: &[0, 1, 2], count: 3, covariance: None };
+            Nearest::learn(&params, &projected).unwrap().temperature
+        };
+        assert!((learn(1) - 10.0 / 3.0).abs() < 1e-15);
+        assert_eq!(learn(2), 1.0);
     }
 }

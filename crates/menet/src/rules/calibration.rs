@@ -1,0 +1,187 @@
+//! How sure a rule is: its temperature T, from samples left out in turn.
+//!
+//! With scores `s_c` of a left-out sample, the rule says `log p_c = s_c / T − log Σ exp(s / T)`. T minimises the log loss
+//!
+//! ```text
+//! − Σ over samples Σ_c t_c log p_c
+//! ```
+//!
+//! which is convex in 1/T. The targets t are Platt's: with m samples in the own class, `(m + 1)/(m + 2)` for it and the rest
+//! spread over the others. Samples that are perfectly separated therefore do not drive T to 0.
+
+use rayon::prelude::*;
+
+/// Most samples that are left out in turn.
+const TRIALS: usize = 2000;
+
+/// Bounds of 1/T, relative to the median spread of the scores of a sample.
+const BLUNTEST: f64 = 1e-3;
+const SHARPEST: f64 = 1e4;
+
+/// A left-out sample: its class, and the scores of all classes without it.
+#[derive(Debug)]
+pub(super) struct Trial {
+    pub(super) own: usize,
+    pub(super) scores: Vec<f64>,
+}
+
+/// At most `most` of `0..n`, evenly spaced.
+pub(super) fn spaced(n: usize, most: usize) -> Vec<usize> {
+    let count = n.min(most);
+    (0..count).map(|k| k * n / count).collect()
+}
+
+/// The samples to leave out in turn: evenly spaced among those whose class has another.
+pub(super) fn calibration_rows(counts: &[usize], classes: &[usize]) -> Vec<usize> {
+    let usable: Vec<usize> = (0..classes.len()).filter(|&i| counts[classes[i]] > 1).collect();
+    spaced(usable.len(), TRIALS).into_iter().map(|k| usable[k]).collect()
+}
+
+/// T, at least `least` where that is given; none if the trials cannot tell.
+pub(super) fn temperature(trials: &[Trial], counts: &[usize], least: Option<f64>) -> Option<f64> {
+    // Distances may be of any size: work in units of their spread.
+    let spread = |trial: &Trial| {
+        let range =
+            trial.scores.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |r, &s| (s.min(r.0), s.max(r.1)));
+        range.1 - range.0
+    };
+    let mut spreads: Vec<f64> = trials.iter().map(spread).filter(|&spread| spread > 0.0).collect();
+    if spreads.is_empty() {
+        return None;
+    }
+    spreads.sort_unstable_by(f64::total_cmp);
+    let unit = spreads[spreads.len() / 2];
+    let highest = least.map_or(SHARPEST, |least| unit / least);
+    let lowest = BLUNTEST.min(highest);
+    let slopes = |sharpness: f64| {
+        let each: Vec<(f64, f64)> =
+            trials.par_iter().map(|trial| slope(trial, counts, unit, sharpness)).collect();
+        each.iter().fold((0.0, 0.0), |sum, each| (sum.0 + each.0, sum.1 + each.1))
+    };
+    if slopes(highest).0 <= 0.0 {
+        return Some(unit / highest);
+    }
+    if slopes(lowest).0 >= 0.0 {
+        return Some(unit / lowest);
+    }
+    // Newton's method inside a bracket; where it leaves the bracket, the middle on a logarithmic scale.
+    let (mut low, mut high) = (lowest, highest);
+    let mut sharpness = 1.0_f64.clamp(low, high);
+    for _ in 0..200 {
+        let (first, second) = slopes(sharpness);
+        if first > 0.0 {
+            high = sharpness;
+        } else {
+            low = sharpness;
+        }
+        let newton = sharpness - first / second;
+        let next = if newton > low && newton < high { newton } else { low.sqrt() * high.sqrt() };
+        let step = (next - sharpness).abs();
+        sharpness = next;
+        if step <= 1e-12 * sharpness {
+            break;
+        }
+    }
+    Some(unit / sharpness)
+}
+
+/// The first and second derivative of the loss of one sample by `unit / T`.
+fn slope(trial: &Trial, counts: &[usize], unit: f64, sharpness: f64) -> (f64, f64) {
+    let best = trial.scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    // From the best score, in units: at most 0. The derivatives do not depend on where the scores are counted from.
+    let x: Vec<f64> = trial.scores.iter().map(|s| (s - best) / unit).collect();
+    let mut p: Vec<f64> = x.iter().map(|x| sharpness * x).collect();
+    log_softmax(&mut p);
+    p.iter_mut().for_each(|p| *p = p.exp());
+    let m = counts[trial.own] as f64;
+    let own = (m + 1.0) / (m + 2.0);
+    let other = if x.len() > 1 { (1.0 - own) / (x.len() - 1) as f64 } else { 0.0 };
+    let (mut expected, mut wanted) = (0.0, 0.0);
+    for (c, (&x, &p)) in x.iter().zip(&p).enumerate() {
+        expected += p * x;
+        wanted += if c == trial.own { own * x } else { other * x };
+    }
+    // Scores may be large enough that their squares overflow; their probabilities are 0 then.
+    let variance = x.iter().zip(&p).filter(|&(_, &p)| p > 0.0).map(|(x, p)| p * (x - expected).powi(2)).sum();
+    (expected - wanted, variance)
+}
+
+/// Subtracts `log Σ exp` from a row.
+pub(super) fn log_softmax(row: &mut [f64]) {
+    let Some(best) = (0..row.len()).max_by(|&a, &b| row[a].total_cmp(&row[b])) else { return };
+    let most = row[best];
+    // What is beside the largest, so that a probability near 1 keeps its distance from 1.
+    let rest: f64 = (0..row.len()).filter(|&c| c != best).map(|c| (row[c] - most).exp()).sum();
+    let rest = rest.ln_1p();
+    row.iter_mut().for_each(|value| *value = (*value - most) - rest);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn loss(trials: &[Trial], counts: &[usize], t: f64) -> f64 {
+        let one = |trial: &Trial| {
+            let mut p: Vec<f64> = trial.scores.iter().map(|s| s / t).collect();
+            log_softmax(&mut p);
+            let m = counts[trial.own] as f64;
+            let (own, rest) = ((m + 1.0) / (m + 2.0), 1.0 / (m + 2.0) / (p.len() - 1) as f64);
+            -p.iter().enumerate().map(|(c, p)| if c == trial.own { own * p } else { rest * p }).sum::<f64>()
+        };
+        trials.iter().map(one).sum()
+    }
+
+    #[test]
+    fn the_temperature_minimises_the_log_loss() {
+        let counts = [12, 11, 11];
+        for (noise, scale) in [(0.0, 1.0), (1.0, 1e-60), (3.0, 1.0), (3.0, 1e90)] {
+            let trials: Vec<Trial> = (0..34)
+                .map(|i| {
+                    let score = |c: usize| noise * ((i * 17 + c * 29 + i * i) % 23) as f64 / 23.0;
+                    let scores = (0..3).map(|c| scale * (score(c) + f64::from(u8::from(c == i % 3))));
+                    Trial { own: i % 3, scores: scores.collect() }
+                })
+                .collect();
+            for offsets in [[0.0; 3], [0.3, -1.0, 0.1]] {
+                let t = temperature(&trials, &offsets, &counts, None).unwrap();
+                let at = loss(&trials, &offsets, &counts, t);
+                for factor in [0.5, 0.99, 0.999, 1.001, 1.01, 2.0] {
+                    assert!(at < loss(&trials, &offsets, &counts, factor * t), "{noise} {scale} {factor}");
+                }
+                assert_eq!(temperature(&trials, &offsets, &counts, Some(7.0 * t)), Some(7.0 * t));
+                let free = temperature(&trials, &offsets, &counts, Some(0.5 * t)).unwrap();
+                assert!((free / t - 1.0).abs() < 1e-9);
+            }
+        }
+        let equal = [Trial { own: 0, scores: vec![2.0; 3] }];
+        assert_eq!(temperature(&equal, &[0.0; 3], &counts, None), None);
+        assert_eq!(temperature(&[], &[0.0; 3], &counts, None), None);
+    }
+
+    #[test]
+    fn scores_that_mislead_give_a_blunt_rule() {
+        let trials = [Trial { own: 0, scores: vec![0.0, 2.0] }];
+        assert_eq!(temperature(&trials, &[0.0; 2], &[3, 3], None), Some(2.0 / BLUNTEST));
+    }
+
+    #[test]
+    fn rows_are_spaced_and_usable() {
+        assert_eq!(spaced(5, 10), [0, 1, 2, 3, 4]);
+        assert_eq!(spaced(10, 4), [0, 2, 5, 7]);
+        assert_eq!(calibration_rows(&[2, 1, 2], &[0, 1, 2, 0, 2]), [0, 2, 3, 4]);
+    }
+
+    #[test]
+    fn a_row_is_normalised_at_any_scale() {
+        for row in [vec![0.0; 4], vec![-1e290, 3.0, -800.0], vec![1e300, -1e300], vec![5.0], vec![-40.0, 0.0]]
+        {
+            let mut p = row.clone();
+            log_softmax(&mut p);
+            assert!(p.iter().all(|p| p.is_finite() && *p <= 0.0), "{row:?}: {p:?}");
+            assert!((p.iter().map(|p| p.exp()).sum::<f64>() - 1.0).abs() < 1e-15);
+        }
+        let mut near = vec![-40.0, 0.0];
+        log_softmax(&mut near);
+        assert!(near[1] < 0.0, "1 − e⁻⁴⁰ is below 1");
+    }
+}

@@ -1,0 +1,97 @@
+//! How far to shrink a covariance (Ledoit and Wolf, "A well-conditioned estimator for large-dimensional covariance
+//! matrices", 2004).
+//!
+//! Of n centred samples `x_i` of p variables, `S = Σ x_i x_iᵀ / f` and `μ = tr S / p`, the estimate is
+//! `(1 − ρ) S + ρ μ I` with
+//!
+//! ```text
+//! ρ = min(1, b / e),   b = (Σ ‖x_i‖⁴ / f − ‖S‖²) / f,   e = ‖S‖² − p μ²
+//! ```
+//!
+//! `f` is n where the centre is known (scikit-learn's), n − c where c class means were subtracted.
+
+use faer::MatRef;
+
+use crate::linalg::symmetric_product;
+
+/// The estimate is `(1 − intensity) S + intensity · variance · I`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shrinkage {
+    /// ρ, from 0 (the covariance as it is) to 1 (a multiple of the identity).
+    pub intensity: f64,
+    /// μ, the mean variance of a variable.
+    pub variance: f64,
+}
+
+/// How far to shrink the covariance of these centred samples, one per row, with so many degrees of freedom.
+///
+/// It forms the smaller of the n×n and the p×p matrix. Both numbers are 0 where there is nothing to estimate from: no entry
+/// that is not 0, or no degree of freedom. The intensity is 0 where the covariance is a multiple of the identity.
+pub fn ledoit_wolf(centred: MatRef<'_, f64>, degrees: f64) -> Shrinkage {
+    let (n, p) = centred.shape();
+    let scale = centred.norm_max();
+    if n == 0 || p == 0 || !(degrees > 0.0 && scale > 0.0 && scale.is_finite()) {
+        return Shrinkage { intensity: 0.0, variance: 0.0 };
+    }
+    // Fourth powers overflow long before squares do.
+    let x = centred * faer::Scale(1.0 / scale);
+    let squares: Vec<f64> = x.row_iter().map(|row| row.squared_norm_l2()).collect();
+    let trace = squares.iter().sum::<f64>() / degrees;
+    let fourth: f64 = squares.iter().map(|square| square * square).sum();
+    let small = if n < p { x.transpose() } else { x.as_ref() };
+    let size = symmetric_product(small, small).squared_norm_l2() / (degrees * degrees);
+    let variance = trace / p as f64;
+    let noise = (fourth / degrees - size) / degrees;
+    let excess = size - trace * variance;
+    let intensity = if p > 1 && excess > 1e-14 * size { (noise / excess).clamp(0.0, 1.0) } else { 0.0 };
+    Shrinkage { intensity, variance: variance * scale * scale }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use faer::Mat;
+
+    /// As in the recipe below.
+    fn sample(n: usize, p: usize) -> Mat<f64> {
+        let entry = |i: usize, j: usize| ((i * 7919 + j * 104_729 + i * j * 31 + i * i * 17) % 1009) as f64;
+        let x = Mat::from_fn(n, p, |i, j| (entry(i, j) / 500.0 - 1.0) * (1 + j) as f64);
+        let mean = |j: usize| x.col(j).iter().sum::<f64>() / n as f64;
+        Mat::from_fn(n, p, |i, j| x[(i, j)] - mean(j))
+    }
+
+    #[test]
+    fn the_numbers_are_those_of_scikit_learn() {
+        // scikit-learn 1.9.1, no seed is needed:
+        //   i = np.arange(n)[:, None]; j = np.arange(p)[None, :]
+        //   x = (((i*7919 + j*104729 + i*j*31 + i*i*17) % 1009) / 500.0 - 1.0) * (1 + j); x = x - x.mean(0)
+        //   ledoit_wolf(x, assume_centered=True)[1], np.trace(x.T @ x / n) / p
+        for (n, p, intensity, variance) in [
+            (40, 6, 0.20180573043948566, 4.739007680833333),
+            (12, 30, 0.579083293979113, 111.80818705648149),
+            (60, 8, 0.15016866833652145, 8.7060274325),
+            (200, 3, 0.02613766665449775, 1.5976286323333344),
+            (9, 1, 0.0, 0.2461775802469137),
+        ] {
+            let x = sample(n, p);
+            for scale in [1.0, 1e-70, 1e100] {
+                let found = ledoit_wolf((&x * faer::Scale(scale)).as_ref(), n as f64);
+                assert!((found.intensity - intensity).abs() < 1e-12, "{n} x {p}: {found:?}");
+                assert!(
+                    (found.variance / (variance * scale * scale) - 1.0).abs() < 1e-12,
+                    "{n} x {p}: {found:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_gives_zero() {
+        let nothing = Shrinkage { intensity: 0.0, variance: 0.0 };
+        assert_eq!(ledoit_wolf(Mat::zeros(5, 3).as_ref(), 4.0), nothing);
+        assert_eq!(ledoit_wolf(Mat::zeros(0, 3).as_ref(), 4.0), nothing);
+        assert_eq!(ledoit_wolf(sample(5, 3).as_ref(), 0.0), nothing);
+        let fewer = ledoit_wolf(sample(12, 30).as_ref(), 3.0);
+        assert!((0.0..=1.0).contains(&fewer.intensity), "{fewer:?}");
+    }
+}

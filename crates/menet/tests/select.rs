@@ -1,0 +1,132 @@
+//! The search over settings gives every setting what a fit of its own would give it.
+
+mod common;
+
+use faer::Mat;
+use menet::evaluate::{Split, generator, stratified_folds, subset};
+use menet::refit::Refit;
+use menet::rules::{Metric, Priors, RuleKind};
+use menet::scores::{ScoreKind, scores_of};
+use menet::select::{Grid, Size, best, search};
+use menet::{Dataset, Error, MenParams, Monitor, fit};
+
+fn samples() -> (Mat<f64>, Vec<usize>) {
+    let rng = &mut common::rng(3);
+    let labels: Vec<usize> = (0..60).map(|i| i % 4).collect();
+    let x = Mat::from_fn(60, 40, |i, j| {
+        common::normal(rng) + if j < 12 && j % 4 == labels[i] { 1.2 } else { 0.0 }
+    });
+    (x, labels)
+}
+
+fn grid(sizes: Vec<Size>) -> Grid {
+    Grid {
+        beta: vec![1.0, 10.0],
+        target_shrinkage: vec![0.1],
+        ridge: vec![0.03, 1.0],
+        sizes,
+        refit: vec![Refit::None, Refit::Panel, Refit::Discriminant],
+        rule: vec![RuleKind::Nearest, RuleKind::Centroid, RuleKind::Gaussian],
+        voters: vec![1, 3],
+        metric: vec![Metric::Euclidean, Metric::Cosine],
+        priors: vec![Priors::Train, Priors::Equal],
+    }
+}
+
+/// The score of a setting on a fold, by a fit of its own.
+fn alone(data: &Dataset<'_>, fold: &Split, params: &MenParams) -> (f64, f64, usize) {
+    let train = subset(data, &fold.train).unwrap();
+    let men = fit(&train, params, &()).unwrap();
+    let test = subset(data, &fold.test).unwrap();
+    let z = men.projection().project(&test).unwrap();
+    let rule = men.rule().unwrap();
+    let truth: Vec<usize> = fold.test.iter().map(|&i| data.class_of(i)).collect();
+    let log_probabilities = rule.log_probabilities(z.as_ref()).unwrap();
+    let given = rule.classify(z.as_ref()).unwrap();
+    let scores = scores_of(&truth, &given, 4, Some(log_probabilities.as_ref())).unwrap();
+    (scores.balanced, scores.log_loss.unwrap(), men.panel().len())
+}
+
+#[test]
+fn every_setting_gets_what_its_own_fit_would() {
+    let (x, labels) = samples();
+    let data = Dataset::new(x.as_ref(), &labels).unwrap();
+    let folds = stratified_folds(&data, 3, &mut generator(0, &[])).unwrap();
+    for sizes in
+        [vec![Size::Nonzeros(3), Size::Nonzeros(8)], vec![Size::Panel(4), Size::Panel(12)], vec![Size::Base]]
+    {
+        let grid = grid(sizes);
+        let base = MenParams { nonzeros: (grid.sizes[0] == Size::Base).then_some(5), ..MenParams::default() };
+        let trials = search(&data, &base, &grid, &folds, &(), &|_, _| ()).unwrap();
+        assert_eq!(trials.len(), grid.settings(&base).len());
+        // Every seventh: all would take long.
+        for trial in trials.iter().step_by(7) {
+            assert_eq!(trial.failed, None);
+            let mut variables = 0.0;
+            for (fold, found) in folds.iter().zip(&trial.folds) {
+                let (balanced, log_loss, used) = alone(&data, fold, &trial.params);
+                assert_eq!(
+                    (found.balanced, found.log_loss),
+                    (balanced, Some(log_loss)),
+                    "{:?}",
+                    trial.params
+                );
+                variables += used as f64 / folds.len() as f64;
+            }
+            assert!((trial.variables - variables).abs() < 1e-9);
+        }
+    }
+}
+
+#[test]
+fn the_best_is_chosen_and_one_standard_error_takes_fewer_variables() {
+    let (x, labels) = samples();
+    let data = Dataset::new(x.as_ref(), &labels).unwrap();
+    let folds = stratified_folds(&data, 5, &mut generator(0, &[])).unwrap();
+    let grid = grid([1, 2, 4, 8, 16, 32].map(Size::Panel).to_vec());
+    let trials = search(&data, &MenParams::default(), &grid, &folds, &(), &|_, _| ()).unwrap();
+    for score in [ScoreKind::Rate, ScoreKind::Balanced, ScoreKind::LogLoss, ScoreKind::Auc] {
+        let top = best(&trials, score, false).unwrap();
+        let merits = trials.iter().map(|trial| trial.merit(score));
+        assert_eq!(trials[top].merit(score), merits.fold(f64::NEG_INFINITY, f64::max));
+        let frugal = best(&trials, score, true).unwrap();
+        assert!(trials[frugal].variables <= trials[top].variables);
+        let least = trials[top].merit(score) - trials[top].standard_error(score);
+        assert!(trials[frugal].merit(score) >= least);
+    }
+}
+
+#[test]
+fn a_class_missing_from_a_fold_is_never_recognised_there() {
+    let (x, mut labels) = samples();
+    labels[0] = 9;
+    let data = Dataset::new(x.as_ref(), &labels).unwrap();
+    let fold = Split { train: (10..60).collect(), test: (0..10).collect() };
+    let base = MenParams { nonzeros: Some(5), ..MenParams::default() };
+    let trials = search(&data, &base, &Grid::of(&base), &[fold], &(), &|_, _| ()).unwrap();
+    let scores = &trials[0].folds[0];
+    assert_eq!(scores.recalls[data.class_of(0)], Some(0.0));
+    assert!(scores.log_loss.unwrap().is_finite());
+}
+
+#[test]
+fn a_search_can_be_stopped_and_refuses_what_it_cannot_do() {
+    struct Stop;
+    impl Monitor for Stop {
+        fn stop(&self) -> bool {
+            true
+        }
+    }
+    let (x, labels) = samples();
+    let data = Dataset::new(x.as_ref(), &labels).unwrap();
+    let folds = stratified_folds(&data, 3, &mut generator(0, &[])).unwrap();
+    let base = MenParams::default();
+    let run = |grid: &Grid, monitor: &dyn Monitor| search(&data, &base, grid, &folds, monitor, &|_, _| ());
+    assert!(matches!(run(&Grid::of(&base), &Stop), Err(Error::Stopped { .. })));
+    let empty = Grid { ridge: Vec::new(), ..Grid::of(&base) };
+    assert!(run(&empty, &()).unwrap_err().to_string().contains("ridge"));
+    let wrong = Grid { ridge: vec![-1.0, 0.1], ..Grid::of(&base) };
+    let trials = run(&wrong, &()).unwrap();
+    assert!(trials[0].failed.is_some() && trials[1].failed.is_none());
+    assert!(run(&Grid { ridge: vec![-1.0], ..Grid::of(&base) }, &()).is_err());
+}

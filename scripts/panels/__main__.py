@@ -1,0 +1,119 @@
+"""How well a few variables decide: menet beside what people use, at equal numbers of distinct variables.
+
+    python scripts/panels [--data FOLDER] [--splits 10] [--write]
+
+FOLDER holds sets as .npz files with ``X`` and ``y``; the built-in set leukemia is always among them. Two thirds of every
+class are for training. Every choice (ridge, refit, rule, metric, priors) is made by cross-validation inside them, at every
+size. The table is the mean balanced accuracy in percent; ``--write`` puts it in docs/experiments.md, between its marks.
+"""
+
+import argparse
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+from rivals import RIVALS, standardised, stratified_split
+from sklearn.metrics import balanced_accuracy_score
+from sklearn.model_selection import StratifiedKFold
+
+from menet import ManifoldElasticNetCV
+from menet.datasets import load_leukemia
+
+SIZES = (10, 20, 50, 100)
+GRID = {
+    "ridge": (0.1, 0.3, 1.0),
+    "refit": ("panel", "discriminant"),
+    "rule": ("nearest", "centroid", "gaussian"),
+    "metric": ("euclidean", "cosine"),
+    "priors": ("train", "equal"),
+}
+DOCUMENT = Path(__file__).parents[2] / "docs" / "experiments.md"
+BEGIN, END = "<!-- panels: begin -->", "<!-- panels: end -->"
+
+
+def men(X_train, y_train, X_test, sizes):
+    """Predict by panels of menet, each chosen by cross-validation inside the training samples."""
+    X_train, X_test = standardised(X_train, X_test)
+    out = {}
+    for m in sizes:
+        cv = ManifoldElasticNetCV(
+            panel_size=[m], n_nonzeros=None, **GRID, cv=folds(y_train), scoring="balanced_accuracy", n_jobs=-1
+        ).fit(X_train, y_train)
+        assert len(cv.panel_) <= m
+        out[m] = cv.predict(X_test)
+    return out
+
+
+def folds(y):
+    """Return five folds, or as many as the second smallest class allows: classes of two are in the table too."""
+    return StratifiedKFold(5, shuffle=True, random_state=0)
+
+
+METHODS = {"menet": men, **RIVALS}
+NAMES = {
+    "menet": "menet",
+    "anova": "ANOVA filter, shrinkage LDA",
+    "l1": "L1 logistic regression",
+    "anova+elimination": "ANOVA to 300, elimination by shrinkage LDA",
+}
+
+
+def sets(folder):
+    """Yield names, samples and classes."""
+    for path in sorted(Path(folder).glob("*.npz")) if folder else []:
+        with np.load(path) as archive:
+            yield path.stem, archive["X"].astype(float), archive["y"]
+    X, y = load_leukemia(return_X_y=True)
+    yield "leukemia", np.asarray(X, dtype=float), np.asarray(y)
+
+
+def measured(folder, splits):
+    """Return the balanced accuracies in percent: set, method and size to one number per split."""
+    found = {}
+    for name, X, y in sets(folder):
+        for method, predict in METHODS.items():
+            began = time.perf_counter()
+            for split in range(splits):
+                train, test = stratified_split(y, split)
+                predicted = predict(X[train], y[train], X[test], SIZES)
+                for m in SIZES:
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore")
+                        rate = 100 * balanced_accuracy_score(y[test], predicted[m])
+                    found.setdefault((name, method, m), []).append(rate)
+            rates = " ".join(f"{np.mean(found[name, method, m]):5.1f}" for m in SIZES)
+            print(f"{name:12s} {method:18s} {rates}  {time.perf_counter() - began:6.1f} s", flush=True)
+    return found
+
+
+def table(found):
+    """Return the means as Markdown: first over the sets, then set by set."""
+    names = list(dict.fromkeys(name for name, _, _ in found))
+    lines = ["| set | method | " + " | ".join(map(str, SIZES)) + " |", "|---|---|" + "---|" * len(SIZES)]
+    for name in ["mean", *names]:
+        for method in METHODS:
+            chosen = names if name == "mean" else [name]
+            means = [np.mean([np.mean(found[one, method, m]) for one in chosen]) for m in SIZES]
+            cells = [f"**{x:.1f}**" if method == "menet" and name == "mean" else f"{x:.1f}" for x in means]
+            lines.append(f"| {name} | {NAMES[method]} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def main():
+    """Measure, print, and write if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", help="a folder of .npz files")
+    parser.add_argument("--splits", type=int, default=10)
+    parser.add_argument("--write", action="store_true", help="put the table in docs/experiments.md")
+    options = parser.parse_args()
+    result = table(measured(options.data, options.splits))
+    print(result)
+    if options.write:
+        before, rest = DOCUMENT.read_text().split(BEGIN)
+        _, after = rest.split(END)
+        DOCUMENT.write_text(f"{before}{BEGIN}\n{result}\n{END}{after}")
+
+
+if __name__ == "__main__":
+    main()
