@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use menet::rules::Metric;
+use menet::panel::Reading;
+use menet::refit::Refit;
+use menet::rules::{Metric, Priors};
 use menet::{Men, MenParams, Method, Named};
-use menet_io::{Delimiter, ReadOptions, Table};
+use menet_io::{Delimiter, ModelFile, ReadOptions, Table};
 use menet_lab::params::MethodParams;
 use menet_lab::{MetricChoice, TuneOptions};
 
@@ -200,12 +202,23 @@ macro_rules! params {
 }
 
 params! {
+    /// The defaults of --refit, --rule, --ridge and --metric: default, or paper for the paper's method to the letter [default:
+    /// default]
+    preset: String => |x| Named::from_name(&x)?,
     /// Number of axes, 1 to classes - 1 [default: as many as there are]
     components: usize => |x| Some(x),
-    /// Largest number of variables an axis uses [default: twice the number of samples, from 50 to 100]
+    /// Largest number of variables that the path of an axis selects, per path; all axes together may use more [default: twice
+    /// the number of samples, from 50 to 100]
     nonzeros: usize => |x| Some(x),
-    /// Ridge of the elastic net, >= 0 [default: 0.03]
-    ridge: f64 => |x| x,
+    /// Largest number of distinct variables that all axes use together, >= 1 [default: no limit]
+    panel_size: usize => |x| Some(x),
+    /// How the weights of the selected variables are computed: none (as the paths leave them), axis, panel or discriminant
+    /// [default: the preset's: discriminant, or none for paper]
+    refit: String => |x| Some(Named::from_name(&x)?),
+    /// How far the refit axis goes, from 0 (the paper's weights) to 1 [default: 1]
+    relax: f64 => |x| x,
+    /// Ridge of the elastic net, >= 0 [default: the preset's: 0.3, or 0.03 for paper]
+    ridge: f64 => |x| Some(x),
     /// Weight of the manifold term, >= 0 [default: 1]
     alpha: f64 => |x| x,
     /// Weight of the distance between embedding and projection, > 0 [default: 1]
@@ -240,8 +253,15 @@ params! {
     pca_rank: usize => |x| Some(x),
     /// Factors on the penalty of each variable, as 1,2,inf,... [default: all 1]
     penalty_factors: Factors => |x| Some(x.0),
-    /// Metric of the nearest-neighbour rule: euclidean or cosine [default: euclidean]
-    metric: String => |x| Named::from_name(&x)?,
+    /// How samples are decided on: nearest, centroid or gaussian [default: the preset's: nearest]
+    rule: String => |x| Some(Named::from_name(&x)?),
+    /// How many of the nearest training samples vote in the rule nearest, >= 1 [default: 1]
+    voters: usize => |x| x,
+    /// Metric of the rules nearest and centroid: euclidean or cosine [default: the preset's: cosine, or euclidean for paper]
+    metric: String => |x| Some(Named::from_name(&x)?),
+    /// How frequent the classes are: train (as in the training data), equal, or one number per class in their sorted order, as
+    /// 0.2,0.8 [default: train]
+    priors: PriorsText => |x| x.0,
     /// How the operator A is applied: auto, dense or conjugate (gradients); a matter of speed [default: auto]
     route: String => |x| Named::from_name(&x)?,
     /// What is formed of the Gram matrix: auto, full or columns; a matter of speed and memory [default: auto]
@@ -261,6 +281,25 @@ impl std::str::FromStr for Factors {
     }
 }
 
+/// `train`, `equal`, or a comma-separated list of numbers.
+#[derive(Debug, Clone)]
+pub(crate) struct PriorsText(pub(crate) Priors);
+
+impl std::str::FromStr for PriorsText {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "train" => Ok(PriorsText(Priors::Train)),
+            "equal" => Ok(PriorsText(Priors::Equal)),
+            _ => match text.parse::<Factors>() {
+                Ok(Factors(numbers)) => Ok(PriorsText(Priors::Given(numbers))),
+                Err(problem) => Err(format!("{problem}; use train, equal, or one number per class, as 0.2,0.8")),
+            },
+        }
+    }
+}
+
 fn read_params(path: &Path) -> Result<MenParams, Failure> {
     let text =
         std::fs::read_to_string(path).map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))?;
@@ -274,12 +313,45 @@ pub(crate) struct ModelArgs {
     /// A model file.
     #[arg(long, value_name = "FILE")]
     pub(crate) model: PathBuf,
-    /// Use at most this many variables an axis.
+    /// Use at most this many variables per axis; only for models without a refit.
     #[arg(long, value_name = "K")]
-    pub(crate) nonzeros: Option<usize>,
-    /// Use only the first axes.
+    nonzeros: Option<usize>,
+    /// Use only the first axes; only for models without a refit.
     #[arg(long, value_name = "D")]
-    pub(crate) components: Option<usize>,
+    components: Option<usize>,
+}
+
+impl ModelArgs {
+    /// The model of the file, or the smaller one that was asked for.
+    pub(crate) fn of(&self, file: &ModelFile) -> Result<Men, Failure> {
+        smaller(&file.men, self.nonzeros, self.components)
+    }
+}
+
+/// A model of fewer variables or axes, as far as it can be had without the training samples.
+pub(crate) fn smaller(
+    men: &Men,
+    nonzeros: Option<usize>,
+    components: Option<usize>,
+) -> Result<Men, Failure> {
+    // As many as there are is no other model.
+    let nonzeros = nonzeros.filter(|&k| k != men.nonzeros());
+    let components = components.filter(|&d| d != men.projection().components());
+    let refit = men.refit().refit;
+    let option = match (nonzeros, components) {
+        (None, None) => return Ok(men.clone()),
+        (Some(k), _) => format!("--nonzeros {k}"),
+        (None, Some(d)) => format!("--components {d}"),
+    };
+    if refit != Refit::None {
+        return Err(Failure::Usage(format!(
+            "{option}: the model was made with --refit {}, and to compute its weights for other variables or axes needs the \
+             training samples, which a model file does not hold; fit again with --nonzeros, --panel-size or --components, or \
+             with --refit none for a model that can be made smaller",
+            refit.name()
+        )));
+    }
+    Ok(men.at(Reading { nonzeros, panel_size: None, components }, None)?)
 }
 
 /// How parameters are searched.
@@ -390,6 +462,11 @@ mod tests {
         let toml = toml::to_string(&MenParams {
             components: Some(1),
             nonzeros: Some(1),
+            panel_size: Some(1),
+            refit: Some(Refit::Panel),
+            ridge: Some(1.0),
+            rule: Some(menet::rules::RuleKind::Centroid),
+            metric: Some(Metric::Cosine),
             bandwidth: Some(1.0),
             ltsa_dimension: Some(1),
             pca_rank: Some(1),
@@ -405,6 +482,16 @@ mod tests {
         assert_eq!(keys, fields);
         let back: MenParams = toml::from_str(&toml).unwrap();
         assert_eq!(back.penalty_factors, Some(vec![1.0, f64::INFINITY]));
+    }
+
+    #[test]
+    fn priors_are_read() {
+        let read = |text: &str| text.parse::<PriorsText>().map(|priors| priors.0);
+        assert_eq!(read("train"), Ok(Priors::Train));
+        assert_eq!(read("equal"), Ok(Priors::Equal));
+        assert_eq!(read("0.2, 0.8"), Ok(Priors::Given(vec![0.2, 0.8])));
+        let told = read("even").unwrap_err();
+        assert!(told.contains("\"even\"") && told.contains("train, equal"), "{told}");
     }
 
     #[test]

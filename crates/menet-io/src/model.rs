@@ -1,4 +1,4 @@
-//! The model file: one safetensors file that holds a fitted model and its gallery.
+//! The model file: one safetensors file that holds a fitted model and the rule that decides by it.
 //!
 //! What is a list of numbers is a tensor; the rest is one JSON string under `menet` in the file's metadata. Lists of lists
 //! are flat, with a tensor of offsets beside them.
@@ -7,26 +7,41 @@
 //! |---|---|---|
 //! | `mean`, `units` | p | the mean of a variable; its weight in W a unit of solver coefficient |
 //! | `w.offsets`, `w.indices`, `w.values` | d+1, nnz, nnz | the columns of W |
-//! | `level`, `kkt` | d, d×2 | level and certificate (plain, scaled) of a column |
-//! | `entry.offsets`, `entry.indices` | | variables in order of entry |
-//! | `gallery`, `gallery.classes` | n×d, n | projected training samples and their classes |
+//! | `level`, `kkt` | paths, paths×2 | level and certificate (plain, scaled) of a path |
+//! | `entry.offsets`, `entry.indices` | | variables of a path in order of entry |
+//! | `panel.variables` | m | the distinct variables that W uses |
+//! | `panel.deviations`, `panel.classes` | m | their standard deviations, −1 if not known; the classes they speak for, c if not known |
+//! | `rule.*` | | what the rule has learned, see below |
+//! | `gallery`, `gallery.classes` | n×d, n | projected training samples and their classes; rule `nearest` only |
 //! | `gallery.fingerprints` | n | what the training samples are recognised by ([`crate::fingerprint`]); since version 2 |
 //! | `names` | bytes | names of the variables, a JSON list; absent if they have none |
 //! | `penalty_factors` | p | absent if none were given |
 //! | `path.*` | | the knots of every path; absent if left out |
+//! | `reached.variables`, `reached.gram`, `reached.b` | r, r×r, r×paths | the reduced problem at the variables that the paths reached; only in [`ModelFile::to_bytes_complete`] |
+//!
+//! | rule | its tensors |
+//! |---|---|
+//! | `nearest` | `gallery`, `gallery.classes`; `rule.temperature` (1); `rule.shifts` (c), what priors add to the classes |
+//! | `centroid` | `rule.means` (c×d), `rule.variance` (1), `rule.log_priors` (c), `rule.temperature` (1) |
+//! | `gaussian` | `rule.means` (c×d), `rule.covariance` (d×d), `rule.log_priors` (c), `rule.temperature` (1) |
+//!
+//! A file from before there were rules has a gallery and no `rule` in its JSON. It is the paper's method: no refit, nearest neighbour.
 //!
 //! The JSON begins with the version of the format and, since version 2, a checksum (CRC-32) of all the rest: the JSON with zeros
 //! in the checksum's place, and every tensor's name, type, shape and bytes. Numbers are finite, but for penalty factors.
 
+mod paths;
+mod rule;
 mod tensors;
 
 use std::collections::HashMap;
 use std::path::Path;
 
-use faer::{Mat, MatRef};
-use menet::lars::{self, Certificate, Ended, Knot};
-use menet::men::{Component, MenParts};
+use menet::model::{Component, MenParts, PanelVariable};
+use menet::panel::{Reading, union};
+use menet::params::Preset;
 use menet::reduction::DefinitenessReport;
+use menet::refit::{Reached, Refit, RefitReport};
 use menet::regime::Regime;
 use menet::sparse::SparseVector;
 use menet::{Dataset, Men, MenParams, Stage};
@@ -34,7 +49,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::{atomic, fingerprint, memory};
+use paths::{pack_paths, unpack_paths};
+use rule::{learn_from_gallery, pack_rule, unpack_rule};
 use tensors::{Packer, Problem, Unpacker};
+
+pub use paths::{paths_from_bytes, paths_to_bytes};
 
 /// The version of the format that this code writes. It reads all from 1 on.
 pub const VERSION: u32 = 2;
@@ -67,16 +86,12 @@ pub enum LabelKind {
     Boolean,
 }
 
-/// A fitted model with what nearest neighbour needs.
+/// A fitted model, and what is known of where it came from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelFile {
-    /// The model.
+    /// The model, with its rule.
     pub men: Men,
-    /// The projected training samples, n×d.
-    pub gallery: Mat<f64>,
-    /// Their classes.
-    pub gallery_classes: Vec<usize>,
-    /// What they are recognised by; none in a file of version 1.
+    /// What the training samples are recognised by; none in a file of version 1.
     pub fingerprints: Vec<u64>,
     /// Where it came from.
     pub provenance: Provenance,
@@ -103,6 +118,12 @@ struct Header {
     provenance: Provenance,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     label_kind: Option<LabelKind>,
+    /// None in a file from before there were refits.
+    #[serde(default)]
+    refit: Option<RefitReport>,
+    /// None for a model that cannot decide, and in a file from before there were rules.
+    #[serde(default)]
+    rule: Option<rule::Words>,
 }
 
 /// What every version's JSON begins with.
@@ -113,20 +134,22 @@ struct Version {
 }
 
 impl ModelFile {
-    /// A model and the training data it is to recognise by.
+    /// A model and the training data that it is to know again.
     ///
     /// # Errors
-    /// When the data are not those of the model.
+    /// When the data have another number of variables.
     pub fn new(men: Men, data: &Dataset<'_>, source: &str) -> Result<Self> {
-        let gallery = men.projection().project(data)?;
+        let (given, expected) = (data.variables(), men.projection().variables());
+        if given != expected {
+            let why = format!("the model was learned from {expected} variables");
+            return Err(menet::Error::Size { what: "a sample", given, expected, why }.into());
+        }
         let provenance = Provenance {
             menet: env!("CARGO_PKG_VERSION").to_owned(),
             data: source.to_owned(),
             samples: data.samples(),
         };
-        let gallery_classes = data.class_indices().to_vec();
-        let fingerprints = fingerprint::of_data(data);
-        Ok(ModelFile { men, gallery, gallery_classes, fingerprints, provenance, label_kind: None })
+        Ok(ModelFile { men, fingerprints: fingerprint::of_data(data), provenance, label_kind: None })
     }
 
     /// Which of these samples the model was fitted to; none if it does not know its own.
@@ -135,15 +158,13 @@ impl ModelFile {
         fingerprints.iter().map(|sample| own.contains(sample)).collect()
     }
 
-    /// The same model with only the first components. (A sparser one would need the training samples, of which only the
-    /// projections are kept.)
+    /// The same model with only the first components. (A sparser one would need the training samples, which are not kept.)
     ///
     /// # Errors
-    /// When there are not so many.
+    /// When there are not so many, or the model has a refit, which needs the training samples.
     pub fn at_components(&self, components: usize) -> Result<Self> {
-        let men = self.men.at(None, Some(components))?;
-        let gallery = self.gallery.subcols(0, components).to_owned();
-        Ok(ModelFile { men, gallery, ..self.clone() })
+        let reading = Reading { components: Some(components), ..Reading::default() };
+        Ok(ModelFile { men: self.men.at(reading, None)?, ..self.clone() })
     }
 
     /// Writes the file, whole or not at all.
@@ -171,7 +192,16 @@ impl ModelFile {
     /// # Errors
     /// When the model cannot be written down.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        self.pack().map_err(Error::Model)
+        self.pack(false).map_err(Error::Model)
+    }
+
+    /// The bytes of a file that also holds the reduced problem at the variables that the paths reached, which
+    /// [`Men::at`] needs for the refits `axis` and `panel`. It grows with the square of their number.
+    ///
+    /// # Errors
+    /// When the model cannot be written down.
+    pub fn to_bytes_complete(&self) -> Result<Vec<u8>> {
+        self.pack(true).map_err(Error::Model)
     }
 
     /// From a file's bytes.
@@ -182,7 +212,7 @@ impl ModelFile {
         Self::unpack(bytes).map_err(|problem| Error::Model(format!("not a usable menet model: {problem}")))
     }
 
-    fn pack(&self) -> std::result::Result<Vec<u8>, Problem> {
+    fn pack(&self, complete: bool) -> std::result::Result<Vec<u8>, Problem> {
         let parts = self.men.parts();
         let mut pack = Packer::default();
         pack.floats("mean", &parts.mean);
@@ -191,10 +221,13 @@ impl ModelFile {
         pack.floats("level", &parts.components.iter().map(|c| c.level).collect::<Vec<_>>());
         pack.certificates("kkt", parts.components.iter().map(|c| c.certificate));
         pack.lists("entry", parts.components.iter().map(|c| c.order_of_entry.as_slice()));
-        let rows: Vec<f64> =
-            self.gallery.row_iter().flat_map(|row| row.iter().copied().collect::<Vec<_>>()).collect();
-        pack.matrix("gallery", &rows, self.gallery.ncols());
-        pack.indices("gallery.classes", &self.gallery_classes);
+        pack_panel(&mut pack, &parts.panel, parts.classes.len());
+        let rule = parts.rule.as_ref().map(|rule| pack_rule(&mut pack, rule));
+        if let Some(reached) = parts.reached.as_ref().filter(|_| complete) {
+            pack.indices("reached.variables", &reached.variables);
+            pack.dense("reached.gram", reached.gram.as_ref());
+            pack.dense("reached.b", reached.b.as_ref());
+        }
         if !self.fingerprints.is_empty() {
             pack.words("gallery.fingerprints", self.fingerprints.iter().copied());
         }
@@ -221,6 +254,8 @@ impl ModelFile {
             image_shape: parts.image_shape,
             provenance: self.provenance.clone(),
             label_kind: self.label_kind,
+            refit: Some(parts.refit),
+            rule,
         };
         let json = serde_json::to_string(&header).map_err(|e| e.to_string())?;
         let json = json.replacen(NO_CHECKSUM, &pack.checksum(&json), 1);
@@ -248,6 +283,10 @@ impl ModelFile {
         }
         let header: Header = serde_json::from_str(json).map_err(damaged)?;
         let mut params = header.params;
+        if header.refit.is_none() {
+            // It was made before there were presets, when there was only the paper's method.
+            params.preset = Preset::Paper;
+        }
         if unpack.has("penalty_factors") {
             params.penalty_factors = Some(unpack.factors("penalty_factors")?);
         }
@@ -256,6 +295,7 @@ impl ModelFile {
         if levels.len() != kkt.len() || levels.len() != entries.len() {
             return Err("levels, certificates and orders of entry are not equally many".to_owned());
         }
+        let reached = unpack_reached(&unpack, unpack.floats("mean")?.len(), levels.len())?;
         let components = levels
             .into_iter()
             .zip(kkt)
@@ -266,12 +306,25 @@ impl ModelFile {
             true => Some(serde_json::from_slice(unpack.bytes("names")?).map_err(damaged)?),
             false => None,
         };
+        let axes = unpack.sparse("w")?;
+        let (d, classes) = (axes.len(), header.classes.len());
+        let rule = match &header.rule {
+            Some(words) => Some(unpack_rule(&unpack, words, d)?),
+            None if header.refit.is_none() => Some(learn_from_gallery(&unpack, &params.rule(), classes, d)?),
+            None => None,
+        };
+        let panel = unpack_panel(&unpack, &axes, classes)?;
+        let before = RefitReport { refit: Refit::None, candidates: panel.len(), residual: None, shrinkage: None };
         let men = Men::from_parts(MenParts {
             params,
             mean: unpack.floats("mean")?,
-            axes: unpack.sparse("w")?,
+            axes,
             components,
+            reached,
             paths: if unpack.has("path.level") { unpack_paths(&unpack)? } else { Vec::new() },
+            refit: header.refit.unwrap_or(before),
+            panel,
+            rule,
             units: unpack.floats("units")?,
             neighbor_recall: header.neighbor_recall,
             definiteness: header.definiteness,
@@ -283,109 +336,64 @@ impl ModelFile {
             image_shape: header.image_shape,
         })
         .map_err(|e| e.to_string())?;
-        let d = men.projection().components();
-        let (gallery, gallery_classes) = (unpack.floats("gallery")?, unpack.indices("gallery.classes")?);
-        let n = gallery_classes.len();
-        if n == 0 || gallery.len() != n * d {
-            return Err(format!("{} values are no gallery of {n} samples in {d} dimensions", gallery.len()));
-        }
-        if gallery_classes.iter().any(|&class| class >= men.classes().len()) {
-            return Err("a sample of the gallery has no class".to_owned());
-        }
-        let gallery = MatRef::from_row_major_slice(&gallery, n, d).to_owned();
         let fingerprints = match unpack.has("gallery.fingerprints") {
             true => unpack.words("gallery.fingerprints")?,
             false => Vec::new(),
         };
         let (provenance, label_kind) = (header.provenance, header.label_kind);
-        Ok(ModelFile { men, gallery, gallery_classes, fingerprints, provenance, label_kind })
+        Ok(ModelFile { men, fingerprints, provenance, label_kind })
     }
 }
 
-/// Why a path ended, as numbers.
-fn ended_code(ended: Ended) -> [usize; 2] {
-    match ended {
-        Ended::Complete => [0, 0],
-        Ended::MaxNonzeros { needed } => [1, needed],
-        Ended::LambdaMin => [2, 0],
-        Ended::Dependent { variable } => [3, variable],
-        Ended::Unbounded { variable } => [4, variable],
-        Ended::Indefinite { variable } => [5, variable],
-        _ => [6, 0],
+/// A deviation is never negative: this one is not known.
+const NO_DEVIATION: f64 = -1.0;
+
+fn pack_panel(pack: &mut Packer, panel: &[PanelVariable], classes: usize) {
+    pack.indices("panel.variables", &panel.iter().map(|row| row.variable).collect::<Vec<_>>());
+    let deviations = panel.iter().map(|row| row.deviation.unwrap_or(NO_DEVIATION));
+    pack.floats("panel.deviations", &deviations.collect::<Vec<_>>());
+    pack.indices("panel.classes", &panel.iter().map(|row| row.class.unwrap_or(classes)).collect::<Vec<_>>());
+}
+
+/// What is known of the variables that the axes use; of a file from before there were panels, which they are.
+fn unpack_panel(
+    unpack: &Unpacker<'_>,
+    axes: &[SparseVector],
+    classes: usize,
+) -> std::result::Result<Vec<PanelVariable>, Problem> {
+    if !unpack.has("panel.variables") {
+        let unknown = |variable| PanelVariable { variable, deviation: None, class: None };
+        return Ok(union(axes).into_iter().map(unknown).collect());
     }
-}
-
-fn ended_from(code: usize, variable: usize) -> std::result::Result<Ended, Problem> {
-    Ok(match code {
-        0 => Ended::Complete,
-        1 => Ended::MaxNonzeros { needed: variable },
-        2 => Ended::LambdaMin,
-        3 => Ended::Dependent { variable },
-        4 => Ended::Unbounded { variable },
-        5 => Ended::Indefinite { variable },
-        6 => Ended::Stalled,
-        other => return Err(format!("a path ended for reason {other}, which is unknown")),
-    })
-}
-
-/// Paths alone as bytes, for those who keep them without a model.
-///
-/// # Errors
-/// When they cannot be written down.
-pub fn paths_to_bytes(paths: &[lars::Path]) -> Result<Vec<u8>> {
-    let mut pack = Packer::default();
-    pack_paths(&mut pack, paths);
-    pack.finish(HashMap::new()).map_err(Error::Model)
-}
-
-/// Paths from what [`paths_to_bytes`] gave.
-///
-/// # Errors
-/// When the bytes are no paths.
-pub fn paths_from_bytes(bytes: &[u8]) -> Result<Vec<lars::Path>> {
-    let paths = Unpacker::new(bytes).and_then(|(unpack, _)| unpack_paths(&unpack));
-    paths.map_err(|problem| Error::Model(format!("not usable paths: {problem}")))
-}
-
-fn pack_paths(pack: &mut Packer, paths: &[lars::Path]) {
-    let knots = || paths.iter().flat_map(lars::Path::knots);
-    let counts: Vec<usize> = paths.iter().map(|path| path.knots().len()).collect();
-    pack.indices("path.knots", &counts);
-    pack.indices("path.ended", &paths.iter().flat_map(|path| ended_code(path.ended())).collect::<Vec<_>>());
-    pack.indices("path.max", &paths.iter().map(|path| path.max_nonzeros().unwrap_or(0)).collect::<Vec<_>>());
-    pack.floats("path.level", &knots().map(|knot| knot.level).collect::<Vec<_>>());
-    pack.certificates("path.kkt", knots().map(|knot| knot.certificate));
-    pack.sparse("path.w", knots().map(|knot| &knot.coefficients));
-    pack.lists("path.entered", knots().map(|knot| knot.entered.as_slice()));
-    pack.lists("path.left", knots().map(|knot| knot.left.as_slice()));
-}
-
-fn unpack_paths(unpack: &Unpacker<'_>) -> std::result::Result<Vec<lars::Path>, Problem> {
-    let counts = unpack.indices("path.knots")?;
-    let (ended, max) = (unpack.indices("path.ended")?, unpack.indices("path.max")?);
-    let (levels, kkt) = (unpack.floats("path.level")?, unpack.certificates("path.kkt")?);
-    let weights: Vec<SparseVector> = unpack.sparse("path.w")?;
-    let (entered, left) = (unpack.lists("path.entered")?, unpack.lists("path.left")?);
-    let total: usize = counts.iter().sum();
-    let equal =
-        [levels.len(), kkt.len(), weights.len(), entered.len(), left.len()].iter().all(|&n| n == total);
-    if !equal || ended.len() != 2 * counts.len() || max.len() != counts.len() {
-        return Err("the lists that make up its paths are not equally long".to_owned());
+    let (variables, known) = (unpack.indices("panel.variables")?, unpack.indices("panel.classes")?);
+    let deviations = unpack.floats("panel.deviations")?;
+    if variables.len() != known.len() || variables.len() != deviations.len() {
+        return Err("the variables, deviations and classes of its panel are not equally many".to_owned());
     }
-    let mut knots =
-        levels.into_iter().zip(kkt).zip(weights).zip(entered).zip(left).map(
-            |((((level, certificate), coefficients), entered), left): ((((f64, Certificate), _), _), _)| {
-                Knot { level, coefficients, entered, left, certificate }
-            },
-        );
-    counts
-        .iter()
-        .enumerate()
-        .map(|(k, &count)| {
-            let ended = ended_from(ended[2 * k], ended[2 * k + 1])?;
-            let max_nonzeros = Some(max[k]).filter(|&max| max > 0);
-            lars::Path::from_knots(knots.by_ref().take(count).collect(), ended, max_nonzeros)
-                .map_err(|e| e.to_string())
-        })
-        .collect()
+    let row = |((variable, deviation), class): ((usize, f64), usize)| {
+        if class > classes || deviation < 0.0 && deviation != NO_DEVIATION {
+            return Err(format!("its panel says of a variable: deviation {deviation}, class {class}"));
+        }
+        let deviation = Some(deviation).filter(|&deviation| deviation != NO_DEVIATION);
+        Ok(PanelVariable { variable, deviation, class: Some(class).filter(|&class| class < classes) })
+    };
+    variables.into_iter().zip(deviations).zip(known).map(row).collect()
+}
+
+fn unpack_reached(
+    unpack: &Unpacker<'_>,
+    p: usize,
+    paths: usize,
+) -> std::result::Result<Option<Reached>, Problem> {
+    if !unpack.has("reached.variables") {
+        return Ok(None);
+    }
+    let variables = unpack.indices("reached.variables")?;
+    let r = variables.len();
+    let sound = variables.windows(2).all(|pair| pair[0] < pair[1]) && variables.last().is_some_and(|&j| j < p);
+    let (gram, b) = (unpack.dense("reached.gram", r)?, unpack.dense("reached.b", paths)?);
+    if !sound || gram.nrows() != r || b.nrows() != r {
+        return Err("its reduced problem does not fit the variables that were reached".to_owned());
+    }
+    Ok(Some(Reached { variables, gram, b }))
 }

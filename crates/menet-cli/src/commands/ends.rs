@@ -1,8 +1,10 @@
 //! Which classes lie at the ends of an axis.
 //!
-//! A model file holds its projected training samples, so the mean score of every class on every axis is known.
+//! The rule of a model holds the class means, or the projected training samples, so the mean score of every class on every
+//! axis is known.
 
 use menet::Men;
+use menet::rules::{Learned, Nearest};
 use menet_io::ModelFile;
 use serde_json::{Value, json};
 
@@ -24,7 +26,7 @@ struct End {
 }
 
 /// The ends of the axes of `men`, which is the model of `file` or a part of it. An axis that was made sparser has none: the
-/// file holds projections on its own axes only.
+/// rule knows its own axes only.
 pub(super) fn ends(file: &ModelFile, men: &Men) -> Vec<Option<Ends>> {
     let own = file.men.projection().axes();
     let of_axis = |(k, axis)| (own.get(k) == Some(axis)).then(|| of_axis(file, k)).flatten();
@@ -33,19 +35,27 @@ pub(super) fn ends(file: &ModelFile, men: &Men) -> Vec<Option<Ends>> {
 
 fn of_axis(file: &ModelFile, k: usize) -> Option<Ends> {
     let classes = file.men.classes();
-    let mut sums = vec![(0.0, 0usize); classes.len()];
-    for (&class, &score) in file.gallery_classes.iter().zip(file.gallery.col(k).iter()) {
-        sums[class].0 += score;
-        sums[class].1 += 1;
-    }
-    let mean = |&(sum, count): &(f64, usize)| (count > 0).then(|| sum / count as f64);
-    let means: Vec<Option<f64>> = sums.iter().map(mean).collect();
+    let means = match file.men.rule().ok()? {
+        Learned::Nearest(rule) => of_gallery(rule, k),
+        Learned::Centroid(rule) => rule.means.col(k).iter().map(|&mean| Some(mean)).collect(),
+        Learned::Gaussian(rule) => rule.means.col(k).iter().map(|&mean| Some(mean)).collect(),
+    };
     let known = || means.iter().enumerate().filter_map(|(class, mean)| Some((class, (*mean)?)));
     let end = |(class, mean): (usize, f64)| End { class: classes[class].clone(), mean };
     // Of equals the first class, at both ends.
     let low = known().min_by(|a, b| a.1.total_cmp(&b.1)).map(end)?;
     let high = known().rev().max_by(|a, b| a.1.total_cmp(&b.1)).map(end)?;
     Some(Ends { means, low, high })
+}
+
+/// The mean of every class on one axis.
+fn of_gallery(rule: &Nearest, k: usize) -> Vec<Option<f64>> {
+    let mut sums = vec![(0.0, 0usize); rule.shifts.len()];
+    for (&class, &score) in rule.classes.iter().zip(rule.gallery.col(k).iter()) {
+        sums[class].0 += score;
+        sums[class].1 += 1;
+    }
+    sums.iter().map(|&(sum, count)| (count > 0).then(|| sum / count as f64)).collect()
 }
 
 impl Ends {

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use menet::refit::RefitReport;
+use menet::rules::Learned;
 use menet::{Men, Named};
 use menet_io::ModelFile;
 use serde_json::{Value, json};
@@ -23,7 +25,7 @@ pub(crate) struct Fit {
     /// The model file to write.
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
-    /// Leave the paths out of the file: smaller, but it can not be made sparser later.
+    /// Leave the paths out of the file: smaller, but a model without a refit can then not be made sparser later.
     #[arg(long)]
     no_path: bool,
     #[command(flatten)]
@@ -84,6 +86,9 @@ fn report(men: &Men, ends: &[Option<Ends>], doubt: Option<&str>, n: usize, p: us
         "nonzeros": men.support_sizes(),
         "kkt": men.certificates().iter().map(|c| c.kkt).collect::<Vec<_>>(),
         "levels": men.levels(),
+        "panel_size": men.panel().len(),
+        "refit": men.refit(),
+        "rule": rule_name(men),
         "ends": ends.iter().map(|ends| ends.as_ref().map(Ends::json)).collect::<Vec<_>>(),
         "label_doubt": doubt,
         "neighbor_recall": men.neighbor_recall(),
@@ -101,23 +106,60 @@ fn report(men: &Men, ends: &[Option<Ends>], doubt: Option<&str>, n: usize, p: us
     })
 }
 
+/// The name of the rule, if the model has one.
+pub(super) fn rule_name(men: &Men) -> Option<&'static str> {
+    men.rule().ok().map(|rule| rule.kind().name())
+}
+
+/// Whether every axis is read off a path of its own, so that level, certificate and order of entry of the path are the axis's.
+pub(super) fn own_paths(men: &Men) -> bool {
+    !men.refit().refit.shares_panel() && men.projection().components() == men.parts().components.len()
+}
+
+/// The panel, the refit and the rule on one line.
+fn decision_line(men: &Men) -> String {
+    let RefitReport { refit, candidates, shrinkage, .. } = *men.refit();
+    let size = men.panel().len();
+    let from = if candidates > size { format!(" of {candidates} candidates") } else { String::new() };
+    let plural = if size == 1 { "" } else { "s" };
+    let shrinkage = shrinkage.map_or_else(String::new, |share| format!(" (shrinkage {share:.3})"));
+    let rule = match men.rule() {
+        Ok(Learned::Nearest(rule)) => {
+            let voters = if rule.neighbors == 1 { String::new() } else { format!("{} voters, ", rule.neighbors) };
+            format!("rule nearest ({voters}{})", rule.metric.name())
+        }
+        Ok(rule) => format!("rule {}", rule.kind().name()),
+        Err(_) => "no rule: it was made smaller without its training samples".to_owned(),
+    };
+    format!("panel of {size} distinct variable{plural}{from}; refit {}{shrinkage}; {rule}\n", refit.name())
+}
+
+/// How exact the model is, on one line.
+fn certificate_line(men: &Men) -> String {
+    let paths = men.certificates().iter().map(|c| c.kkt).fold(0.0, f64::max);
+    let refit = men
+        .refit()
+        .residual
+        .map_or_else(String::new, |residual| format!(", residual of the refit {}", exactness(residual)));
+    format!("certificate: paths within {}{refit}; below 1e-9 is exact to rounding\n", exactness(paths))
+}
+
+fn exactness(size: f64) -> String {
+    if size == 0.0 { "0".to_owned() } else { format!("{size:.1e}") }
+}
+
 /// What a fit was, for people.
 pub(super) fn summary(men: &Men, ends: &[Option<Ends>], n: usize, p: usize) -> String {
-    let certificates = men.certificates();
+    let own = own_paths(men);
+    let (certificates, sizes) = (men.certificates(), men.support_sizes());
     let levels = text::numbers(&men.levels(), false);
     let known = ends.iter().any(Option::is_some);
-    let rows: Vec<Vec<String>> = (0..certificates.len())
+    let rows: Vec<Vec<String>> = (0..sizes.len())
         .map(|k| {
-            let mut row = vec![
-                format!("{}", k + 1),
-                men.support_sizes()[k].to_string(),
-                levels[k].clone(),
-                if certificates[k].kkt == 0.0 {
-                    "0".to_owned()
-                } else {
-                    format!("{:.1e}", certificates[k].kkt)
-                },
-            ];
+            let mut row = vec![format!("{}", k + 1), sizes[k].to_string()];
+            if own {
+                row.extend([levels[k].clone(), exactness(certificates[k].kkt)]);
+            }
             if known {
                 row.extend(ends[k].as_ref().map_or_else(|| ["-", "-"].map(str::to_owned), Ends::cells));
             }
@@ -138,17 +180,19 @@ pub(super) fn summary(men: &Men, ends: &[Option<Ends>], n: usize, p: usize) -> S
         format!("approximate neighbours, {:.1}% of the true ones\n", 100.0 * recall)
     });
     let total: f64 = men.seconds().iter().map(|(_, seconds)| seconds).sum();
-    let columns = ["axis", "variables", "level", "certificate", "low end", "high end"];
-    let (header, words) = if known { (&columns[..], ENDS) } else { (&columns[..4], "") };
+    let mut header = vec!["axis", "variables"];
+    header.extend(["level", "certificate"].iter().filter(|_| own));
+    header.extend(["low end", "high end"].iter().filter(|_| known));
+    let (level, ends) = (if own { LEVEL } else { "" }, if known { ENDS } else { "" });
     format!(
-        "{n} samples of {p} variables in {} classes, fitted in {total:.2} s\n{recall}{regime}{residual}{kappa}\n{}\n{WORDS}{words}",
+        "{n} samples of {p} variables in {} classes, fitted in {total:.2} s\n{recall}{regime}{residual}{kappa}{}\n{}\n{level}{}{ends}",
         men.classes().len(),
-        text::table(header, &rows)
+        decision_line(men),
+        text::table(&header, &rows),
+        certificate_line(men),
     )
 }
 
-const WORDS: &str = "\
-level: the penalty at which the axis is read; the lower it is, the more variables the axis uses
-certificate: how far the axis is from the exact optimum, relative; below 1e-9 is exact to rounding
-";
+const LEVEL: &str =
+    "level: the penalty at which the axis is read; the lower it is, the more variables the axis uses\n";
 const ENDS: &str = "low end, high end: the classes of the lowest and the highest mean score on the axis\n";

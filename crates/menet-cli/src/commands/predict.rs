@@ -3,26 +3,32 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use menet::rules::{Metric, Prediction, nearest_neighbors};
+use faer::{Mat, MatRef};
+use menet::Named;
+use menet::rules::{Learned, Metric, Priors, Projected, RuleParams, learn};
+use menet::scores::{Scores, scores_of};
 use menet_io::{ModelFile, Table, Values, fingerprint, labels};
+use serde_json::{Map, Value, json};
 
 use crate::Context;
-use crate::args::{DataArgs, metric};
+use crate::args::{DataArgs, PriorsText, metric, smaller};
 use crate::failure::Failure;
 use crate::{overwrite, text};
 
-/// Classify data by their nearest training samples in the projected space.
+/// Classify data by the rule of a model, and say how sure that is.
+///
+/// The file has a label and its probability per sample, and with --probabilities the probability of every class.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example, with samples that the fit has not seen:\n  menet split --data leukemia --train \
-                        train.csv --test test.csv\n  menet fit --data train.csv --nonzeros 10 --model m.safetensors\n  menet \
+                        train.csv --test test.csv\n  menet fit --data train.csv --panel-size 20 --model m.safetensors\n  menet \
                         predict --model m.safetensors --data test.csv --out labels.csv"
 )]
 pub(crate) struct Predict {
     /// A model file.
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
-    /// Use only the first axes.
+    /// Use only the first axes; only for models without a refit.
     #[arg(long, value_name = "D")]
     components: Option<usize>,
     #[command(flatten)]
@@ -30,15 +36,29 @@ pub(crate) struct Predict {
     /// Where to write the labels: .csv, or - for standard output.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// How many neighbours vote.
-    #[arg(long, default_value_t = 1, value_name = "N")]
-    neighbors: usize,
-    /// euclidean or cosine [default: the model's]
+    /// Also write the probability of every class, a column probability:NAME per class.
+    #[arg(long)]
+    probabilities: bool,
+    /// How many neighbours vote; for models with the rule nearest [default: the model's]
+    #[arg(long, value_name = "N")]
+    neighbors: Option<usize>,
+    /// euclidean or cosine; for models with the rule nearest [default: the model's]
     #[arg(long, value_parser = metric)]
     metric: Option<Metric>,
+    /// How frequent the classes are among these samples: train, equal, or one number per class in their sorted order, as 0.2,0.8
+    /// [default: the model's]
+    #[arg(long)]
+    priors: Option<PriorsText>,
 }
 
-/// How many predictions are as labelled.
+/// What the rule says of all samples.
+struct Decided {
+    classes: Vec<usize>,
+    /// One row per sample, one column per class.
+    log_probabilities: Mat<f64>,
+}
+
+/// How the predictions compare with labels.
 struct Agreement {
     /// Samples of which the label is known.
     known: usize,
@@ -50,35 +70,98 @@ struct Agreement {
     new_right: usize,
     /// Labels that are no class of the model.
     unknown: Vec<String>,
+    /// How many samples have a label that is a class of the model, and their scores; none if there is no such sample.
+    scored: usize,
+    scores: Option<Scores>,
 }
 
 impl Predict {
     pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
         overwrite::refuse_model(&self.model, &self.data, &self.out)?;
         let mut file = ModelFile::load(&self.model)?;
-        if let Some(d) = self.components {
-            file = file.at_components(d)?;
-        }
+        file.men = smaller(&file.men, None, self.components)?;
+        let rule = self.rule(&file)?;
         let table = self.data.how.read_for(context, &self.data.data, &file.men)?;
         let z = table.project(file.men.projection())?;
-        let metric = self.metric.unwrap_or(file.men.params().metric);
-        let (gallery, classes) = (file.gallery.as_ref(), &file.gallery_classes);
-        let found = nearest_neighbors(gallery, classes, z.as_ref(), self.neighbors, metric)?;
-        self.write(&table, &found, file.men.classes())?;
-        let agreement = agreement(&file, &table, &found);
-        self.warn(context, &agreement, found.len());
-        self.tell(context, &agreement, found.len())
+        let decided = Decided {
+            classes: rule.classify(z.as_ref())?,
+            log_probabilities: rule.log_probabilities(z.as_ref())?,
+        };
+        self.write(&table, &decided, file.men.classes())?;
+        let agreement = agreement(&file, &table, &decided)?;
+        let n = decided.classes.len();
+        self.warn(context, &agreement, n);
+        self.tell(context, &agreement, file.men.classes(), n)
+    }
+
+    /// The rule of the model, with what the options change.
+    fn rule(&self, file: &ModelFile) -> Result<Learned, Failure> {
+        let mut rule = file.men.rule()?.clone();
+        let kind = rule.kind().name();
+        if let Learned::Nearest(own) = &rule {
+            if self.neighbors.is_none() && self.metric.is_none() && self.priors.is_none() {
+                return Ok(rule);
+            }
+            let neighbors = self.neighbors.unwrap_or(own.neighbors);
+            let samples = own.classes.len();
+            if neighbors == 0 || self.neighbors.is_some_and(|k| k > samples) {
+                return Err(Failure::Usage(format!(
+                    "--neighbors {neighbors}: use 1 to {samples}, the number of training samples"
+                )));
+            }
+            let params = RuleParams {
+                neighbors,
+                metric: self.metric.unwrap_or(own.metric),
+                priors: self.priors.as_ref().map_or_else(|| file.men.params().priors.clone(), |p| p.0.clone()),
+                ..file.men.params().rule()
+            };
+            // The probabilities are calibrated anew: distances and votes have another scale.
+            let (z, classes, count) = (own.gallery.as_ref(), &own.classes[..], own.shifts.len());
+            return Ok(learn(&params, &Projected { z, classes, count, covariance: None })?);
+        }
+        for (option, given) in [("--neighbors", self.neighbors.is_some()), ("--metric", self.metric.is_some())] {
+            if given {
+                return Err(Failure::Usage(format!(
+                    "{option}: the model decides by the rule {kind}, which keeps no training samples to compare with; leave \
+                     it out, or fit again with --rule nearest"
+                )));
+            }
+        }
+        let Some(PriorsText(priors)) = &self.priors else { return Ok(rule) };
+        let log_priors = match priors {
+            // Without numbers of samples, only what the model already has is known of the training data.
+            Priors::Train if file.men.params().priors == Priors::Train => return Ok(rule),
+            Priors::Train => {
+                return Err(Failure::Usage(format!(
+                    "--priors train: the model was fitted with other priors, and the rule {kind} does not keep how frequent \
+                     the classes were; give one number per class"
+                )));
+            }
+            other => other.logs(&vec![1; file.men.classes().len()])?,
+        };
+        match &mut rule {
+            Learned::Centroid(rule) => rule.log_priors = log_priors,
+            Learned::Gaussian(rule) => rule.log_priors = log_priors,
+            Learned::Nearest(_) => {}
+        }
+        Ok(rule)
     }
 
     /// One row per sample, with its name if it has one.
-    fn write(&self, table: &Table, found: &[Prediction], names: &[String]) -> Result<(), Failure> {
-        let mut header = vec!["label".to_owned(), "distance".to_owned()];
+    fn write(&self, table: &Table, decided: &Decided, names: &[String]) -> Result<(), Failure> {
+        let mut header = vec!["label".to_owned(), "probability".to_owned()];
+        if self.probabilities {
+            header.extend(names.iter().map(|name| format!("probability:{name}")));
+        }
         if let Some(ids) = &table.ids {
             header.insert(0, ids.name.clone());
         }
-        let rows = found.iter().enumerate().map(|(i, p)| {
+        let rows = decided.classes.iter().enumerate().map(|(i, &class)| {
+            // As Rust debugs it: 1e-300, not 300 zeros.
+            let probability = |class: usize| format!("{:?}", decided.log_probabilities[(i, class)].exp());
             let id = table.ids.as_ref().map(|ids| ids.values[i].clone());
-            id.into_iter().chain([names[p.class].clone(), p.distance.to_string()]).collect()
+            let all = (0..names.len()).filter(|_| self.probabilities).map(probability);
+            id.into_iter().chain([names[class].clone(), probability(class)]).chain(all).collect()
         });
         Ok(menet_io::write::csv_rows(&self.out, &header, rows)?)
     }
@@ -106,24 +189,54 @@ impl Predict {
         }
     }
 
-    fn tell(&self, context: &Context, agreement: &Agreement, n: usize) -> Result<(), Failure> {
-        let &Agreement { known, right, seen, ref unknown, .. } = agreement;
+    fn tell(
+        &self,
+        context: &Context,
+        agreement: &Agreement,
+        names: &[String],
+        n: usize,
+    ) -> Result<(), Failure> {
+        let &Agreement { known, right, seen, ref unknown, scored, ref scores, .. } = agreement;
         let rate = (known > 0).then(|| 100.0 * right as f64 / known as f64);
         if self.out.as_os_str() == "-" {
             return Ok(());
         }
         if context.json {
-            return text::print(serde_json::json!({
+            let mut report = json!({
                 "n": n, "rate": rate, "labelled": known, "training_samples": seen, "unknown_labels": unknown,
-            }));
+                "scored": scored,
+            });
+            if let (Some(report), Some(scores)) = (report.as_object_mut(), scores) {
+                report.extend(scores_json(scores, names));
+            }
+            return text::print(report);
         }
         let of = if known < n { format!(" of the {known} with a label") } else { String::new() };
         let rate = rate.map_or_else(String::new, |rate| format!(", {rate:.1}%{of} as labelled"));
-        context.say(format_args!("{n} samples classified{rate}: {}", self.out.display()))
+        let balanced = scores
+            .as_ref()
+            .map_or_else(String::new, |scores| format!(", balanced accuracy {:.1}%", scores.balanced));
+        context.say(format_args!("{n} samples classified{rate}{balanced}: {}", self.out.display()))
     }
 }
 
-fn agreement(file: &ModelFile, table: &Table, found: &[Prediction]) -> Agreement {
+/// All but the rate, which also counts labels that are no class of the model.
+fn scores_json(scores: &Scores, names: &[String]) -> Map<String, Value> {
+    let recalls: Vec<Value> = names
+        .iter()
+        .zip(&scores.recalls)
+        .map(|(class, recall)| json!({ "class": class, "recall": recall }))
+        .collect();
+    let mut all = Map::new();
+    all.insert("balanced".to_owned(), json!(scores.balanced));
+    all.insert("recalls".to_owned(), json!(recalls));
+    all.insert("confusion".to_owned(), json!({ "classes": names, "counts": scores.confusion }));
+    all.insert("log_loss".to_owned(), json!(scores.log_loss));
+    all.insert("auc".to_owned(), json!(scores.auc));
+    all
+}
+
+fn agreement(file: &ModelFile, table: &Table, decided: &Decided) -> Result<Agreement, Failure> {
     let names: Vec<String> = file.men.classes().iter().map(|name| labels::normal(name)).collect();
     let given = table.labels.as_deref().unwrap_or_default();
     let fingerprints = match (&table.values, table.matrix()) {
@@ -132,17 +245,44 @@ fn agreement(file: &ModelFile, table: &Table, found: &[Prediction]) -> Agreement
         (_, Err(_)) => Vec::new(),
     };
     let seen = file.seen(&fingerprints);
+    let found = &decided.classes;
     let count = |wanted: &dyn Fn(bool, bool) -> bool| {
-        let right = |label: &String, found: &Prediction| names[found.class] == *label;
+        let right = |label: &String, class: usize| names[class] == *label;
         let all = given.iter().zip(found).zip(&seen).filter(|((label, _), _)| !label.is_empty());
-        all.filter(|((label, found), seen)| wanted(right(label, found), **seen)).count()
+        all.filter(|((label, class), seen)| wanted(right(label, **class), **seen)).count()
     };
-    Agreement {
+    // The class of a sample is looked up where the decision on it has the same label, so that of two classes that are one
+    // number neither is wrong for the other.
+    let class_of = |i: usize| match names[found[i]] == given[i] {
+        true => Some(found[i]),
+        false => names.iter().position(|name| *name == given[i]),
+    };
+    let (rows, truth): (Vec<usize>, Vec<usize>) =
+        (0..given.len()).filter(|&i| !given[i].is_empty()).filter_map(|i| Some((i, class_of(i)?))).unzip();
+    let scores = match rows.len() {
+        0 => None,
+        _ => Some(scores_of_rows(&rows, &truth, found, decided.log_probabilities.as_ref())?),
+    };
+    Ok(Agreement {
         known: count(&|_, _| true),
         right: count(&|right, _| right),
         new_known: count(&|_, seen| !seen),
         new_right: count(&|right, seen| right && !seen),
         seen: seen.iter().filter(|seen| **seen).count(),
         unknown: labels::unknown(given, file.men.classes()).into_iter().map(str::to_owned).collect(),
-    }
+        scored: rows.len(),
+        scores,
+    })
+}
+
+fn scores_of_rows(
+    rows: &[usize],
+    truth: &[usize],
+    found: &[usize],
+    log_probabilities: MatRef<'_, f64>,
+) -> Result<Scores, Failure> {
+    let given: Vec<usize> = rows.iter().map(|&i| found[i]).collect();
+    let classes = log_probabilities.ncols();
+    let of_rows = Mat::from_fn(rows.len(), classes, |i, c| log_probabilities[(rows[i], c)]);
+    Ok(scores_of(truth, &given, classes, Some(of_rows.as_ref()))?)
 }

@@ -29,7 +29,7 @@ impl Transform {
     pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
         overwrite::refuse_model(&self.model.model, &self.data, &self.out)?;
         let file = ModelFile::load(&self.model.model)?;
-        let men = file.men.at(self.model.nonzeros, self.model.components)?;
+        let men = self.model.of(&file)?;
         let (source, options) = (&self.data.data, self.data.how.options());
         let outcome = menet_io::transform(&men, source, &options, &self.out, blocks::BLOCK, &context.watch);
         context.watch.done();

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use faer::{Mat, MatRef};
 use menet::lars::Certificate;
 use menet::sparse::SparseVector;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
@@ -29,6 +30,12 @@ impl Packer {
         if let Some((_, _, shape, _)) = self.tensors.last_mut() {
             *shape = vec![values.len() / columns.max(1), columns];
         }
+    }
+
+    pub(super) fn dense(&mut self, name: &str, x: MatRef<'_, f64>) {
+        let rows: Vec<f64> =
+            x.row_iter().flat_map(|row| row.iter().copied().collect::<Vec<_>>()).collect();
+        self.matrix(name, &rows, x.ncols());
     }
 
     pub(super) fn indices(&mut self, name: &str, values: &[usize]) {
@@ -145,6 +152,23 @@ impl<'a> Unpacker<'a> {
             true => Err(format!("the tensor {name:?} holds a value that is not a number")),
             false => Ok(values),
         }
+    }
+
+    /// One finite number.
+    pub(super) fn number(&self, name: &str) -> Result<f64> {
+        match self.floats(name)?[..] {
+            [number] => Ok(number),
+            ref all => Err(format!("the tensor {name:?} holds {} numbers, not one", all.len())),
+        }
+    }
+
+    /// A matrix of finite numbers with so many columns.
+    pub(super) fn dense(&self, name: &str, columns: usize) -> Result<Mat<f64>> {
+        let values = self.floats(name)?;
+        if columns == 0 || !values.len().is_multiple_of(columns) {
+            return Err(format!("the {} numbers of the tensor {name:?} are no rows of {columns}", values.len()));
+        }
+        Ok(MatRef::from_row_major_slice(&values, values.len() / columns, columns).to_owned())
     }
 
     pub(super) fn words(&self, name: &str) -> Result<Vec<u64>> {

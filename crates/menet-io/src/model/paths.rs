@@ -1,0 +1,97 @@
+//! Paths in a model file, and by themselves.
+
+use std::collections::HashMap;
+
+use menet::lars::{self, Certificate, Ended, Knot};
+use menet::sparse::SparseVector;
+
+use super::tensors::{Packer, Problem, Unpacker};
+use crate::error::{Error, Result};
+
+/// Why a path ended, as numbers.
+fn ended_code(ended: Ended) -> [usize; 2] {
+    match ended {
+        Ended::Complete => [0, 0],
+        Ended::MaxNonzeros { needed } => [1, needed],
+        Ended::LambdaMin => [2, 0],
+        Ended::Dependent { variable } => [3, variable],
+        Ended::Unbounded { variable } => [4, variable],
+        Ended::Indefinite { variable } => [5, variable],
+        _ => [6, 0],
+    }
+}
+
+fn ended_from(code: usize, variable: usize) -> std::result::Result<Ended, Problem> {
+    Ok(match code {
+        0 => Ended::Complete,
+        1 => Ended::MaxNonzeros { needed: variable },
+        2 => Ended::LambdaMin,
+        3 => Ended::Dependent { variable },
+        4 => Ended::Unbounded { variable },
+        5 => Ended::Indefinite { variable },
+        6 => Ended::Stalled,
+        other => return Err(format!("a path ended for reason {other}, which is unknown")),
+    })
+}
+
+/// Paths alone as bytes, for those who keep them without a model.
+///
+/// # Errors
+/// When they cannot be written down.
+pub fn paths_to_bytes(paths: &[lars::Path]) -> Result<Vec<u8>> {
+    let mut pack = Packer::default();
+    pack_paths(&mut pack, paths);
+    pack.finish(HashMap::new()).map_err(Error::Model)
+}
+
+/// Paths from what [`paths_to_bytes`] gave.
+///
+/// # Errors
+/// When the bytes are no paths.
+pub fn paths_from_bytes(bytes: &[u8]) -> Result<Vec<lars::Path>> {
+    let paths = Unpacker::new(bytes).and_then(|(unpack, _)| unpack_paths(&unpack));
+    paths.map_err(|problem| Error::Model(format!("not usable paths: {problem}")))
+}
+
+pub(super) fn pack_paths(pack: &mut Packer, paths: &[lars::Path]) {
+    let knots = || paths.iter().flat_map(lars::Path::knots);
+    let counts: Vec<usize> = paths.iter().map(|path| path.knots().len()).collect();
+    pack.indices("path.knots", &counts);
+    pack.indices("path.ended", &paths.iter().flat_map(|path| ended_code(path.ended())).collect::<Vec<_>>());
+    pack.indices("path.max", &paths.iter().map(|path| path.max_nonzeros().unwrap_or(0)).collect::<Vec<_>>());
+    pack.floats("path.level", &knots().map(|knot| knot.level).collect::<Vec<_>>());
+    pack.certificates("path.kkt", knots().map(|knot| knot.certificate));
+    pack.sparse("path.w", knots().map(|knot| &knot.coefficients));
+    pack.lists("path.entered", knots().map(|knot| knot.entered.as_slice()));
+    pack.lists("path.left", knots().map(|knot| knot.left.as_slice()));
+}
+
+pub(super) fn unpack_paths(unpack: &Unpacker<'_>) -> std::result::Result<Vec<lars::Path>, Problem> {
+    let counts = unpack.indices("path.knots")?;
+    let (ended, max) = (unpack.indices("path.ended")?, unpack.indices("path.max")?);
+    let (levels, kkt) = (unpack.floats("path.level")?, unpack.certificates("path.kkt")?);
+    let weights: Vec<SparseVector> = unpack.sparse("path.w")?;
+    let (entered, left) = (unpack.lists("path.entered")?, unpack.lists("path.left")?);
+    let total: usize = counts.iter().sum();
+    let equal =
+        [levels.len(), kkt.len(), weights.len(), entered.len(), left.len()].iter().all(|&n| n == total);
+    if !equal || ended.len() != 2 * counts.len() || max.len() != counts.len() {
+        return Err("the lists that make up its paths are not equally long".to_owned());
+    }
+    let mut knots =
+        levels.into_iter().zip(kkt).zip(weights).zip(entered).zip(left).map(
+            |((((level, certificate), coefficients), entered), left): ((((f64, Certificate), _), _), _)| {
+                Knot { level, coefficients, entered, left, certificate }
+            },
+        );
+    counts
+        .iter()
+        .enumerate()
+        .map(|(k, &count)| {
+            let ended = ended_from(ended[2 * k], ended[2 * k + 1])?;
+            let max_nonzeros = Some(max[k]).filter(|&max| max > 0);
+            lars::Path::from_knots(knots.by_ref().take(count).collect(), ended, max_nonzeros)
+                .map_err(|e| e.to_string())
+        })
+        .collect()
+}

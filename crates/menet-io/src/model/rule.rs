@@ -1,0 +1,84 @@
+//! The decision rule in a model file: a few words in its JSON, and tensors.
+
+use menet::rules::{Centroid, Gaussian, Learned, Metric, Nearest, Projected, RuleParams, learn};
+use serde::{Deserialize, Serialize};
+
+use super::tensors::{Packer, Problem, Unpacker};
+
+/// What is said of a rule in the JSON.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub(super) enum Words {
+    Nearest { voters: usize, metric: Metric },
+    Centroid,
+    Gaussian,
+}
+
+pub(super) fn pack_rule(pack: &mut Packer, rule: &Learned) -> Words {
+    match rule {
+        Learned::Nearest(rule) => {
+            pack.dense("gallery", rule.gallery.as_ref());
+            pack.indices("gallery.classes", &rule.classes);
+            pack.floats("rule.temperature", &[rule.temperature]);
+            pack.floats("rule.shifts", &rule.shifts);
+            Words::Nearest { voters: rule.neighbors, metric: rule.metric }
+        }
+        Learned::Centroid(rule) => {
+            pack.dense("rule.means", rule.means.as_ref());
+            pack.floats("rule.variance", &[rule.variance]);
+            pack.floats("rule.log_priors", &rule.log_priors);
+            pack.floats("rule.temperature", &[rule.temperature]);
+            Words::Centroid
+        }
+        Learned::Gaussian(rule) => {
+            pack.dense("rule.means", rule.means.as_ref());
+            pack.dense("rule.covariance", rule.covariance.as_ref());
+            pack.floats("rule.log_priors", &rule.log_priors);
+            pack.floats("rule.temperature", &[rule.temperature]);
+            Words::Gaussian
+        }
+    }
+}
+
+/// The rule of a model with `d` axes.
+pub(super) fn unpack_rule(unpack: &Unpacker<'_>, words: &Words, d: usize) -> Result<Learned, Problem> {
+    let temperature = unpack.number("rule.temperature")?;
+    let rule = match *words {
+        Words::Nearest { voters, metric } => Nearest::from_parts(
+            unpack.dense("gallery", d)?,
+            unpack.indices("gallery.classes")?,
+            voters,
+            metric,
+            temperature,
+            unpack.floats("rule.shifts")?,
+        )
+        .map(Learned::Nearest),
+        Words::Centroid => Centroid::from_parts(
+            unpack.dense("rule.means", d)?,
+            unpack.number("rule.variance")?,
+            unpack.floats("rule.log_priors")?,
+            temperature,
+        )
+        .map(Learned::Centroid),
+        Words::Gaussian => Gaussian::from_parts(
+            unpack.dense("rule.means", d)?,
+            unpack.dense("rule.covariance", d)?,
+            unpack.floats("rule.log_priors")?,
+            temperature,
+        )
+        .map(Learned::Gaussian),
+    };
+    rule.map_err(|e| e.to_string())
+}
+
+/// The rule of a file from before there were rules: the nearest neighbour in its gallery.
+pub(super) fn learn_from_gallery(
+    unpack: &Unpacker<'_>,
+    params: &RuleParams,
+    classes: usize,
+    d: usize,
+) -> Result<Learned, Problem> {
+    let (gallery, own) = (unpack.dense("gallery", d)?, unpack.indices("gallery.classes")?);
+    let projected = Projected { z: gallery.as_ref(), classes: &own, count: classes, covariance: None };
+    learn(params, &projected).map_err(|e| e.to_string())
+}
