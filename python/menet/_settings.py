@@ -31,7 +31,7 @@ def settings(estimator: Any, *, without: set[str]) -> dict[str, Any]:
     """Return an estimator's parameters under the core's names, as Python's own types, without those that are None."""
     # Of the class that is ours: a subclass may have parameters of its own, and ours as attributes.
     ours = next(kind for kind in type(estimator).__mro__ if kind.__module__.startswith("menet."))
-    hints = {name: hint for name, hint in annotations(ours).items() if name not in without}
+    hints = {name: hint for name, hint in parameter_hints(ours).items() if name not in without}
     given = {name: getattr(estimator, name) for name in hints}
     return {
         core_name(name): converted(name, given[name], hint)
@@ -40,7 +40,7 @@ def settings(estimator: Any, *, without: set[str]) -> dict[str, Any]:
     }
 
 
-def annotations(kind: type) -> dict[str, Any]:
+def parameter_hints(kind: type) -> dict[str, Any]:
     """Return the annotations of an estimator's parameters."""
     hints = get_type_hints(vars(kind)["__init__"])
     return {name: hint for name, hint in hints.items() if name != "return"}

@@ -41,7 +41,7 @@ mod core {
     #[pymodule_export]
     use super::sets::builtin_set;
     #[pymodule_export]
-    use super::settings::{choices, defaults};
+    use super::settings::{choices, defaults, presets};
 
     #[pymodule_export]
     const DENSE_BYTES: usize = menet::dataset::DENSE_BYTES;

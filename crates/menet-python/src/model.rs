@@ -229,9 +229,9 @@ impl Model {
         let used = |axis: &SparseVector, j: usize| axis.indices().binary_search(&j).is_ok();
         if !men.refit().refit.shares_panel() && components.len() == axes.len() {
             let orders = components.iter().map(|component| &component.order_of_entry);
-            let own = orders.zip(axes).map(|(order, axis)| {
-                order.iter().copied().filter(|&j| used(axis, j)).collect()
-            });
+            let own = orders
+                .zip(axes)
+                .map(|(order, axis)| order.iter().copied().filter(|&j| used(axis, j)).collect());
             return own.collect();
         }
         let mut rows = men.panel_table();

@@ -18,21 +18,21 @@ use crate::errors::Failure;
 use crate::run::run;
 use crate::settings::{Settings, method};
 
-/// The values to try of every parameter that can be searched.
+/// The values to try of every parameter that can be searched; none = the preset's.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Values {
     beta: Vec<f64>,
     target_shrinkage: Vec<f64>,
-    ridge: Vec<f64>,
+    ridge: Vec<Option<f64>>,
     /// At most so many variables per path; none = as the base settings say.
     nonzeros: Vec<Option<usize>>,
     /// At most so many over all axes; none = no limit. Where this is given, `nonzeros` is not.
     panel_size: Vec<Option<usize>>,
-    refit: Vec<String>,
-    rule: Vec<String>,
+    refit: Vec<Option<String>>,
+    rule: Vec<Option<String>>,
     voters: Vec<usize>,
-    metric: Vec<String>,
+    metric: Vec<Option<String>>,
     priors: Vec<PriorsGiven>,
 }
 
@@ -44,13 +44,8 @@ enum PriorsGiven {
 
 /// Every trial: its parameters as JSON, trials × folds × scores (NaN where there is none; in the order of [`ScoreKind::ALL`]),
 /// its number of variables, why it failed, and the place of the best.
-type Found<'py> = (
-    Vec<String>,
-    Bound<'py, PyArray3<f64>>,
-    Bound<'py, PyArray1<f64>>,
-    Vec<Option<String>>,
-    Option<usize>,
-);
+type Found<'py> =
+    (Vec<String>, Bound<'py, PyArray3<f64>>, Bound<'py, PyArray1<f64>>, Vec<Option<String>>, Option<usize>);
 
 /// Tries every setting of a grid, on top of each of the base settings, on every fold.
 #[pyfunction]
@@ -69,7 +64,8 @@ pub(crate) fn search<'py>(
 ) -> PyResult<Found<'py>> {
     let bases = bases.into_iter().map(base).collect::<PyResult<Vec<MenParams>>>()?;
     let score = ScoreKind::from_name(score).map_err(Failure::from)?;
-    let grid = values.grid()?;
+    // Bases differ in the number of nonzeros alone, so that one grid serves all.
+    let grid = values.grid(bases.first().unwrap_or(&MenParams::default()))?;
     let folds: Vec<Split> = folds.into_iter().map(|(train, test)| Split { train, test }).collect();
     let (x, codes) = (x.view()?, vector(&codes)?);
     let raised: Mutex<Option<PyErr>> = Mutex::new(None);
@@ -81,7 +77,8 @@ pub(crate) fn search<'py>(
         for (at, base) in bases.iter().enumerate() {
             let step = |done: usize, total: usize| {
                 let Some(progress) = &progress else { return };
-                let told = Python::attach(|py| progress.call1(py, (at * total + done, count * total)).map(drop));
+                let told =
+                    Python::attach(|py| progress.call1(py, (at * total + done, count * total)).map(drop));
                 if let (Err(error), Ok(mut raised)) = (told, raised.lock()) {
                     raised.get_or_insert(error);
                 }
@@ -104,7 +101,10 @@ pub(crate) fn search<'py>(
         settings.collect::<PyResult<_>>()?,
         PyArray3::from_owned_array(py, scores),
         PyArray1::from_iter(py, trials.iter().map(|trial| trial.variables)),
-        trials.iter().map(|trial| trial.failed.clone().map(|e| PyErr::from(Failure::from(e)).value(py).to_string())).collect(),
+        trials
+            .iter()
+            .map(|trial| trial.failed.clone().map(|e| PyErr::from(Failure::from(e)).value(py).to_string()))
+            .collect(),
         select::best(&trials, score, one_standard_error),
     ))
 }
@@ -117,7 +117,7 @@ fn base(settings: Settings) -> PyResult<MenParams> {
 }
 
 impl Values {
-    fn grid(self) -> PyResult<Grid> {
+    fn grid(self, base: &MenParams) -> PyResult<Grid> {
         let sizes = if self.panel_size.iter().any(Option::is_some) {
             self.panel_size.into_iter().map(|size| size.map_or(Size::Base, Size::Panel)).collect()
         } else {
@@ -126,12 +126,12 @@ impl Values {
         Ok(Grid {
             beta: self.beta,
             target_shrinkage: self.target_shrinkage,
-            ridge: self.ridge,
+            ridge: self.ridge.into_iter().map(|ridge| ridge.unwrap_or_else(|| base.ridge())).collect(),
             sizes,
-            refit: named::<Refit>(&self.refit)?,
-            rule: named::<RuleKind>(&self.rule)?,
+            refit: named::<Refit>(&self.refit, base.refit())?,
+            rule: named::<RuleKind>(&self.rule, base.rule().kind)?,
             voters: self.voters,
-            metric: named::<Metric>(&self.metric)?,
+            metric: named::<Metric>(&self.metric, base.metric())?,
             priors: self.priors.into_iter().map(PriorsGiven::read).collect::<PyResult<_>>()?,
         })
     }
@@ -141,13 +141,15 @@ impl PriorsGiven {
     fn read(self) -> PyResult<Priors> {
         match self {
             PriorsGiven::Numbers(numbers) => Ok(Priors::Given(numbers)),
-            PriorsGiven::Name(name) => serde_json::from_value(name.into())
-                .map_err(|e| PyTypeError::new_err(e.to_string())),
+            PriorsGiven::Name(name) => {
+                serde_json::from_value(name.into()).map_err(|e| PyTypeError::new_err(e.to_string()))
+            }
         }
     }
 }
 
-fn named<T: Named>(names: &[String]) -> PyResult<Vec<T>> {
-    let found: menet::Result<Vec<T>> = names.iter().map(|name| T::from_name(name)).collect();
+fn named<T: Named>(names: &[Option<String>], none: T) -> PyResult<Vec<T>> {
+    let read = |name: &Option<String>| name.as_ref().map_or(Ok(none), |name| T::from_name(name));
+    let found: menet::Result<Vec<T>> = names.iter().map(read).collect();
     Ok(found.map_err(Failure::from)?)
 }

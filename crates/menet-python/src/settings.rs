@@ -10,7 +10,7 @@ use menet::refit::Refit;
 use menet::regime::{GramForm, Route};
 use menet::rules::{Metric, RuleKind};
 use menet::target::TargetKind;
-use menet::{Method, Named};
+use menet::{MenParams, Method, Named};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use serde::de::value::{Error as Refusal, MapAccessDeserializer, MapDeserializer, SeqDeserializer};
@@ -49,6 +49,21 @@ pub(crate) fn defaults() -> PyResult<String> {
             (method.name(), value[method.name()].clone())
         })
         .collect();
+    serde_json::to_string(&all).map_err(|e| PyTypeError::new_err(e.to_string()))
+}
+
+/// What every preset stands for, by its name, as JSON.
+#[pyfunction]
+pub(crate) fn presets() -> PyResult<String> {
+    let stands_for = |&preset: &Preset| {
+        let params = MenParams { preset, ..MenParams::default() };
+        let (rule, refit) = (params.rule(), params.refit().name());
+        let values = serde_json::json!({
+            "ridge": params.ridge(), "refit": refit, "rule": rule.kind.name(), "metric": rule.metric.name(),
+        });
+        (preset.name(), values)
+    };
+    let all: BTreeMap<&str, serde_json::Value> = Preset::ALL.iter().map(stands_for).collect();
     serde_json::to_string(&all).map_err(|e| PyTypeError::new_err(e.to_string()))
 }
 
