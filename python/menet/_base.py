@@ -126,8 +126,8 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin
         ndarray of shape (n_samples,)
             Their classes.
         """
-        z = self._project(X)
-        predicted: NDArray[Any] = self.classes_[self._decide(z)]
+        found = self._decide(self._project(X))
+        predicted: NDArray[Any] = self.classes_[found]
         return predicted
 
     def _project(self, X: Samples, *, single: bool = False) -> Any:

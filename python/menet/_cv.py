@@ -23,7 +23,17 @@ from menet._decisions import Decider
 from menet._input import COPIES_IN_A_FIT, Samples, sparse_or_dense
 from menet._men import ManifoldElasticNet
 from menet._running import warn_user
-from menet._settings import converted, core_name, flag, optional, parameter_hints, python_name, settings, whole_number
+from menet._settings import (
+    converted,
+    core_name,
+    count,
+    flag,
+    optional,
+    parameter_hints,
+    python_name,
+    settings,
+    whole_number,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -348,6 +358,9 @@ class ManifoldElasticNetCV(Decider):
         score, place, factor = _scoring(self.scoring)
         one_standard_error = flag("one_standard_error", self.one_standard_error)
         tried = {name: _values(name, getattr(self, name)) for name in SEARCHED}
+        for priors in tried["priors"]:
+            if not isinstance(priors, str) and len(priors) != len(classes):
+                raise ValueError(f"`priors` has {len(priors)} numbers, but there are {len(classes)} classes")
         sized = any(size is not None for size in tried["panel_size"])
         if self.n_nonzeros is None and not sized:
             tried["n_nonzeros"] = list(dict.fromkeys(min(size, X.shape[1]) for size in SIZES))
@@ -437,6 +450,8 @@ def _values(name: str, value: Any) -> list[Any]:
     if not given:
         raise ValueError(f"`{name}` is an empty list, but must have at least one value to try")
     plain = [None if one is None and optional(hint) else converted(name, one, hint) for one in given]
+    if name in ("n_nonzeros", "panel_size", "n_neighbors"):
+        plain = [one if one is None else count(name, one, least=1) for one in plain]
     return [one for place, one in enumerate(plain) if one not in plain[:place]]
 
 

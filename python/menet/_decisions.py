@@ -31,7 +31,6 @@ class Decider(Reducer):
     levels_: Floats
     selected_features_: list[NDArray[Any]]
     panel_: NDArray[Any]
-    feature_importances_: Floats
     refit_: dict[str, Any]
     rule_: str | None
     neighbor_recall_: float | None
@@ -121,6 +120,14 @@ class Decider(Reducer):
         rate = float(super().score(X, y, sample_weight))
         self._warn_of_training(X)
         return rate
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Return the importance of every variable, as a share of the sum over the panel."""
+        importances: Floats = np.zeros(len(self._model_of_fit().mean()))
+        for variable, _, _, _, _, importance, _ in self._model.panel_table():
+            importances[variable] = importance
+        return importances / (importances.sum() or 1.0)
 
     def get_support(self, indices: bool = False) -> NDArray[Any]:
         """Return which variables are in the panel.
@@ -233,10 +240,6 @@ class Decider(Reducer):
         self.regime_ = json.loads(model.regime())
         self.cg_residual_ = model.cg_residual()
         self.seconds_ = dict(model.seconds())
-        self.feature_importances_ = np.zeros(len(self.mean_))
-        for variable, _, _, _, _, importance, _ in model.panel_table():
-            self.feature_importances_[variable] = importance
-        self.feature_importances_ /= self.feature_importances_.sum() or 1.0
         self._name_variables()
 
     def _name_variables(self) -> None:

@@ -191,13 +191,13 @@ class ManifoldElasticNet(Decider):
     >>> from menet import ManifoldElasticNet
     >>> from menet.datasets import load_leukemia
     >>> X, y = load_leukemia(return_X_y=True, as_frame=True)
-    >>> men = ManifoldElasticNet(n_nonzeros=5).fit(X, y)
+    >>> men = ManifoldElasticNet(panel_size=10).fit(X, y)
     >>> men.transform(X).shape
     (38, 2)
     >>> bool(men.kkt_violation_.max() < 1e-9)
     True
-    >>> print(*men.at(n_nonzeros=3).selected_features_[0])
-    X03934_at U23852_s_at X00437_s_at
+    >>> print(*men.at(panel_size=3).panel_)
+    M55150_at X03934_at U50136_rna1_at
     """
 
     _training: _Training | None

@@ -90,6 +90,8 @@ def priors(value: Any) -> str | list[float]:
             return str(value)
         raise ValueError(f"`priors` is {value!r}, but must be {wanted}")
     try:
+        if value is None:
+            raise TypeError
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
         raise TypeError(f"`priors` is {value!r}, but must be {wanted}") from None

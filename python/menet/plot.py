@@ -102,7 +102,7 @@ def path(
     >>> from menet import ManifoldElasticNet, plot
     >>> from menet.datasets import load_leukemia
     >>> X, y = load_leukemia(return_X_y=True, as_frame=True)
-    >>> men = ManifoldElasticNet(n_nonzeros=5).fit(X, y)
+    >>> men = ManifoldElasticNet(n_nonzeros=5, preset="paper").fit(X, y)
     >>> ax = plot.path(men, 1, labels=3)
     >>> print(*(text.get_text() for text in ax.texts))
     U05259_rna1_at M55150_at U82759_at
@@ -304,7 +304,8 @@ def selection(cv: ManifoldElasticNetCV, *, ax: Axes | None = None, **kwargs: Any
     """Draw what a search found: the mean score against the number of variables, one line per refit and rule.
 
     Of the settings of one size, refit and rule the best is drawn. Bars are one standard error of the mean over the
-    folds. A ring marks the setting that was chosen.
+    folds; lines are moved aside by a percent or two, so that bars do not hide each other. A ring marks the setting that
+    was chosen.
 
     Parameters
     ----------
@@ -351,13 +352,15 @@ def selection(cv: ManifoldElasticNetCV, *, ax: Axes | None = None, **kwargs: Any
 
     ax = _axes(ax, figsize=(7, 4.2))
     given = _line_style(kwargs)
-    for (names, sizes), (colour, dash, marker) in zip(lines.items(), _looks(), strict=False):
+    drawn: list[Any] = []
+    for line, ((names, sizes), (colour, dash, marker)) in enumerate(zip(lines.items(), _looks(), strict=False)):
+        aside = 1.012 ** (line - (len(lines) - 1) / 2)
         places = sorted(sizes.values(), key=lambda place: variables[place])
         look = {"color": colour, "linestyle": dash, "marker": marker, "markersize": 4, "linewidth": 1.6}
         bars = {"label": ", ".join(names), "capsize": 2.5, "elinewidth": 0.9}
-        ax.errorbar(variables[places], mean[places], error[places], **{**bars, **look, **given})
+        drawn.append(ax.errorbar(aside * variables[places], mean[places], error[places], **{**bars, **look, **given}))
     chosen = cv.best_index_
-    ax.plot(
+    drawn += ax.plot(
         variables[chosen],
         mean[chosen],
         "o",
@@ -373,7 +376,7 @@ def selection(cv: ManifoldElasticNetCV, *, ax: Axes | None = None, **kwargs: Any
     ax.set_ylabel(cv.scoring.replace("_", " ").replace("neg ", "negative ").replace("roc auc ovr", "AUC"))
     ax.grid(color="#e0e0e0", linewidth=0.6)
     ax.set_axisbelow(True)
-    ax.legend(loc="best", fontsize="small", handlelength=3.2)
+    ax.legend(handles=drawn, loc="best", fontsize="small", handlelength=3.2)
     return ax
 
 
@@ -458,7 +461,7 @@ def _whole_log_scale(ax: Axes, values: Floats) -> None:
     low, high = low / 1.15, high * 1.15
     ax.set_xscale("log")
     ax.set_xlim(low, high)
-    round_numbers = [factor * 10**power for power in range(8) for factor in (1, 2, 5)]
+    round_numbers = [factor * 10**power for power in range(8) for factor in (1, 2, 3, 5)]
     ticks = [number for number in round_numbers if low <= number <= high]
     ticks = ticks if len(ticks) > 1 else sorted({round(float(value)) for value in values})
     ax.xaxis.set_major_locator(FixedLocator(ticks))

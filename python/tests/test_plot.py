@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.text import Text
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.decomposition import PCA as SklearnPCA
 from sklearn.exceptions import NotFittedError
 
@@ -253,6 +254,7 @@ def test_selection_draws_the_best_of_every_size_refit_and_rule(search):
     names = ["panel, centroid", "panel, gaussian", "discriminant, centroid", "discriminant, gaussian", "chosen"]
     handles, labels = ax.get_legend_handles_labels()
     assert sorted(labels) == sorted(names)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == names
     assert ax.get_xscale() == "log"
     assert ax.get_ylabel() == "balanced accuracy"
     assert len(ax.containers) == 4
@@ -283,17 +285,18 @@ def test_selection_draws_the_best_of_every_size_refit_and_rule(search):
         plot.selection(ManifoldElasticNetCV())
 
 
-class Told:
+class Told(ClassifierMixin, BaseEstimator):
     """A classifier that says what it is told."""
 
     def __init__(self, probabilities):
-        self.probabilities, self.classes_ = np.array(probabilities), np.array(["a", "b"])
+        self.probabilities = probabilities
+        self.classes_ = np.array(["a", "b"])
 
     def fit(self, X, y):
         return self
 
     def predict_proba(self, X):
-        return self.probabilities
+        return np.array(self.probabilities)
 
 
 def test_reliability_counts_what_is_right(pixels, digits):
