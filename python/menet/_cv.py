@@ -46,6 +46,7 @@ SEARCHED = (
     "beta",
     "target_shrinkage",
     "refit",
+    "refit_ridge",
     "rule",
     "metric",
     "n_neighbors",
@@ -73,7 +74,8 @@ class ManifoldElasticNetCV(Decider):
     those that :class:`~sklearn.model_selection.GridSearchCV` finds over the same grid, in a fraction of the time.
 
     A parameter that is one value is not searched. Settings that differ in nothing but what their rule does not look at
-    (``n_neighbors`` and ``metric`` of the rules "centroid" and "gaussian") are tried once.
+    (``n_neighbors`` and ``metric`` of the rules "centroid" and "gaussian", ``refit_ridge`` of the refits "none" and
+    "discriminant") are tried once.
 
     Parameters
     ----------
@@ -89,6 +91,8 @@ class ManifoldElasticNetCV(Decider):
         Largest number of distinct variables that all axes use together. None: no limit.
     refit : str or list of str, default=("panel", "discriminant")
         How the weights of the selected variables are computed: "none", "axis", "panel" or "discriminant".
+    refit_ridge : float or list of float, optional
+        The ridge of the refits "axis" and "panel", at least 0. None, also in a list: that of the path.
     relax : float, default=1.0
         How far the refit "axis" goes from the weights of the path, 0, to those without the ℓ1 penalty, 1.
     ridge : float or list of float, default=(0.03, 0.3, 1.0, 3.0)
@@ -216,6 +220,7 @@ class ManifoldElasticNetCV(Decider):
         preset: str = "default",
         panel_size: int | Sequence[int | None] | None = None,
         refit: str | Sequence[str | None] | None = ("panel", "discriminant"),
+        refit_ridge: float | Sequence[float | None] | None = None,
         relax: float = 1.0,
         ridge: float | Sequence[float | None] | None = (0.03, 0.3, 1.0, 3.0),
         alpha: float = 1.0,
@@ -252,6 +257,7 @@ class ManifoldElasticNetCV(Decider):
         self.preset = preset
         self.panel_size = panel_size
         self.refit = refit
+        self.refit_ridge = refit_ridge
         self.relax = relax
         self.ridge = ridge
         self.alpha = alpha

@@ -64,6 +64,8 @@ class ManifoldElasticNet(Decider):
         "axis": each axis anew on its own variables, without the ℓ1 penalty. "panel": all axes anew on the whole panel,
         without the ℓ1 penalty. "discriminant": the discriminants of the panel, with a shrunken within-class covariance.
         None: that of the preset.
+    refit_ridge : float, optional
+        The ridge of the refits "axis" and "panel", at least 0. None: that of the path.
     relax : float, default=1.0
         How far the refit "axis" goes from the weights of the path, 0, to those without the ℓ1 penalty, 1.
     ridge : float, optional
@@ -210,6 +212,7 @@ class ManifoldElasticNet(Decider):
         preset: str = "default",
         panel_size: int | None = None,
         refit: str | None = None,
+        refit_ridge: float | None = None,
         relax: float = 1.0,
         ridge: float | None = None,
         alpha: float = 1.0,
@@ -242,6 +245,7 @@ class ManifoldElasticNet(Decider):
         self.preset = preset
         self.panel_size = panel_size
         self.refit = refit
+        self.refit_ridge = refit_ridge
         self.relax = relax
         self.ridge = ridge
         self.alpha = alpha

@@ -215,6 +215,8 @@ params! {
     /// How the weights of the selected variables are computed: none (as the paths leave them), axis, panel or discriminant
     /// [default: the preset's: discriminant, or none for paper]
     refit: String => |x| Some(Named::from_name(&x)?),
+    /// Ridge of the refits axis and panel, >= 0 [default: that of the path]
+    refit_ridge: f64 => |x| Some(x),
     /// How far the refit axis goes, from 0 (the paper's weights) to 1 [default: 1]
     relax: f64 => |x| x,
     /// Ridge of the elastic net, >= 0 [default: the preset's: 0.3, or 0.03 for paper]

@@ -30,6 +30,7 @@ pub(crate) struct Values {
     /// At most so many over all axes; none = no limit. Where this is given, `nonzeros` is not.
     panel_size: Vec<Option<usize>>,
     refit: Vec<Option<String>>,
+    refit_ridge: Vec<Option<f64>>,
     rule: Vec<Option<String>>,
     voters: Vec<usize>,
     metric: Vec<Option<String>>,
@@ -129,6 +130,7 @@ impl Values {
             ridge: self.ridge.into_iter().map(|ridge| ridge.unwrap_or_else(|| base.ridge())).collect(),
             sizes,
             refit: named::<Refit>(&self.refit, base.refit())?,
+            refit_ridge: self.refit_ridge,
             rule: named::<RuleKind>(&self.rule, base.rule().kind)?,
             voters: self.voters,
             metric: named::<Metric>(&self.metric, base.metric())?,

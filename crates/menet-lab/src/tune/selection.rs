@@ -161,7 +161,11 @@ impl<'a> Search<'a> {
             (true, false) => RuleKind::ALL.to_vec(),
         };
         let metric = if options.metrics.is_empty() { Metric::ALL.to_vec() } else { options.metrics.clone() };
-        let grid = Grid { sizes, refit, rule, metric, ..Grid::of(own) };
+        let refit_ridge = match own.refit_ridge {
+            Some(ridge) => vec![Some(ridge)],
+            None => vec![None, Some(0.3), Some(3.0)],
+        };
+        let grid = Grid { sizes, refit, refit_ridge, rule, metric, ..Grid::of(own) };
         let given_sizes = !options.nonzeros.is_empty() || !options.panel_size.is_empty();
         Search {
             base,
