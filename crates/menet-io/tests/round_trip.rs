@@ -193,7 +193,7 @@ fn few_numbers_take_the_place_of_the_training_samples() {
     let bytes = |samples: usize, rule: RuleKind| {
         let value = |i: usize, j: usize| ((i * 7919 + j * 104_729 + i * j * 31) % 1009) as f64 / 100.0;
         let shifted = |i: usize, j: usize| value(i, j) + if j % 9 == i % 3 { 4.0 } else { 0.0 };
-        let values = (0..samples).flat_map(|i| (0..p).map(move |j| shifted(i, j))).collect();
+        let values: Vec<f64> = (0..samples * p).map(|at| shifted(at / p, at % p)).collect();
         let table = Table {
             labels: Some((0..samples).map(|i| format!("class {}", i % 3)).collect()),
             feature_names: Some((0..p).map(|j| format!("gene{j}")).collect()),

@@ -120,7 +120,7 @@ pub(super) fn own_paths(men: &Men) -> bool {
 fn decision_line(men: &Men) -> String {
     let RefitReport { refit, candidates, shrinkage, .. } = *men.refit();
     let size = men.panel().len();
-    let from = if candidates > size { format!(" of {candidates} candidates") } else { String::new() };
+    let from = if candidates > size { format!(", chosen from {candidates} candidates") } else { String::new() };
     let plural = if size == 1 { "" } else { "s" };
     let shrinkage = shrinkage.map_or_else(String::new, |share| format!(" (shrinkage {share:.3})"));
     let rule = match men.rule() {
