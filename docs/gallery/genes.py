@@ -23,7 +23,7 @@ counts = ", ".join(f"{n} {kind}" for kind, n in y.value_counts(sort=False).items
 print(f"{X.shape[0]} samples ({counts}) of {X.shape[1]} genes.\n")
 
 # Genes differ a thousandfold in scale; standardised, their weights can be compared.
-model = make_pipeline(StandardScaler(), ManifoldElasticNet(n_nonzeros=8)).set_output(transform="pandas")
+model = make_pipeline(StandardScaler(), ManifoldElasticNet(n_nonzeros=8, preset="paper")).set_output(transform="pandas")
 z = model.fit_transform(X, y)
 men = model[-1]
 

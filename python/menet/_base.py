@@ -1,4 +1,4 @@
-"""What every estimator here has in common: projection, nearest neighbour, and scikit-learn's manners."""
+"""What every estimator here has in common: projection, and scikit-learn's manners."""
 
 from __future__ import annotations
 
@@ -13,34 +13,26 @@ from sklearn.base import (
     TransformerMixin,
     clone,
 )
-from sklearn.exceptions import NotFittedError
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from menet import _core
 from menet._input import DTYPES, SPARSE, Floats, Samples, project
 from menet._running import threads, warn_user
-from menet._settings import choice
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
 class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """A linear projection, and the nearest neighbour in the projected space.
+    """A linear projection, and a decision in the projected space.
 
-    A subclass fits in ``_fit_core`` and sets ``components_`` and ``mean_``.
+    A subclass fits in ``_fit_core``, sets ``components_`` and ``mean_``, and decides in ``_decide``.
     """
 
     # Whether ``fit`` needs ``y``; without it there is a projection and no classifier.
     _supervised = True
 
-    n_components: int | None
-    metric: str
     n_jobs: int | None
-
-    # The metric of the fit, whatever became of the parameter since.
-    _metric: str
 
     components_: Floats
     mean_: Floats
@@ -100,7 +92,6 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin
             X = validate_data(self, X, **how)
             self.__dict__.pop("classes_", None)
             classes, codes = np.array([""]), np.zeros(X.shape[0], dtype=np.int64)
-        self._metric = choice("metric", self.metric)
         self._fit_core(X, codes, [str(name) for name in classes.tolist()], self._threads())
 
     def _fit_core(self, X: Any, codes: NDArray[np.int64], classes: list[str], threads: int) -> None:
@@ -123,7 +114,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin
         return self._project(X, single=True)
 
     def predict(self, X: Samples) -> NDArray[Any]:
-        """Give every sample the class of its nearest neighbour among the projected training samples.
+        """Give every sample a class, by the rule in the projected space.
 
         Parameters
         ----------
@@ -135,9 +126,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin
         ndarray of shape (n_samples,)
             Their classes.
         """
-        z = self._project(X)
-        gallery, codes = self._gallery()
-        found = _core.nearest(gallery, codes, z, self._metric, self._threads())
+        found = self._decide(self._project(X))
         predicted: NDArray[Any] = self.classes_[found]
         return predicted
 
@@ -149,13 +138,14 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin
         mean = np.ascontiguousarray(self.mean_, dtype=np.float64)
         return project(X, mean, axes, self._threads(), single=single and X.dtype == np.float32)
 
-    def _gallery(self) -> tuple[Floats, NDArray[np.int64]]:
+    def _decide(self, z: Floats) -> NDArray[np.int64]:
+        """Return the place in ``classes_`` of the class of every projected sample."""
         raise NotImplementedError
 
     def _unfitted_copy(self, **params: Any) -> Self:
         """Return an estimator with these parameters changed, and what was learned of the input and the classes."""
         copy: Self = clone(self).set_params(**params)
-        for name in ("classes_", "n_features_in_", "feature_names_in_", "_metric"):
+        for name in ("classes_", "n_features_in_", "feature_names_in_"):
             if hasattr(self, name):
                 setattr(copy, name, getattr(self, name))
         return copy
@@ -171,11 +161,6 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin
     def _warn(self, summary: str) -> None:
         """Tell of numerical trouble, once a fit."""
         warn_user(f"{type(self).__name__}: {summary}")
-
-    def _not_a_classifier(self) -> NotFittedError:
-        return NotFittedError(
-            f"this {type(self).__name__} was fitted without `y`, so that it knows no classes to predict"
-        )
 
     @property
     def _n_features_out(self) -> int:

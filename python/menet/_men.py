@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 from dataclasses import dataclass, replace
@@ -13,14 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from menet import _core
-from menet._base import Reducer
-from menet._input import COPIES_IN_A_FIT, DTYPES, SPARSE, Floats, Samples, contiguous, project, sparse_or_dense
-from menet._lars import LarsPath
-from menet._running import warn_user
-from menet._settings import count, python_name, settings, whole_number
+from menet._decisions import Decider
+from menet._input import COPIES_IN_A_FIT, Floats, contiguous, project, sparse_or_dense
+from menet._settings import count, python_name, settings
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -29,30 +26,48 @@ if TYPE_CHECKING:
 LABEL_KINDS = {"b": "boolean", "i": "integer", "u": "integer", "f": "number"}
 
 
-class ManifoldElasticNet(Reducer):
+class ManifoldElasticNet(Decider):
     """Sparse, supervised, linear dimension reduction by the Manifold Elastic Net.
 
-    Every axis uses at most ``n_nonzeros`` of the variables, keeps the local geometry of each class and pushes classes
-    apart. It minimises, over the embedding Z and the projection W,
+    Paths select variables that keep the local geometry of each class and push classes apart, at most ``n_nonzeros``
+    per component. They minimise, over the embedding Z and the projection W,
 
     ``‖Y − XW‖² + alpha tr(ZᵀLZ) + beta ‖Z − XW‖² + λ1 ‖W‖₁ + ridge ‖W‖²``
 
-    where X is centred, Y says where the samples of a class should land and L aligns one patch a sample. Nothing
+    where X is centred, Y says where the samples of a class should land and L aligns one patch per sample. Nothing
     carries a ½ or a 1/n. The exact path over all λ1 is computed and read where the support is about to exceed
     ``n_nonzeros``; the certificate of its optimality is in ``kkt_violation_``.
 
+    The selected variables of all components are the *panel*, and ``refit`` says how their weights are computed. After a
+    refit, the scores that ``transform`` gives have a within-class variance of 1 on every axis.
+
     Like :class:`~sklearn.discriminant_analysis.LinearDiscriminantAnalysis` it is transformer and classifier in one:
-    ``predict`` gives the class of the nearest training sample in the projected space.
+    ``predict`` and ``predict_proba`` decide by ``rule`` in the projected space.
 
     Parameters
     ----------
     n_components : int, optional
         Number of axes, from 1 to one less than there are classes. None: as many as the target has.
     n_nonzeros : int, optional
-        Largest number of variables an axis uses. None: twice the number of samples, at least 50, at most 100, or
-        all if there are fewer.
-    ridge : float, default=0.03
-        The ridge of the elastic net, at least 0.
+        Largest number of variables that the path of a component selects. None: twice the number of samples, at least
+        50, at most 100, or all if there are fewer; with ``panel_size``, as many as that needs.
+    preset : {"default", "paper"}, default="default"
+        What the parameters are that are None. "default": ``ridge=0.3``, ``refit="discriminant"``, ``rule="nearest"``,
+        ``metric="cosine"``, which served best on faces and genes. "paper": ``ridge=0.03``, ``refit="none"``,
+        ``rule="nearest"``, ``metric="euclidean"``, the paper's method to the letter.
+    panel_size : int, optional
+        Largest number of distinct variables that all axes use together, at least 1. None: no limit. For the refits
+        "panel" and "discriminant" more candidates are selected, and those that the classes can best be told apart
+        without are dropped.
+    refit : {"none", "axis", "panel", "discriminant"}, optional
+        How the weights of the selected variables are computed. "none": they are those of the path, as in the paper.
+        "axis": each axis anew on its own variables, without the ℓ1 penalty. "panel": all axes anew on the whole panel,
+        without the ℓ1 penalty. "discriminant": the discriminants of the panel, with a shrunken within-class covariance.
+        None: that of the preset.
+    relax : float, default=1.0
+        How far the refit "axis" goes from the weights of the path, 0, to those without the ℓ1 penalty, 1.
+    ridge : float, optional
+        The ridge of the elastic net, at least 0. None: that of the preset.
     alpha : float, default=1.0
         Weight of the manifold term, at least 0.
     beta : float, default=1.0
@@ -89,9 +104,17 @@ class ManifoldElasticNet(Reducer):
     pca_rank : int, optional
         Rank of the PCA reconstruction that the data are replaced by first. None: no reconstruction.
     penalty_factors : array-like of shape (n_features,), optional
-        One factor more than 0 a variable on its penalty; infinity bars it.
-    metric : {"euclidean", "cosine"}, default="euclidean"
-        The metric of the nearest-neighbour rule.
+        One factor more than 0 per variable on its penalty; infinity bars it.
+    rule : {"nearest", "centroid", "gaussian"}, optional
+        How samples are decided on in the projected space: by the nearest training samples, by the nearest class mean,
+        or by class means with a shared covariance. None: that of the preset.
+    n_neighbors : int, default=1
+        How many of the nearest training samples vote in the rule "nearest", at least 1.
+    metric : {"euclidean", "cosine"}, optional
+        The metric of the rule "nearest". None: that of the preset.
+    priors : {"train", "equal"} or array-like of shape (n_classes,), default="train"
+        How frequent the classes are where the model is used: as in the training samples, all alike, or in proportion to
+        numbers more than 0, in the order of ``classes_``.
     route : {"auto", "dense", "conjugate"}, default="auto"
         How the operator A is applied: as a matrix of samples by samples, or by conjugate gradients. The answer is the
         same; ``regime_`` tells which way was taken, and why.
@@ -109,16 +132,28 @@ class ManifoldElasticNet(Reducer):
         The mean that is taken off before projecting.
     classes_ : ndarray of shape (n_classes,)
         The classes.
-    kkt_violation_ : ndarray of shape (n_components,)
-        How far the path of every axis is from optimal: the largest violation of the optimality conditions at any of
-        its knots, relative to the largest correlation.
+    kkt_violation_ : ndarray of shape (n_paths,)
+        How far the path of every component is from optimal: the largest violation of the optimality conditions at any
+        of its knots, relative to the largest correlation.
     n_nonzeros_ : ndarray of shape (n_components,)
         How many variables every axis uses.
-    levels_ : ndarray of shape (n_components,)
-        The level λ1/2 at which the path of every axis was read.
+    levels_ : ndarray of shape (n_paths,)
+        The level λ1/2 at which the path of every component ends.
     selected_features_ : list of ndarray
-        The variables of every axis, in the order in which they entered its path: names if the samples had any,
-        positions otherwise.
+        The variables of every axis, in the order in which they entered its path, or the first of all paths where axes
+        share a panel: names if the samples had any, positions otherwise.
+    panel_ : ndarray
+        The distinct variables that all axes use together, by position: names if the samples had any, positions
+        otherwise.
+    feature_importances_ : ndarray of shape (n_features,)
+        The length of a variable's weights over all axes times its standard deviation, as a share of the sum over the
+        panel; 0 outside the panel.
+    refit_ : dict
+        What the refit did: ``"refit"``, its name; ``"candidates"``, how many variables the panel was chosen from;
+        ``"residual"``, how far the weights are from solving their equations, relative to the right-hand side (None for
+        "none"); ``"shrinkage"``, the intensity with which the covariance was shrunken (None if it was not).
+    rule_ : str or None
+        The rule that decides; None for a model that was made smaller without its training samples.
     neighbor_recall_ : float or None
         The share of true neighbours that the approximate search found, counted on 100 samples; None for "exact".
     definiteness_ : dict
@@ -139,6 +174,7 @@ class ManifoldElasticNet(Reducer):
 
     See Also
     --------
+    menet.ManifoldElasticNetCV : The same with settings chosen by cross-validation.
     menet.SPG : A graph embedding first, then the elastic net: the two steps that this method joins.
     menet.lars_path : The solver alone.
 
@@ -147,31 +183,23 @@ class ManifoldElasticNet(Reducer):
     After T. Zhou, D. Tao and X. Wu, "Manifold Elastic Net: A Unified Framework for Sparse Dimension Reduction".
 
     A fitted estimator keeps a reference to its training samples (as nearest-neighbour estimators do), from which ``at``
-    computes what a sparser model recognises by; a pickle keeps the variables that some axis can use, a model file none.
+    computes the weights and the rule of a smaller model; a pickle keeps the variables that paths reach, a model file
+    none.
 
     Examples
     --------
     >>> from menet import ManifoldElasticNet
     >>> from menet.datasets import load_leukemia
     >>> X, y = load_leukemia(return_X_y=True, as_frame=True)
-    >>> men = ManifoldElasticNet(n_nonzeros=5).fit(X, y)
+    >>> men = ManifoldElasticNet(panel_size=10).fit(X, y)
     >>> men.transform(X).shape
     (38, 2)
     >>> bool(men.kkt_violation_.max() < 1e-9)
     True
-    >>> print(*men.at(n_nonzeros=3).selected_features_[0])
-    X03934_at U23852_s_at X00437_s_at
+    >>> print(*men.at(panel_size=3).panel_)
+    M55150_at X03934_at U50136_rna1_at
     """
 
-    kkt_violation_: Floats
-    levels_: Floats
-    selected_features_: list[NDArray[Any]]
-    neighbor_recall_: float | None
-    definiteness_: dict[str, Any]
-    regime_: dict[str, Any] | None
-    cg_residual_: float | None
-    seconds_: dict[str, float]
-    _model: _core.Model
     _training: _Training | None
 
     def __init__(
@@ -179,7 +207,11 @@ class ManifoldElasticNet(Reducer):
         n_components: int | None = None,
         n_nonzeros: int | None = None,
         *,
-        ridge: float = 0.03,
+        preset: str = "default",
+        panel_size: int | None = None,
+        refit: str | None = None,
+        relax: float = 1.0,
+        ridge: float | None = None,
         alpha: float = 1.0,
         beta: float = 1.0,
         kappa: float = 0.1,
@@ -197,13 +229,20 @@ class ManifoldElasticNet(Reducer):
         standardize: bool = True,
         pca_rank: int | None = None,
         penalty_factors: ArrayLike | None = None,
-        metric: str = "euclidean",
+        rule: str | None = None,
+        n_neighbors: int = 1,
+        metric: str | None = None,
+        priors: str | ArrayLike = "train",
         route: str = "auto",
         gram: str = "auto",
         n_jobs: int | None = None,
     ) -> None:
         self.n_components = n_components
         self.n_nonzeros = n_nonzeros
+        self.preset = preset
+        self.panel_size = panel_size
+        self.refit = refit
+        self.relax = relax
         self.ridge = ridge
         self.alpha = alpha
         self.beta = beta
@@ -222,7 +261,10 @@ class ManifoldElasticNet(Reducer):
         self.standardize = standardize
         self.pca_rank = pca_rank
         self.penalty_factors = penalty_factors
+        self.rule = rule
+        self.n_neighbors = n_neighbors
         self.metric = metric
+        self.priors = priors
         self.route = route
         self.gram = gram
         self.n_jobs = n_jobs
@@ -240,102 +282,55 @@ class ManifoldElasticNet(Reducer):
                 threads,
             )
         )
-        self._training = _Training.of(X, self._reachable(), self.mean_, threads)
+        self._training = _Training.of(X, codes, np.array(self._model.reachable(), dtype=np.int64), self.mean_, threads)
         if summary := self._troubles():
             self._warn(summary)
 
-    def score(self, X: Samples, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of samples that are given their class.
+    def at(
+        self, *, n_nonzeros: int | None = None, n_components: int | None = None, panel_size: int | None = None
+    ) -> Self:
+        """Return the same fit with fewer variables or fewer axes, without fitting again.
 
-        A warning tells where most of them are those of the fit: nearest neighbour finds such a sample in itself, so
-        that their score is near 1 whatever was learned.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples.
-        y : array-like of shape (n_samples,)
-            Their classes.
-        sample_weight : array-like of shape (n_samples,), optional
-            How much each sample counts.
-
-        Returns
-        -------
-        float
-            The mean accuracy.
-        """
-        rate = float(super().score(X, y, sample_weight))
-        X = validate_data(self, X, accept_sparse=SPARSE, dtype=DTYPES, ensure_all_finite=False, reset=False)
-        seen = self._model.seen(contiguous(X), self._threads())
-        if 2 * seen > X.shape[0]:
-            warn_user(
-                f"{seen} of these {X.shape[0]} samples are those of the fit: their score says nothing about new ones; "
-                "hold some back with train_test_split, or use cross_val_score",
-                UserWarning,
-            )
-        return rate
-
-    def path(self, component: int) -> LarsPath:
-        """Return the whole path of an axis: how its weights grow from nothing, variable by variable.
-
-        Parameters
-        ----------
-        component : int
-            The axis, counted from 0.
-
-        Returns
-        -------
-        LarsPath
-            Its path, with ``coefs`` in the units of ``components_``: the last knot is the axis.
-        """
-        check_is_fitted(self)
-        k = whole_number("component", component)
-        if not 0 <= k < self.n_components_:
-            raise IndexError(f"component {k} was asked for, but there are 0 to {self.n_components_ - 1}")
-        return LarsPath._of(self._model.path(k))
-
-    def at(self, *, n_nonzeros: int | None = None, n_components: int | None = None) -> Self:
-        """Return the same fit with fewer variables an axis or fewer axes, without fitting again.
-
-        It is, bit for bit, what a fit with these parameters gives.
+        Its axes and its decisions are, bit for bit, what a fit with these parameters gives; with ``panel_size``, if the
+        fit itself had a ``panel_size`` at least as large.
 
         Parameters
         ----------
         n_nonzeros : int, optional
-            Largest number of variables an axis uses; at most what was fitted.
+            Largest number of variables that the path of a component selects; at most what was fitted.
         n_components : int, optional
-            How many axes to keep.
+            The paths of how many components to keep.
+        panel_size : int, optional
+            Largest number of distinct variables over all axes.
 
         Returns
         -------
         ManifoldElasticNet
-            A fitted estimator; this one is left as it is.
+            A fitted estimator; this one is left as it is. From a model file, which holds no training samples, only
+            ``refit="none"`` can be read again; that model can transform, and predict only where just axes were left
+            out and the rule is "nearest".
         """
         check_is_fitted(self)
         k = None if n_nonzeros is None else count("n_nonzeros", n_nonzeros)
         d = None if n_components is None else count("n_components", n_components)
-        model = self._model.at(k, d)
-        if k is not None and self._training is not None:
-            model = model.with_gallery(self._training.project(model, self._threads()))
+        size = None if panel_size is None else count("panel_size", panel_size)
+        threads = self._threads()
+        training = None if self._training is None else self._training.samples(self._model.mean(), threads)
+        try:
+            model = self._model.at(k, d, size, training, threads)
+        except ValueError as e:
+            if training is None and self.refit_["refit"] != "none" and "training samples" in str(e):
+                raise ValueError(
+                    f"this model comes from a file, which holds no training samples, and its refit "
+                    f'"{self.refit_["refit"]}" needs them to make it smaller: fit again with the size you want, or '
+                    "keep the model by pickle"
+                ) from None
+            raise
         out = self._unfitted_copy()
         out._set_params_of(model)
         out._set_model(model)
         out._training = self._training
         return out
-
-    def save(self, file: str | PathLike[str]) -> None:
-        """Write the model to a file that the command ``menet`` reads as well, whole or not at all.
-
-        Parameters
-        ----------
-        file : path-like
-            Where to; the usual ending is ``.safetensors``.
-        """
-        check_is_fitted(self)
-        path = Path(os.fsdecode(file))
-        if not path.parent.is_dir():
-            raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(path.parent))
-        self._model.save(path)
 
     @classmethod
     def load(cls, file: str | PathLike[str]) -> Self:
@@ -354,19 +349,18 @@ class ManifoldElasticNet(Reducer):
         """
         path = Path(os.fsdecode(file))
         try:
-            model = _core.Model.from_bytes(path.read_bytes(), True)
+            model = _core.Model.from_bytes(path.read_bytes())
         except ValueError as e:
             raise ValueError(f"{path}: {e}") from None
         out = cls()
         out._set_params_of(model)
-        out._metric = out.metric
         out.classes_ = _classes(model.classes(), model.label_kind())
         out._set_model(model)
         out.n_features_in_ = len(out.mean_)
         names = model.feature_names()
         if names is not None:
             out.feature_names_in_ = np.array(names, dtype=object)
-            out._name_selected()
+            out._name_variables()
         out._training = None
         return out
 
@@ -377,36 +371,11 @@ class ManifoldElasticNet(Reducer):
             state["_training"] = self._training.reachable()  # type: ignore[union-attr]
         return state
 
-    def _gallery(self) -> tuple[Floats, NDArray[np.int64]]:
-        return self._model.gallery()
-
-    def _set_model(self, model: _core.Model) -> None:
-        self._model = model
-        self._set_axes(model.mean(), model.components())
-        self.kkt_violation_ = model.kkt()
-        self.levels_ = model.levels()
-        self.neighbor_recall_ = model.neighbor_recall()
-        self.definiteness_ = json.loads(model.definiteness())
-        self.regime_ = json.loads(model.regime())
-        self.cg_residual_ = model.cg_residual()
-        self.seconds_ = dict(model.seconds())
-        self._name_selected()
-
-    def _name_selected(self) -> None:
-        names = getattr(self, "feature_names_in_", None)
-        positions = [np.array(chosen, dtype=np.int64) for chosen in self._model.selected()]
-        self.selected_features_ = [chosen if names is None else names[chosen] for chosen in positions]
-
     def _set_params_of(self, model: _core.Model) -> None:
         """Take over the parameters that a model was fitted with, whatever became of ours since."""
         for name, value in json.loads(model.params()).items():
             setattr(self, python_name(name), value)
         self.penalty_factors = model.penalty_factors()
-
-    def _reachable(self) -> NDArray[np.int64]:
-        """Return the variables that some axis uses somewhere on its path."""
-        paths = (self._model.path(k) for k in range(self.n_components_))
-        return np.unique([j for path in paths for knot in path.entered(0) for j in knot]).astype(np.int64)
 
     def _troubles(self) -> str | None:
         """Return what numerical trouble there was, in one sentence."""
@@ -414,8 +383,8 @@ class ManifoldElasticNet(Reducer):
         if ended:
             k, why = ended[0]
             return (
-                f"the paths of {len(ended)} of {self.n_components_} components ended early, that of component {k} "
-                f"because it {why}"
+                f"the paths of {len(ended)} of {self._model.path_count()} components ended early, "
+                f"that of component {k} because it {why}"
             )
         if residual is not None and residual > 1e-9:
             return f"the conjugate gradients left a relative residual of {residual:.1e}"
@@ -424,9 +393,10 @@ class ManifoldElasticNet(Reducer):
 
 @dataclass(frozen=True)
 class _Training:
-    """The training samples: what a sparser model recognises by is projected from them."""
+    """The training samples: what a smaller model decides by is computed from them."""
 
     X: Any
+    codes: NDArray[np.int64]
     # The variables that some path reaches, and whether `X` has but these.
     variables: NDArray[np.int64]
     alone: bool
@@ -434,20 +404,28 @@ class _Training:
     trace: Floats
 
     @classmethod
-    def of(cls, X: Any, variables: NDArray[np.int64], mean: Floats, threads: int) -> _Training:
+    def of(
+        cls, X: Any, codes: NDArray[np.int64], variables: NDArray[np.int64], mean: Floats, threads: int
+    ) -> _Training:
         """Remember samples as they are now."""
-        bare = cls(X, variables, alone=False, trace=np.empty(0))
-        return replace(bare, trace=bare._projected(mean, bare._probe(mean), threads))
+        bare = cls(X, codes, variables, alone=False, trace=np.empty(0))
+        return replace(bare, trace=bare._traced(mean, threads))
 
-    def project(self, model: _core.Model, threads: int) -> Floats:
-        """Return the samples as `model` projects them."""
-        mean = model.mean()
-        if not np.array_equal(self._projected(mean, self._probe(mean), threads), self.trace):
+    def samples(self, mean: Floats, threads: int) -> tuple[Any, NDArray[np.int64]]:
+        """Return the samples, with zeros for the variables that were not kept, and their classes."""
+        if not np.array_equal(self._traced(mean, threads), self.trace):
             raise ValueError(
                 "the training samples were changed in place since the fit: fit again, or keep them as they were, "
-                "to make the model sparser"
+                "to make the model smaller"
             )
-        return self._projected(mean, model.components(), threads)
+        if not self.alone:
+            return contiguous(self.X), self.codes
+        kept = sparse.csc_array(self.X)
+        counts = np.zeros(len(mean), dtype=np.int64)
+        counts[self.variables] = np.diff(kept.indptr)
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        whole = (kept.data, kept.indices.astype(np.int64), starts)
+        return sparse.csc_array(whole, shape=(kept.shape[0], len(mean))), self.codes
 
     def reachable(self) -> _Training:
         """Return the same with only the variables that some path reaches."""
@@ -456,15 +434,15 @@ class _Training:
         kept = self.X[:, self.variables]
         return replace(self, X=kept if sparse.issparse(kept) else np.ascontiguousarray(kept), alone=True)
 
-    def _probe(self, mean: Floats) -> Floats:
-        axis = np.zeros((1, len(mean)))
-        axis[0, self.variables] = np.random.default_rng(0).standard_normal(len(self.variables))
-        return axis
-
-    def _projected(self, mean: Floats, axes: Floats, threads: int) -> Floats:
+    def _traced(self, mean: Floats, threads: int) -> Floats:
+        axis = np.random.default_rng(0).standard_normal((1, len(self.variables)))
         if self.alone:
-            mean, axes = mean[self.variables], np.ascontiguousarray(axes[:, self.variables])
-        projected: Floats = project(self.X, mean, axes, threads)
+            mean = mean[self.variables]
+        else:
+            whole = np.zeros((1, len(mean)))
+            whole[0, self.variables] = axis
+            axis = whole
+        projected: Floats = project(self.X, mean, axis, threads)
         return projected
 
 

@@ -6,21 +6,28 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from menet import _core
 from menet._base import Reducer
 from menet._input import COPIES_IN_A_FIT, Floats, dense, project
-from menet._settings import OUTSIDE, count, settings
+from menet._settings import OUTSIDE, choice, count, settings
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
 class Rival(Reducer):
-    """A method that is its projection: what it learned is in ``components_`` and ``mean_``."""
+    """A method that is its projection: what it learned is in ``components_`` and ``mean_``.
+
+    It decides by the nearest training sample in the projected space.
+    """
 
     _core_name: ClassVar[str]
+
+    n_components: int | None
+    metric: str
 
     @property
     def _supervised(self) -> bool:  # type: ignore[override]
@@ -29,7 +36,11 @@ class Rival(Reducer):
     _train: Floats
     _codes: NDArray[np.int64]
 
+    # The metric of the fit, whatever became of the parameter since.
+    _metric: str
+
     def _fit_core(self, X: Any, codes: NDArray[np.int64], classes: list[str], threads: int) -> None:
+        self._metric = choice("metric", self.metric)
         asked = None if self.n_components is None else count("n_components", self.n_components, or_none=True)
         params = settings(self, without=OUTSIDE)
         mean, components, unsettled = _core.fit_rival(
@@ -65,12 +76,15 @@ class Rival(Reducer):
         out = self._unfitted_copy(n_components=d)
         out._set_axes(self.mean_, self.components_[:d])
         out._train, out._codes = np.ascontiguousarray(self._train[:, :d]), self._codes
+        out._metric = self._metric
         return out
 
-    def _gallery(self) -> tuple[Floats, NDArray[np.int64]]:
+    def _decide(self, z: Floats) -> NDArray[np.int64]:
         if not hasattr(self, "classes_"):
-            raise self._not_a_classifier()
-        return self._train, self._codes
+            raise NotFittedError(
+                f"this {type(self).__name__} was fitted without `y`, so that it knows no classes to predict"
+            )
+        return _core.nearest(self._train, self._codes, z, self._metric, self._threads())
 
 
 class PCA(Rival):

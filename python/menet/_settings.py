@@ -14,7 +14,7 @@ from menet import _core
 OUTSIDE = {"n_components", "n_jobs", "metric"}
 
 # What the core calls the parameters that scikit-learn's habits name otherwise.
-CORE_NAMES = {"n_components": "components", "n_nonzeros": "nonzeros"}
+CORE_NAMES = {"n_components": "components", "n_nonzeros": "nonzeros", "n_neighbors": "voters"}
 
 
 def core_name(name: str) -> str:
@@ -31,14 +31,19 @@ def settings(estimator: Any, *, without: set[str]) -> dict[str, Any]:
     """Return an estimator's parameters under the core's names, as Python's own types, without those that are None."""
     # Of the class that is ours: a subclass may have parameters of its own, and ours as attributes.
     ours = next(kind for kind in type(estimator).__mro__ if kind.__module__.startswith("menet."))
-    hints = get_type_hints(vars(ours)["__init__"])
-    hints = {name: hint for name, hint in hints.items() if name not in {"return", *without}}
+    hints = {name: hint for name, hint in parameter_hints(ours).items() if name not in without}
     given = {name: getattr(estimator, name) for name in hints}
     return {
         core_name(name): converted(name, given[name], hint)
         for name, hint in hints.items()
         if not (given[name] is None and optional(hint))
     }
+
+
+def parameter_hints(kind: type) -> dict[str, Any]:
+    """Return the annotations of an estimator's parameters."""
+    hints = get_type_hints(vars(kind)["__init__"])
+    return {name: hint for name, hint in hints.items() if name != "return"}
 
 
 def optional(hint: Any) -> bool:
@@ -48,6 +53,8 @@ def optional(hint: Any) -> bool:
 
 def converted(name: str, value: Any, hint: Any) -> Any:
     """Return a value as the plain type that its annotation asks for."""
+    if name == "priors":
+        return priors(value)
     kinds = set(get_args(hint)) - {type(None)} or {hint}
     if kinds == {bool}:
         return flag(name, value)
@@ -73,6 +80,25 @@ def choice(name: str, value: Any) -> str:
     if isinstance(value, str) and value in names:
         return str(value)
     raise ValueError(f"`{name}` is {value!r}, but must be one of {', '.join(names)}")
+
+
+def priors(value: Any) -> str | list[float]:
+    """Return a name, or one number per class."""
+    wanted = '"train", "equal" or one number per class, in the order of classes_'
+    if isinstance(value, str):
+        if value in ("train", "equal"):
+            return str(value)
+        raise ValueError(f"`priors` is {value!r}, but must be {wanted}")
+    try:
+        if value is None:
+            raise TypeError
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"`priors` is {value!r}, but must be {wanted}") from None
+    if array.ndim != 1:
+        raise ValueError(f"`priors` has shape {array.shape}, but must be {wanted}")
+    values: list[float] = array.tolist()
+    return values
 
 
 def whole_number(name: str, value: Any, *, or_none: bool = False) -> int:

@@ -19,7 +19,9 @@ from numpy.typing import ArrayLike
 from sklearn.isotonic import isotonic_regression
 from sklearn.utils.validation import check_is_fitted
 
-from menet._input import Floats
+from menet._cv import SEARCHED, ManifoldElasticNetCV
+from menet._decisions import Decider
+from menet._input import Floats, Samples
 from menet._lars import LarsPath
 from menet._men import ManifoldElasticNet
 from menet._settings import count
@@ -27,7 +29,7 @@ from menet._settings import count
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["bases", "path", "rates"]
+__all__ = ["bases", "path", "rates", "reliability", "selection"]
 
 # The looks of the command's figures: Okabe and Ito's colours without their yellow, then three of Tol's, each with a
 # dash and a marker, so that nothing relies on colour alone.
@@ -63,9 +65,14 @@ Curve: TypeAlias = dict[int, list[float]]
 
 
 def path(
-    model: ManifoldElasticNet | LarsPath, component: int = 0, *, ax: Axes | None = None, labels: int = 8, **kwargs: Any
+    model: ManifoldElasticNet | ManifoldElasticNetCV | LarsPath,
+    component: int = 0,
+    *,
+    ax: Axes | None = None,
+    labels: int = 8,
+    **kwargs: Any,
 ) -> Axes:
-    """Draw the path of an axis: its weights against the level, which falls to the right.
+    """Draw the path of a component: its weights against the level, which falls to the right.
 
     Between its knots a path is straight, and so it is drawn: the scale of levels is linear, which has room for level 0
     too. Variables that are zero all along have no line. Weights are in the units of ``components_``: where variables
@@ -73,10 +80,10 @@ def path(
 
     Parameters
     ----------
-    model : ManifoldElasticNet or LarsPath
+    model : ManifoldElasticNet, ManifoldElasticNetCV or LarsPath
         A fitted estimator, or a path itself.
     component : int, default=0
-        The axis, counted from 0; a path itself has but one.
+        The component, counted from 0; a path itself has but one.
     ax : matplotlib Axes, optional
         Where to draw. None: on a new figure.
     labels : int, default=8
@@ -95,14 +102,14 @@ def path(
     >>> from menet import ManifoldElasticNet, plot
     >>> from menet.datasets import load_leukemia
     >>> X, y = load_leukemia(return_X_y=True, as_frame=True)
-    >>> men = ManifoldElasticNet(n_nonzeros=5).fit(X, y)
+    >>> men = ManifoldElasticNet(n_nonzeros=5, preset="paper").fit(X, y)
     >>> ax = plot.path(men, 1, labels=3)
     >>> print(*(text.get_text() for text in ax.texts))
     U05259_rna1_at M55150_at U82759_at
     """
     if isinstance(model, LarsPath):
         whole, names = model, None
-    elif isinstance(model, ManifoldElasticNet):
+    elif isinstance(model, Decider):
         whole, names = model.path(component), getattr(model, "feature_names_in_", None)
     else:
         raise TypeError(f"`model` is a {type(model).__name__}, but must be a fitted ManifoldElasticNet or a LarsPath")
@@ -291,6 +298,175 @@ def rates(
     ax.set_axisbelow(True)
     ax.legend(title="best", loc="best", fontsize="small", title_fontsize="small", handlelength=3.2)
     return ax
+
+
+def selection(cv: ManifoldElasticNetCV, *, ax: Axes | None = None, **kwargs: Any) -> Axes:
+    """Draw what a search found: the mean score against the number of variables, one line per refit and rule.
+
+    Of the settings of one size, refit and rule the best is drawn. Bars are one standard error of the mean over the
+    folds; lines are moved aside by a percent or two, so that bars do not hide each other. A ring marks the setting that
+    was chosen.
+
+    Parameters
+    ----------
+    cv : ManifoldElasticNetCV
+        A fitted search.
+    ax : matplotlib Axes, optional
+        Where to draw. None: on a new figure.
+    **kwargs : dict
+        Passed to ``Axes.errorbar`` for every line.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on.
+
+    Examples
+    --------
+    >>> from menet import ManifoldElasticNetCV, plot
+    >>> from menet.datasets import load_leukemia
+    >>> X, y = load_leukemia(return_X_y=True)
+    >>> search = ManifoldElasticNetCV(panel_size=[5, 10], refit="panel", rule=["centroid", "gaussian"]).fit(X, y)
+    >>> ax = plot.selection(search)
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['panel, centroid', 'panel, gaussian', 'chosen']
+    """
+    if not isinstance(cv, ManifoldElasticNetCV):
+        raise TypeError(f"`cv` is a {type(cv).__name__}, but must be a fitted ManifoldElasticNetCV")
+    check_is_fitted(cv, "cv_results_")
+    found = cv.cv_results_
+    mean, variables = found["mean_test_score"], found["mean_n_features"]
+    folds = np.stack([found[f"split{fold}_test_score"] for fold in range(cv.n_splits_)], axis=1)
+    error = folds.std(axis=1, ddof=1) / math.sqrt(cv.n_splits_) if cv.n_splits_ > 1 else np.zeros(len(mean))
+    # What is the same for all settings is the best one's.
+    best = cv.best_estimator_
+    params = [{name: one.get(name, getattr(best, name)) for name in SEARCHED} for one in found["params"]]
+    lines: dict[tuple[str, str], dict[Any, int]] = {}
+    for place, one in enumerate(params):
+        if not np.isfinite(mean[place]):
+            continue
+        sizes = lines.setdefault((one["refit"], one["rule"]), {})
+        size = (one["n_nonzeros"], one["panel_size"])
+        if size not in sizes or mean[place] > mean[sizes[size]]:
+            sizes[size] = place
+
+    ax = _axes(ax, figsize=(7, 4.2))
+    given = _line_style(kwargs)
+    drawn: list[Any] = []
+    for line, ((names, sizes), (colour, dash, marker)) in enumerate(zip(lines.items(), _looks(), strict=False)):
+        aside = 1.012 ** (line - (len(lines) - 1) / 2)
+        places = sorted(sizes.values(), key=lambda place: variables[place])
+        look = {"color": colour, "linestyle": dash, "marker": marker, "markersize": 4, "linewidth": 1.6}
+        bars = {"label": ", ".join(names), "capsize": 2.5, "elinewidth": 0.9}
+        drawn.append(ax.errorbar(aside * variables[places], mean[places], error[places], **{**bars, **look, **given}))
+    chosen = cv.best_index_
+    drawn += ax.plot(
+        variables[chosen],
+        mean[chosen],
+        "o",
+        label="chosen",
+        markersize=11,
+        markerfacecolor="none",
+        markeredgecolor="#000000",
+        markeredgewidth=1.4,
+        zorder=4,
+    )
+    _whole_log_scale(ax, variables[[place for sizes in lines.values() for place in sizes.values()]])
+    ax.set_xlabel("distinct variables (mean over the folds)")
+    ax.set_ylabel(cv.scoring.replace("_", " ").replace("neg ", "negative ").replace("roc auc ovr", "AUC"))
+    ax.grid(color="#e0e0e0", linewidth=0.6)
+    ax.set_axisbelow(True)
+    ax.legend(handles=drawn, loc="best", fontsize="small", handlelength=3.2)
+    return ax
+
+
+def reliability(
+    estimator: Any, X: Samples, y: ArrayLike, *, ax: Axes | None = None, bins: int = 10, **kwargs: Any
+) -> Axes:
+    """Draw how often predictions are right against how probable they were said to be.
+
+    Samples are grouped by the probability of the class that they are given. Where the line runs along the diagonal,
+    probabilities are honest; below it they are too high. Bars are one standard error. The grey columns show what share
+    of the samples each group has, and the numbers how many.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any fitted classifier with ``predict_proba``.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Samples that were not used in the fit.
+    y : array-like of shape (n_samples,)
+        Their classes.
+    ax : matplotlib Axes, optional
+        Where to draw. None: on a new figure.
+    bins : int, default=10
+        How many groups, of equal width, from 0 to 1.
+    **kwargs : dict
+        Passed to ``Axes.errorbar`` for the line.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on.
+
+    Examples
+    --------
+    >>> from menet import ManifoldElasticNet, plot
+    >>> from menet.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> men = ManifoldElasticNet(n_nonzeros=5, rule="gaussian").fit(X[:900], y[:900])
+    >>> ax = plot.reliability(men, X[900:], y[900:])
+    >>> sum(int(text.get_text().replace(",", "")) for text in ax.texts)
+    897
+    """
+    check_is_fitted(estimator)
+    if not hasattr(estimator, "predict_proba"):
+        raise TypeError(f"`estimator` is a {type(estimator).__name__}, which has no predict_proba")
+    count_of_bins = _positive("bins", bins)
+    probabilities = np.asarray(estimator.predict_proba(X), dtype=np.float64)
+    truth = np.asarray(y)
+    if truth.shape != (len(probabilities),):
+        raise ValueError(f"`y` has shape {truth.shape}, but there are {len(probabilities)} samples")
+    confidence = probabilities.max(axis=1).clip(0, 1)
+    right = np.asarray(estimator.classes_)[probabilities.argmax(axis=1)] == truth
+    group = np.minimum((confidence * count_of_bins).astype(np.int64), count_of_bins - 1)
+    counts = np.bincount(group, minlength=count_of_bins)
+    used = np.flatnonzero(counts)
+    said = np.bincount(group, confidence, count_of_bins)[used] / counts[used]
+    rate = np.bincount(group, right, count_of_bins)[used] / counts[used]
+    error = np.sqrt(rate * (1 - rate) / counts[used])
+
+    ax = _axes(ax, figsize=(5.2, 4.6))
+    given = _line_style(kwargs)
+    width = 1 / count_of_bins
+    ax.bar((used + 0.5) * width, counts[used] / counts.sum(), 0.9 * width, color="#dcdcdc", label="share of samples")
+    ax.plot([0, 1], [0, 1], color="#808080", linewidth=0.8, linestyle=(0, (5, 2)), label="honest")
+    look = {"color": COLOURS[0], "linestyle": "-", "marker": "o", "markersize": 4.5, "linewidth": 1.6}
+    bars = {"label": "predictions", "capsize": 2.5, "elinewidth": 0.9}
+    ax.errorbar(said, rate, error, **{**bars, **look, **given})
+    for place in used:
+        ax.text((place + 0.5) * width, 0.012, f"{counts[place]:,}", ha="center", va="bottom", fontsize=7)
+    ax.set(xlim=(0, 1), ylim=(0, 1.02))
+    ax.set_xlabel("probability of the predicted class")
+    ax.set_ylabel("share of predictions that are right")
+    ax.legend(loc="upper left", fontsize="small")
+    return ax
+
+
+def _whole_log_scale(ax: Axes, values: Floats) -> None:
+    """Make the horizontal scale logarithmic, with whole numbers at round places."""
+    from matplotlib.ticker import FixedLocator, NullLocator
+
+    low, high = float(values.min()), float(values.max())
+    low, high = low / 1.15, high * 1.15
+    ax.set_xscale("log")
+    ax.set_xlim(low, high)
+    round_numbers = [factor * 10**power for power in range(8) for factor in (1, 2, 3, 5)]
+    ticks = [number for number in round_numbers if low <= number <= high]
+    ticks = ticks if len(ticks) > 1 else sorted({round(float(value)) for value in values})
+    ax.xaxis.set_major_locator(FixedLocator(ticks))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.set_xticklabels([f"{tick:,}" for tick in ticks])
 
 
 def _axes(ax: Axes | None, figsize: Any) -> Axes:

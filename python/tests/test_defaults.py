@@ -1,5 +1,6 @@
 """What is written in Python and must be what the core says."""
 
+import ast
 import inspect
 import json
 
@@ -9,12 +10,13 @@ from test_estimator_checks import ESTIMATORS
 
 import menet
 from menet import _core
+from menet._cv import SEARCHED
 from menet._settings import OUTSIDE, core_name
 
 DEFAULTS = json.loads(_core.defaults())
 
 # Every method of the core is an estimator, or one with a parameter changed.
-VARIANTS = {"lpp": "slpp", "unpe": "npe", "men-alpha0": "men"}
+VARIANTS = {"lpp": "slpp", "unpe": "npe", "men-alpha0": "men", "men-paper": "men"}
 
 
 def core_method(estimator):
@@ -40,7 +42,7 @@ def test_signatures_have_the_defaults_of_the_core(estimator):
     }
     assert given["components"] is None
     assert given["n_jobs"] is None
-    assert given["metric"] == DEFAULTS["men"]["metric"]
+    assert given["metric"] == (None if estimator is menet.ManifoldElasticNet else "euclidean")
     kinds = {name: p.kind for name, p in signature.items()}
     positional = [name for name, kind in kinds.items() if kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
     assert positional in (["self", "n_components"], ["self", "n_components", "n_nonzeros"])
@@ -67,7 +69,41 @@ def test_documentation_names_every_parameter_with_its_default(estimator):
             assert json.loads(written.replace("True", "true").replace("False", "false")) == parameter.default
 
 
-@pytest.mark.parametrize("parameter", ["patch", "target", "definiteness", "neighbors", "metric", "route", "gram"])
+def test_a_search_has_the_same_parameters_and_lists_for_some():
+    one, many = (
+        {name: p.default for name, p in inspect.signature(kind.__init__).parameters.items() if name != "self"}
+        for kind in (menet.ManifoldElasticNet, menet.ManifoldElasticNetCV)
+    )
+    assert list(many) == [*one, "cv", "scoring", "one_standard_error", "verbose"]
+    lists = {name for name, value in many.items() if isinstance(value, tuple)}
+    assert lists == {"ridge", "refit", "rule", "metric"}
+    assert {name: value for name, value in many.items() if name in one.keys() - lists} == {
+        name: value for name, value in one.items() if name not in lists
+    }
+    assert lists < set(SEARCHED) < set(one)
+    assert set(many["rule"]) == set(_core.choices()["rule"])
+    assert set(many["metric"]) == set(_core.choices()["metric"])
+    documented = {entry.name: entry for entry in ClassDoc(menet.ManifoldElasticNetCV)["Parameters"]}
+    assert list(documented) == list(many)
+    for name, value in many.items():
+        kind = documented[name].type
+        written = None if kind.endswith("optional") else ast.literal_eval(kind.split("default=")[1])
+        assert written == value, name
+
+
+def test_documentation_says_what_presets_stand_for():
+    entry = next(e for e in ClassDoc(menet.ManifoldElasticNet)["Parameters"] if e.name == "preset")
+    told = " ".join(entry.desc)
+    for preset, values in json.loads(_core.presets()).items():
+        of_preset = told.split(f'"{preset}": ')[1].split(". ")[0]
+        for name, value in values.items():
+            assert f"``{name}={json.dumps(value)}``" in of_preset, (preset, name, value)
+
+
+@pytest.mark.parametrize(
+    "parameter",
+    ["preset", "refit", "rule", "patch", "target", "definiteness", "neighbors", "metric", "route", "gram"],
+)
 def test_documentation_lists_every_choice(parameter):
     entry = next(e for e in ClassDoc(menet.ManifoldElasticNet)["Parameters"] if e.name == parameter)
     listed = entry.type[entry.type.index("{") : entry.type.index("}") + 1]

@@ -24,7 +24,8 @@ def public_objects():
                 for method, what in vars(value).items():
                     if not method.startswith("_") and inspect.isfunction(what):
                         yield f"{module.__name__}.{name}.{method}"
-    yield from (f"menet.ManifoldElasticNet.{method}" for method in ("fit", "transform", "predict", "load"))
+    inherited = "fit transform predict predict_proba predict_log_proba decision_function score get_support panel_table"
+    yield from (f"menet.ManifoldElasticNet.{method}" for method in (*inherited.split(), "path", "save", "load"))
 
 
 @pytest.mark.parametrize("name", sorted(set(public_objects())))

@@ -8,7 +8,13 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import menet
 from menet._base import Reducer
 
-ESTIMATORS = [value for value in vars(menet).values() if inspect.isclass(value) and issubclass(value, Reducer)]
+# Those that are fitted with one setting; a search among settings is tested beside them.
+SEARCH = menet.ManifoldElasticNetCV
+ESTIMATORS = [
+    value
+    for value in vars(menet).values()
+    if inspect.isclass(value) and issubclass(value, Reducer) and value is not SEARCH
+]
 
 
 def test_all_eight_are_checked():
@@ -16,10 +22,20 @@ def test_all_eight_are_checked():
     assert sorted(estimator.__name__ for estimator in ESTIMATORS) == names.split()
 
 
-# No check is expected to fail. The unsupervised variants are checked as well.
+# No check is expected to fail. The unsupervised variants and every rule are checked as well.
 @pytest.mark.filterwarnings("default")
 @parametrize_with_checks(
-    [estimator() for estimator in ESTIMATORS] + [menet.LPP(supervised=False), menet.NPE(supervised=False)]
+    [
+        *(estimator() for estimator in ESTIMATORS),
+        menet.LPP(supervised=False),
+        menet.NPE(supervised=False),
+        menet.ManifoldElasticNet(preset="paper"),
+        menet.ManifoldElasticNet(rule="centroid", refit="panel"),
+        menet.ManifoldElasticNet(rule="gaussian", panel_size=5),
+        menet.ManifoldElasticNet(rule="nearest", n_neighbors=3, metric="euclidean", refit="axis"),
+        # Some checks have samples for few folds only.
+        SEARCH(cv=2, ridge=[0.03, 1.0], n_nonzeros=[2, 5]),
+    ]
 )
 def test_scikit_learns_checks(estimator, check):
     check(estimator)

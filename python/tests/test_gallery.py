@@ -31,6 +31,14 @@ SCRIPTS = {
         ["gallery-pipeline-search.png"],
         [r"95\.\d% of the 899 images", r"That took 61 fits\.", r"bit for bit: yes\."],
     ),
+    "selection": (
+        ["gallery-selection.png"],
+        [r"\d+ settings, 5 folds", r"balanced accuracy of 9\d\.\d%", r"\d+ of 5000 genes"],
+    ),
+    "reliability": (
+        ["gallery-reliability.png"],
+        [r"log loss 0\.\d\d, against 2\.30 of a constant guess"],
+    ),
     "ties": (
         ["gallery-ties-paths.png"],
         [r"differ by at most \de-1\d", r"  menet +0\n", r"  menet +ends at level 0 with \[ 1\. -1\.\], violation 0\n"],

@@ -16,7 +16,7 @@ from menet import ManifoldElasticNet, datasets
 
 @pytest.fixture(scope="module")
 def men(faces):
-    return ManifoldElasticNet(n_components=12, n_nonzeros=40).fit(*faces[:2])
+    return ManifoldElasticNet(n_components=12, n_nonzeros=40, preset="paper").fit(*faces[:2])
 
 
 def same(a, b, X):
@@ -39,13 +39,13 @@ def test_attributes_tell_one_story(men, faces):
     np.testing.assert_array_equal(men.fit_transform(X, y), men.transform(X))
     assert men.definiteness_["policy"] == "shrink"
     assert 0 <= men.definiteness_["kappa_used"] <= men.definiteness_["kappa_requested"] == 0.1
-    assert list(men.seconds_) == ["preprocess", "neighbors", "alignment", "target", "reduction", "lars"]
+    assert list(men.seconds_) == ["preprocess", "neighbors", "alignment", "target", "reduction", "lars", "refit"]
     with pytest.warns(UserWarning, match=f"{len(X)} of these {len(X)} samples are those of the fit"):
         assert men.score(X, y) == 1.0
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert men.score(X_test, y_test) > 0.85
-    assert ManifoldElasticNet(12, 40, metric="cosine").fit(X, y).score(X_test, y_test) > 0.85
+    assert ManifoldElasticNet(12, 40, preset="paper", metric="cosine").fit(X, y).score(X_test, y_test) > 0.85
 
 
 def test_selected_features_come_in_order_of_entry(men, genes):
@@ -54,7 +54,7 @@ def test_selected_features_come_in_order_of_entry(men, genes):
         first = men.path(k).entered[0]
         assert list(chosen[: len(first)]) == first
     X, y = genes
-    named = ManifoldElasticNet(n_nonzeros=5).fit(X, y)
+    named = ManifoldElasticNet(n_nonzeros=5, preset="paper").fit(X, y)
     for k, chosen in enumerate(named.selected_features_):
         assert set(chosen) == set(X.columns[named.components_[k] != 0])
     assert list(named.get_feature_names_out()) == ["manifoldelasticnet0", "manifoldelasticnet1"]
@@ -80,7 +80,7 @@ def test_at_is_a_fit_bit_for_bit(men, faces, made):
     for k, d in [(15, None), (None, 5), (7, 3)]:
         params = {**({"n_nonzeros": k} if k else {}), **({"n_components": d} if d else {})}
         read = men.at(**params)
-        fresh = ManifoldElasticNet(**{"n_components": 12, "n_nonzeros": 40, **params}).fit(X, y)
+        fresh = ManifoldElasticNet(**{"n_components": 12, "n_nonzeros": 40, "preset": "paper", **params}).fit(X, y)
         same(read, fresh, X_test)
         assert read.get_params() == fresh.get_params()
         for a, b in zip(read.selected_features_, fresh.selected_features_, strict=True):
@@ -105,7 +105,8 @@ def test_training_samples_changed_in_place_are_noticed(faces):
         X[7, variable] -= 1.0
     men.at(n_nonzeros=5)
     X += 1.0
-    men.at(n_components=1).predict(X)
+    with pytest.raises(ValueError, match="changed in place since the fit"):
+        men.at(n_components=1)
 
 
 @pytest.mark.parametrize("kind", [ManifoldElasticNet, menet.FLDA, menet.PCA])
@@ -200,18 +201,18 @@ def test_labels_survive_a_file(labels, tmp_path):
     assert loaded.n_features_in_ == 6
 
 
-def test_a_loaded_model_made_sparser_says_what_it_cannot(genes, tmp_path):
+def test_a_loaded_model_made_smaller_says_what_it_cannot(genes, tmp_path):
     X, y = genes
-    men = ManifoldElasticNet(n_nonzeros=5).fit(X, y)
+    men = ManifoldElasticNet(n_nonzeros=5, preset="paper").fit(X, y)
     men.save(str(tmp_path / "m.safetensors"))
     loaded = ManifoldElasticNet.load(str(tmp_path / "m.safetensors"))
     assert list(loaded.feature_names_in_) == list(X.columns)
     assert [list(a) for a in loaded.selected_features_] == [list(a) for a in men.selected_features_]
     sparser = loaded.at(n_nonzeros=2)
     np.testing.assert_array_equal(sparser.transform(X), men.at(n_nonzeros=2).transform(X))
-    with pytest.raises(ValueError, match="made sparser without its training samples"):
+    with pytest.raises(ValueError, match="made smaller without its training samples"):
         sparser.predict(X)
-    with pytest.raises(ValueError, match="made sparser without its training samples"):
+    with pytest.raises(ValueError, match="made smaller without its training samples"):
         sparser.save(tmp_path / "no")
     assert not (tmp_path / "no").exists()
     assert loaded.at(n_components=1).score(X, y) > 0.5
@@ -282,7 +283,8 @@ def test_what_is_no_model_is_refused(content, tmp_path):
         ({"ridge": 10**400}, ValueError, "`ridge` is inf"),
         ({"ridge": 1e308}, ValueError, "`ridge` is 1e308, but must be a number from 0 to 1e100"),
         ({"patch": np.array(["dla", "lle"])}, ValueError, "`patch` is array"),
-        ({"penalty_factors": np.full(6, np.inf)}, ValueError, "component 0 uses no variable"),
+        ({"penalty_factors": np.full(6, np.inf), "preset": "paper"}, ValueError, "component 0 uses no variable"),
+        ({"penalty_factors": np.full(6, np.inf)}, ValueError, "no path selects a variable"),
         ({"ridge": np.nan}, ValueError, "`ridge` is NaN"),
         ({"ridge": "much"}, TypeError, "`ridge` is 'much', but must be a number"),
         ({"floor": 1.5}, ValueError, "`floor` is 1.5"),

@@ -13,10 +13,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.text import Text
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.decomposition import PCA as SklearnPCA
 from sklearn.exceptions import NotFittedError
 
-from menet import FLDA, PCA, ManifoldElasticNet, lars_path, plot
+from menet import FLDA, PCA, ManifoldElasticNet, ManifoldElasticNetCV, lars_path, plot
 
 COLUMNS = "data,train_per_class,method,repeat,dimension,rate"
 
@@ -30,14 +31,14 @@ def no_figure_is_left():
 @pytest.fixture(scope="module")
 def men(genes):
     """A model with names."""
-    return ManifoldElasticNet(n_nonzeros=12).fit(*genes)
+    return ManifoldElasticNet(n_nonzeros=12, preset="paper").fit(*genes)
 
 
 @pytest.fixture(scope="module")
 def pixels(digits):
     """A model whose variables make squares."""
     X, y = digits
-    return ManifoldElasticNet(n_nonzeros=10).fit(X[:300], y[:300])
+    return ManifoldElasticNet(n_nonzeros=10, preset="paper").fit(X[:300], y[:300])
 
 
 def lines_of(ax):
@@ -241,8 +242,93 @@ def test_rates_of_no_run(tmp_path):
         plot.rates(tmp_path)
 
 
-def test_axes_are_honoured_and_else_a_figure_is_made(men, pixels):
+@pytest.fixture(scope="module")
+def search(genes):
+    """A search over two refits and two rules."""
+    return ManifoldElasticNetCV(n_nonzeros=[3, 10, 30], ridge=[0.03, 1.0], rule=["centroid", "gaussian"]).fit(*genes)
+
+
+def test_selection_draws_the_best_of_every_size_refit_and_rule(search):
+    ax = plot.selection(search)
+    found = search.cv_results_
+    names = ["panel, centroid", "panel, gaussian", "discriminant, centroid", "discriminant, gaussian", "chosen"]
+    handles, labels = ax.get_legend_handles_labels()
+    assert sorted(labels) == sorted(names)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == names
+    assert ax.get_xscale() == "log"
+    assert ax.get_ylabel() == "balanced accuracy"
+    assert len(ax.containers) == 4
+    for handle, label in zip(handles, labels, strict=True):
+        if label == "chosen":
+            assert handle.get_xdata()[0] == found["mean_n_features"][search.best_index_]
+            assert handle.get_ydata()[0] == search.best_score_
+            continue
+        refit, rule = label.split(", ")
+        of = (found["param_refit"] == refit) & (found["param_rule"] == rule)
+        best = [found["mean_test_score"][of & (found["param_n_nonzeros"] == k)].max() for k in (3, 10, 30)]
+        np.testing.assert_array_equal(handle.lines[0].get_ydata(), best)
+        # The bars: one standard error up and down.
+        low, high = (cap.get_ydata() for cap in handle.lines[1])
+        place = next(
+            i for i in np.flatnonzero(of & (found["param_n_nonzeros"] == 3)) if found["mean_test_score"][i] == best[0]
+        )
+        folds = [found[f"split{fold}_test_score"][place] for fold in range(5)]
+        np.testing.assert_allclose(high[0] - low[0], 2 * np.std(folds, ddof=1) / np.sqrt(5), atol=1e-12)
+    one = ManifoldElasticNetCV(panel_size=5, refit="panel", rule="gaussian", metric="cosine", ridge=1.0, cv=2)
+    one.scoring = "neg_log_loss"
+    ax = plot.selection(one.fit(np.random.default_rng(0).standard_normal((40, 8)), np.arange(40) % 2))
+    assert ax.get_ylabel() == "negative log loss"
+    assert len(ax.containers) == 1
+    with pytest.raises(TypeError, match="`cv` is a ManifoldElasticNet, but must be a fitted ManifoldElasticNetCV"):
+        plot.selection(one.best_estimator_)
+    with pytest.raises(NotFittedError):
+        plot.selection(ManifoldElasticNetCV())
+
+
+class Told(ClassifierMixin, BaseEstimator):
+    """A classifier that says what it is told."""
+
+    def __init__(self, probabilities):
+        self.probabilities = probabilities
+        self.classes_ = np.array(["a", "b"])
+
+    def fit(self, X, y):
+        return self
+
+    def predict_proba(self, X):
+        return np.array(self.probabilities)
+
+
+def test_reliability_counts_what_is_right(pixels, digits):
+    told = Told([[0.62, 0.38], [0.66, 0.34], [0.35, 0.65], [0.1, 0.9], [0.0, 1.0]])
+    ax = plot.reliability(told, np.zeros((5, 1)), ["a", "b", "b", "b", "b"])
+    (line,) = (container for container in ax.containers if container.get_label() == "predictions")
+    np.testing.assert_allclose(line.lines[0].get_xdata(), [(0.62 + 0.66 + 0.65) / 3, 0.95])
+    np.testing.assert_allclose(line.lines[0].get_ydata(), [2 / 3, 1.0])
+    assert [text.get_text() for text in ax.texts] == ["3", "2"]
+    X, y = digits
+    ax = plot.reliability(pixels, X[300:], y[300:], bins=20)
+    assert sum(int(text.get_text().replace(",", "")) for text in ax.texts) == len(X) - 300
+    assert ax.get_xlim() == (0, 1)
+    with pytest.raises(TypeError, match="`estimator` is a PCA, which has no predict_proba"):
+        plot.reliability(PCA(2).fit(X, y), X, y)
+    with pytest.raises(ValueError, match=r"`y` has shape \(3,\), but there are 5 samples"):
+        plot.reliability(told, np.zeros((5, 1)), ["a", "b", "b"])
+    with pytest.raises(ValueError, match="`bins` is 0"):
+        plot.reliability(told, np.zeros((5, 1)), ["a"] * 5, bins=0)
+    with pytest.raises(NotFittedError):
+        plot.reliability(ManifoldElasticNet(), X, y)
+
+
+def test_path_of_a_search_is_that_of_its_best(search):
+    ax, best = plot.path(search, 1), plot.path(search.best_estimator_, 1)
+    assert [text.get_text() for text in ax.texts] == [text.get_text() for text in best.texts]
+
+
+def test_axes_are_honoured_and_else_a_figure_is_made(men, pixels, search, digits):
     calls = (
+        lambda ax: plot.selection(search, ax=ax),
+        lambda ax: plot.reliability(pixels, *digits, ax=ax),
         lambda ax: plot.path(men, ax=ax),
         lambda ax: plot.bases(pixels, ax=ax),
         lambda ax: plot.rates({"men": [0.5, 0.9]}, ax=ax),

@@ -358,10 +358,11 @@ pub(crate) fn smaller(
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Search and metric")]
 pub(crate) struct SearchArgs {
-    /// Metric of the nearest-neighbour rule: euclidean, cosine, or auto when tuning [default: that of --params, or euclidean]
+    /// Metric of the nearest-neighbour rule: euclidean, cosine, or auto when tuning [default: for MEN that of its parameters, when
+    /// tuning both; for other methods that of [men] in --params, or euclidean]
     #[arg(long, value_name = "NAME")]
     metric: Option<String>,
-    /// Largest number of fits a search may make [default: 60]
+    /// Largest number of fits a search may make; for MEN, of times that paths are computed [default: 100]
     #[arg(long, value_name = "FITS")]
     budget: Option<usize>,
     /// Folds of the cross-validation [default: 5]
@@ -370,6 +371,21 @@ pub(crate) struct SearchArgs {
     /// Take the sparsest model within one standard error of the best.
     #[arg(long)]
     one_standard_error: bool,
+    /// What MEN is tuned for: rate, balanced, log_loss or auc; other methods are tuned for the rate [default: rate]
+    #[arg(long, value_name = "NAME")]
+    score: Option<String>,
+    /// Total numbers of variables to try MEN with, as 5,10,20 [default: none; see --nonzeros]
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
+    panel_size: Vec<usize>,
+    /// Numbers of variables per path to try MEN with [default: 5,10,20,50,100,200, up to what --params allows; none with --panel-size]
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
+    nonzeros: Vec<usize>,
+    /// Refits to try MEN with, of none, axis, panel, discriminant [default: none,panel,discriminant; for men-paper none]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    refit: Vec<String>,
+    /// Rules to try MEN with, of nearest, centroid, gaussian [default: all; for men-paper nearest]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    rule: Vec<String>,
 }
 
 impl SearchArgs {
@@ -382,17 +398,73 @@ impl SearchArgs {
             (Some(other), _) => {
                 Err(Failure::Usage(format!("--metric {other}: use euclidean, cosine or auto")))
             }
-            (None, Method::Men(men)) if men.metric == Metric::Cosine => Ok(MetricChoice::Cosine),
+            (None, Method::Men(men)) if men.metric == Some(Metric::Cosine) => Ok(MetricChoice::Cosine),
             (None, _) => Ok(MetricChoice::Euclidean),
         }
     }
 
-    pub(crate) fn options(&self) -> TuneOptions {
+    /// The parameters with the metric asked for in those of MEN and its variants.
+    pub(crate) fn with_metric(&self, mut params: MethodParams) -> MethodParams {
+        if let Some(metric) = self.metric.as_deref().filter(|&metric| Metric::from_name(metric).is_ok()) {
+            for method in Method::all().iter().filter(|method| method.men().is_some()) {
+                let section = params.0.entry(method.name().to_owned()).or_default();
+                section.insert("metric".to_owned(), toml::Value::String(metric.to_owned()));
+            }
+        }
+        params
+    }
+
+    /// How to search.
+    pub(crate) fn options(&self) -> Result<TuneOptions, Failure> {
+        fn named<T: Named>(option: &str, names: &[String]) -> Result<Vec<T>, Failure> {
+            let told = |e: menet::Error| Failure::Usage(format!("--{option}: {e}"));
+            let mut values: Vec<T> = Vec::new();
+            for (k, name) in names.iter().enumerate() {
+                if names[..k].contains(name) {
+                    return Err(Failure::Usage(format!("--{option}: {name:?} is given twice; give it once")));
+                }
+                values.push(T::from_name(name.trim()).map_err(told)?);
+            }
+            Ok(values)
+        }
         let default = TuneOptions::default();
-        TuneOptions {
+        let score = named("score", self.score.as_slice())?;
+        let options = TuneOptions {
             budget: self.budget.unwrap_or(default.budget),
             folds: self.folds.unwrap_or(default.folds),
             one_standard_error: self.one_standard_error,
+            score: score.first().copied().unwrap_or(default.score),
+            nonzeros: self.nonzeros.clone(),
+            panel_size: self.panel_size.clone(),
+            refit: named("refit", &self.refit)?,
+            rule: named("rule", &self.rule)?,
+            metrics: match self.metric.as_deref() {
+                Some("euclidean") => vec![Metric::Euclidean],
+                Some("cosine") => vec![Metric::Cosine],
+                _ => Vec::new(),
+            },
+        };
+        options.check()?;
+        Ok(options)
+    }
+
+    /// Refuses options that none of `methods` heeds.
+    pub(crate) fn refuse_without_men(&self, methods: &[String]) -> Result<(), Failure> {
+        let is_men = |name: &String| Method::from_name(name).is_ok_and(|method| method.men().is_some());
+        match self.options()?.only_for_men() {
+            Some(option) if !methods.iter().any(is_men) => {
+                let known: Vec<&str> = Method::all()
+                    .iter()
+                    .filter(|method| method.men().is_some())
+                    .map(Method::name)
+                    .collect();
+                Err(Failure::Usage(format!(
+                    "{option} is for {}, and the method is {}; leave it out, or choose one of those",
+                    known.join(", "),
+                    methods.join(", ")
+                )))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -402,6 +474,11 @@ impl SearchArgs {
             ("--budget", self.budget.is_some()),
             ("--folds", self.folds.is_some()),
             ("--one-standard-error", self.one_standard_error),
+            ("--score", self.score.is_some()),
+            ("--panel-size", !self.panel_size.is_empty()),
+            ("--nonzeros", !self.nonzeros.is_empty()),
+            ("--refit", !self.refit.is_empty()),
+            ("--rule", !self.rule.is_empty()),
         ];
         match given.iter().find(|(_, given)| *given) {
             Some((name, _)) => {

@@ -120,6 +120,7 @@ const RESULTS: &[&str] = &[
     "figures/",
     "trials.csv",
     "params.toml",
+    "best.toml",
     "tuning.*",
 ];
 

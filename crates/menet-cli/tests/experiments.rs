@@ -40,21 +40,22 @@ fn a_run_prints_the_table_and_leaves_all_files() {
     let dir = tempfile::tempdir().unwrap();
     let printed = ok(dir.path(), &format!("{SMALL} --out run"));
     let header: Vec<&str> = printed.lines().next().unwrap().split_whitespace().collect();
-    let columns = ["data", "train", "method", "rate", "sd", "balanced", "dimension", "variables"];
+    let columns =
+        ["data", "train", "method", "rate", "sd", "balanced", "log_loss", "auc", "dimension", "variables"];
     assert_eq!(header, columns, "{printed}");
     let row = |method: &str| -> Vec<&str> {
         let fields = printed.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
         fields.into_iter().find(|fields| fields.get(2) == Some(&method)).unwrap()
     };
     // PCA uses every gene that varies, MEN a few of them.
-    let variables = |method: &str| row(method)[7].parse::<usize>().unwrap();
+    let variables = |method: &str| row(method)[9].parse::<usize>().unwrap();
     assert!((4000..=5000).contains(&variables("pca")) && row("pca")[0] == "leukemia", "{printed}");
     assert!(variables("men") < 1000, "{printed}");
     assert!(printed.contains("ptimistic"), "{printed}");
     let run = dir.path().join("run");
     let first = |name: &str| fs::read_to_string(run.join(name)).unwrap().lines().next().unwrap().to_owned();
     assert_eq!(first("results.csv"), "data,train_per_class,method,repeat,dimension,rate");
-    let summary = "data,train_per_class,method,rate,sd,balanced,dimension,variables,seconds";
+    let summary = "data,train_per_class,method,rate,sd,balanced,log_loss,auc,dimension,variables,seconds";
     assert_eq!(first("summary.csv"), summary);
     assert_eq!(first("confusion.csv"), "data,train_per_class,method,class,taken_for,samples");
     assert_eq!(first("splits.csv"), "data,train_per_class,repeat,row,role,id");
@@ -72,6 +73,8 @@ fn a_run_prints_the_table_and_leaves_all_files() {
         serde_json::from_str(&ok(dir.path(), &format!("{SMALL} --out run --json"))).unwrap();
     assert_eq!(json["summary"].as_array().unwrap().len(), 3);
     assert!(json["summary"][2]["variables"].as_f64().unwrap() > 4000.0);
+    assert!(json["summary"][0]["log_loss"].is_f64() && json["summary"][0]["auc"].is_f64());
+    assert!(json["summary"][2]["log_loss"].is_null() && json["summary"][2]["auc"].is_null());
     assert!(json["summary"][0]["balanced"].is_f64() && json["summary"][0]["dimension"].is_u64());
 }
 
@@ -141,23 +144,54 @@ fn kill_when(here: &Path, run: &str, folder: &Path, lines: usize) {
 #[test]
 fn tuned_parameters_are_what_fit_takes() {
     let dir = tempfile::tempdir().unwrap();
-    let printed = ok(dir.path(), "tune --data leukemia --out tuned --budget 15 --folds 3 --metric auto");
-    assert!(printed.contains("men: ") && printed.contains("variables per axis"), "{printed}");
+    let printed = ok(dir.path(), "tune --data leukemia --out tuned --budget 15 --folds 3");
+    for words in ["men: rate ", "standard error", "variables in all", "refit = ", "rule = ", "best.toml"] {
+        assert!(printed.contains(words), "{words}: {printed}");
+    }
     let tuned = dir.path().join("tuned");
-    for name in ["trials.csv", "params.toml", "tuning.svg", "tuning.png"] {
+    for name in ["trials.csv", "best.toml", "params.toml", "tuning.svg", "tuning.png"] {
         assert!(tuned.join(name).is_file(), "{name}");
     }
     let trials = fs::read_to_string(tuned.join("trials.csv")).unwrap();
+    assert!(trials.starts_with("beta,target_shrinkage,ridge,nonzeros,panel_size,refit,rule,"), "{trials}");
+    ok(dir.path(), "fit --data leukemia --params tuned/params.toml --model m.safetensors");
+    ok(dir.path(), &format!("{SMALL} --params tuned/best.toml --out run"));
+    let rival = ok(dir.path(), "tune --data leukemia --method dla --out dla --budget 6 --folds 3 --json");
+    let rival: serde_json::Value = serde_json::from_str(&rival).unwrap();
+    assert_eq!(rival["method"], "dla");
+    assert!(fs::read_to_string(dir.path().join("dla/best.toml")).unwrap().contains("[dla]"));
+    let trials = fs::read_to_string(dir.path().join("dla/trials.csv")).unwrap();
     assert!(
         trials.starts_with("setting,nonzeros,dimension,metric,rate,standard_error,margin,merit,"),
         "{trials}"
     );
-    ok(dir.path(), "fit --data leukemia --params tuned/params.toml --model m.safetensors");
-    ok(dir.path(), &format!("{SMALL} --params tuned/params.toml --out run"));
-    let rival = ok(dir.path(), "tune --data leukemia --method dla --out dla --budget 6 --folds 3 --json");
-    let rival: serde_json::Value = serde_json::from_str(&rival).unwrap();
-    assert_eq!(rival["method"], "dla");
-    assert!(fs::read_to_string(dir.path().join("dla/params.toml")).unwrap().contains("[dla]"));
+}
+
+/// Two commands from a table of genes to a panel of so many, with its cross-validated error; in one go they give the same model.
+#[test]
+fn a_panel_of_so_many_genes_takes_two_commands() {
+    let dir = tempfile::tempdir().unwrap();
+    let tune = "tune --panel-size 20 --data leukemia --budget 6 --folds 3 --score balanced --json";
+    let report = ok(dir.path(), &format!("{tune} --out tuned --model direct.safetensors"));
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let panel = report["panel_size"].as_u64().unwrap();
+    assert!((1..=20).contains(&panel), "{report}");
+    assert_eq!(report["tuned_for"], "balanced");
+    assert!(report["scores"]["balanced"].as_f64().unwrap() > 70.0 && report["standard_error"].is_f64());
+    ok(dir.path(), "fit --params tuned/best.toml --data leukemia --model m.safetensors");
+    let predicted = |model: &str| ok(dir.path(), &format!("predict --model {model} --data leukemia --out -"));
+    assert_eq!(predicted("m.safetensors"), predicted("direct.safetensors"));
+    // Any number of threads gives the same numbers.
+    let trials = |folder: &str| fs::read_to_string(dir.path().join(folder).join("trials.csv")).unwrap();
+    ok(dir.path(), &format!("{tune} --out one --threads 1"));
+    assert_eq!(trials("one"), trials("tuned"));
+}
+
+#[test]
+fn the_papers_method_is_shown_beside_men() {
+    let dir = tempfile::tempdir().unwrap();
+    let help = ok(dir.path(), "evaluate --help");
+    assert!(help.contains("men,men-paper,dla") && help.contains("men-paper"), "{help}");
 }
 
 /// The folder of a run may be called like the set it is of.
@@ -204,6 +238,14 @@ fn wrong_options_are_told() {
     refused(here, "tune --data leukemia --out k.toml", &["k.toml"]);
     refused(here, "tune --data leukemia --method lda --out no", &["lda"]);
     refused(here, "tune --data leukemia --budget 2 --out no", &["budget"]);
+    refused(here, "tune --data leukemia --score f1 --out no", &["--score", "f1", "balanced", "log_loss"]);
+    refused(here, "tune --data leukemia --refit all --out no", &["--refit", "all", "discriminant"]);
+    refused(here, "tune --data leukemia --rule nearest,nearest --out no", &["--rule", "twice"]);
+    refused(here, "tune --data leukemia --panel-size 0 --out no", &["--panel-size", "1 or more"]);
+    refused(here, "tune --data leukemia --method dla --panel-size 5 --out no", &["--panel-size", "men-paper", "dla"]);
+    refused(here, "tune --data leukemia --method dla --model m --out no", &["--model", "dla"]);
+    refused(here, "evaluate --data leukemia --tune --methods pca --score auc --out no", &["--score", "pca"]);
+    refused(here, "evaluate --data leukemia --panel-size 5 --out no", &["--panel-size", "--tune"]);
     refused(
         here,
         "evaluate --data leukemia --params p.toml --methods men --train-per-class x --out no",

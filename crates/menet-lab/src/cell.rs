@@ -2,9 +2,11 @@
 
 use std::time::Instant;
 
-use menet::evaluate::{Mistake, classes_of, generator, recognitions, subset};
+use menet::evaluate::{
+    Mistake, classes_of, decisions, generator, mistakes, recalls, recognitions, subset,
+};
 use menet::rules::Metric;
-use menet::{Error as CoreError, Projection};
+use menet::{Dataset, Error as CoreError, Men, Projection};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 use toml::Table;
@@ -75,6 +77,17 @@ pub struct Outcome {
     pub variables: usize,
     /// The test samples that were not recognised.
     pub mistakes: Vec<Mistake>,
+    /// The mean of −log p of the true class, for methods whose rule gives probabilities.
+    pub log_loss: Option<f64>,
+    /// The area under the ROC curve, one class against the rest, mean over classes; for the same methods.
+    pub auc: Option<f64>,
+}
+
+impl Cell {
+    /// The percentage of every class that was recognised at one of the outcomes; none for a class that was not tested.
+    pub fn recalls(&self, outcome: &Outcome) -> Vec<Option<f64>> {
+        recalls(&self.tested, &outcome.mistakes)
+    }
 }
 
 /// What tuning chose inside a training half.
@@ -121,10 +134,11 @@ pub fn evaluate(protocol: &Protocol, set: &Set<'_>, place: &Place, monitor: &dyn
 fn attempt(protocol: &Protocol, set: &Set<'_>, place: &Place, monitor: &dyn Progress) -> Result<Cell> {
     let split = protocol.split(set, place.train_per_class, place.repeat)?;
     let (train, test) = (subset(&set.data, &split.train)?, subset(&set.data, &split.test)?);
-    let dims = protocol.dims_for(&set.data, place.train_per_class);
+    let mut dims = protocol.dims_for(&set.data, place.train_per_class);
     let mut method = protocol.params.method(&place.method)?;
     let mut metric = protocol.metric.metrics()[0];
     let mut chosen = None;
+    let mut most = dims.iter().copied().max();
     if let Some(options) = &protocol.tune {
         let stream = [FOLDS, place.train_per_class as u64, place.repeat as u64];
         let seed = generator(protocol.seed, &stream).random();
@@ -133,26 +147,39 @@ fn attempt(protocol: &Protocol, set: &Set<'_>, place: &Place, monitor: &dyn Prog
             dimension: tuned.dimension,
             metric: tuned.metric,
             params: fields(&tuned.method)?,
-            validated: tuned.best.score.rate(),
+            validated: tuned.rate(),
         });
+        if tuned.method.men().is_some() {
+            // The choice says how many axes there are.
+            most = None;
+            dims.push(tuned.dimension);
+            dims.sort_unstable();
+            dims.dedup();
+        }
         (method, metric) = (tuned.method, tuned.metric);
     }
     let start = Instant::now();
-    let reduced = method.reducer().fit(&train, dims.iter().copied().max(), monitor)?;
-    let (gallery, samples) = (reduced.projection.project(&train)?, reduced.projection.project(&test)?);
-    let (known, asked) = (classes_of(&set.data, &split.train), classes_of(&set.data, &split.test));
-    let found = recognitions(gallery.as_ref(), &known, samples.as_ref(), &asked, &dims, metric)?;
-    let seconds = start.elapsed().as_secs_f64();
+    let reduced = method.reducer().fit(&train, most, monitor)?;
+    let asked = classes_of(&set.data, &split.test);
     let used = distinct_variables(&reduced.projection);
-    let outcomes: Vec<Outcome> = found
-        .into_iter()
-        .map(|found| Outcome {
-            dimension: found.dimension,
-            rate: found.score.rate(),
-            variables: used[found.dimension - 1],
-            mistakes: found.mistakes,
-        })
-        .collect();
+    let outcomes = match reduced.men() {
+        Some(men) => by_own_rule(men, &set.data, &test, &asked, &dims, &used)?,
+        None => {
+            let (gallery, samples) = (reduced.projection.project(&train)?, reduced.projection.project(&test)?);
+            let known = classes_of(&set.data, &split.train);
+            let found = recognitions(gallery.as_ref(), &known, samples.as_ref(), &asked, &dims, metric)?;
+            let outcome = |found: menet::evaluate::Recognition| Outcome {
+                dimension: found.dimension,
+                rate: found.score.rate(),
+                variables: used[found.dimension - 1],
+                mistakes: found.mistakes,
+                log_loss: None,
+                auc: None,
+            };
+            found.into_iter().map(outcome).collect()
+        }
+    };
+    let seconds = start.elapsed().as_secs_f64();
     if outcomes.is_empty() {
         return Err(out_of_reach(reduced.projection.components()).into());
     }
@@ -160,6 +187,34 @@ fn attempt(protocol: &Protocol, set: &Set<'_>, place: &Place, monitor: &dyn Prog
     asked.iter().for_each(|&class| tested[class] += 1);
     let (remarks, unsettled) = (reduced.remarks, reduced.unsettled);
     Ok(Cell { place: place.clone(), outcomes, tested, seconds, chosen, remarks, unsettled, failed: None })
+}
+
+/// What the rule of a model says at every dimension. `all` names the classes, `asked` are those of the test samples.
+fn by_own_rule(
+    men: &Men,
+    all: &Dataset<'_>,
+    test: &Dataset<'_>,
+    asked: &[usize],
+    dims: &[usize],
+    used: &[usize],
+) -> Result<Vec<Outcome>> {
+    let z = men.projection().project(test)?;
+    let class_of = places_of(men.classes(), all.classes());
+    let found = decisions(men.rule()?, &class_of, all.classes().len(), z.as_ref(), asked, dims)?;
+    let outcome = |(dimension, scores): (usize, menet::scores::Scores)| Outcome {
+        dimension,
+        rate: scores.rate,
+        variables: used[dimension - 1],
+        mistakes: mistakes(&scores.confusion),
+        log_loss: scores.log_loss,
+        auc: scores.auc,
+    };
+    Ok(found.into_iter().map(outcome).collect())
+}
+
+/// The places of some of the names among all.
+pub(crate) fn places_of(some: &[String], all: &[String]) -> Vec<usize> {
+    some.iter().filter_map(|name| all.iter().position(|other| other == name)).collect()
 }
 
 /// How many variables the first axis uses, the first two together, and so on.

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use menet::{Method, Named};
+use menet::Named;
+use menet::scores::ScoreKind;
 use menet_io::write::csv_rows;
 use toml::{Table, Value};
 
@@ -12,7 +13,8 @@ use crate::journal::Fingerprint;
 use crate::params::fields;
 use crate::protocol::{Protocol, Set};
 use crate::study::{ChoiceRow, Confusion, Study, SummaryRow};
-use crate::tune::Tuned;
+use crate::tune::selection::{self, Selection, mean};
+use crate::tune::{Found, Trial, Tuned};
 
 /// Writes the tables and the record.
 ///
@@ -43,9 +45,10 @@ pub fn write(study: &Study, protocol: &Protocol, sets: &[Set<'_>], folder: &Path
                 row.train_per_class.to_string(),
                 row.method.clone(),
                 row.rate.to_string(),
-                // An empty field is no number, for spreadsheets and data frames alike.
-                row.sd.map_or_else(String::new, |sd| sd.to_string()),
+                optional(row.sd),
                 row.balanced.to_string(),
+                optional(row.log_loss),
+                optional(row.auc),
                 row.dimension.to_string(),
                 row.variables.to_string(),
                 row.seconds.to_string(),
@@ -81,6 +84,11 @@ pub fn write(study: &Study, protocol: &Protocol, sets: &[Set<'_>], folder: &Path
     let columns = header(&["data", "train_per_class", "repeat", "row", "role", "id"]);
     csv_rows(&folder.join("splits.csv"), &columns, splits)?;
     Ok(menet_io::atomic::write(&folder.join("run.toml"), |out| out.write_all(study.run.as_bytes()))?)
+}
+
+/// A number, or an empty field, which is no number for spreadsheets and data frames alike.
+fn optional(value: Option<f64>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
 }
 
 /// All that is needed to repeat a run.
@@ -122,17 +130,25 @@ fn confusion_rows(confusion: &Confusion) -> Vec<Vec<String>> {
 }
 
 /// The table for a terminal: one line per set, training size and method. Where no row has a standard deviation there is no
-/// column for it. A star marks a mean over fewer splits than were made, since the method failed on the others.
+/// column for it, nor for scores that no row has. A star marks a mean over fewer splits than were made, since the method failed on the others.
 pub fn table(study: &Study, cells: &[Cell]) -> (Vec<String>, Vec<Vec<String>>) {
     let star = |row: &SummaryRow| {
         let same = |cell: &&Cell| cell.place.is_repeat_of(&row.data, row.train_per_class, &row.method);
         if cells.iter().filter(same).any(|cell| cell.failed.is_some()) { "*" } else { "" }
     };
-    let spread = study.summary.iter().any(|row| row.sd.is_some());
-    let names = ["data", "train", "method", "rate", "sd", "balanced", "dimension", "variables"];
-    let kept = |cells: [String; 8]| -> Vec<String> {
+    let missing = [
+        ("sd", study.summary.iter().all(|row| row.sd.is_none())),
+        ("log_loss", study.summary.iter().all(|row| row.log_loss.is_none())),
+        ("auc", study.summary.iter().all(|row| row.auc.is_none())),
+    ];
+    let names =
+        ["data", "train", "method", "rate", "sd", "balanced", "log_loss", "auc", "dimension", "variables"];
+    let kept = |cells: [String; 10]| -> Vec<String> {
         let cells = cells.into_iter().enumerate();
-        cells.filter(|(k, _)| spread || names[*k] != "sd").map(|(_, cell)| cell).collect()
+        cells.filter(|(k, _)| !missing.contains(&(names[*k], true))).map(|(_, cell)| cell).collect()
+    };
+    let number = |value: Option<f64>, digits: usize| {
+        value.map_or_else(|| "-".to_owned(), |value| format!("{value:.digits$}"))
     };
     let line = |row: &SummaryRow| {
         kept([
@@ -140,8 +156,10 @@ pub fn table(study: &Study, cells: &[Cell]) -> (Vec<String>, Vec<Vec<String>>) {
             row.train_per_class.to_string(),
             row.method.clone(),
             format!("{:.2}{}", row.rate, star(row)),
-            row.sd.map_or_else(|| "-".to_owned(), |sd| format!("{sd:.2}")),
+            number(row.sd, 2),
             format!("{:.2}", row.balanced),
+            number(row.log_loss, 3),
+            number(row.auc, 3),
             row.dimension.to_string(),
             format!("{:.0}", row.variables),
         ])
@@ -149,21 +167,81 @@ pub fn table(study: &Study, cells: &[Cell]) -> (Vec<String>, Vec<Vec<String>>) {
     (kept(names.map(str::to_owned)), study.summary.iter().map(line).collect())
 }
 
-/// Writes what tuning tried and chose: `trials.csv`, `params.toml` and the plot `tuning.svg`, `tuning.png`.
+/// Writes what tuning tried and chose: `trials.csv`, the parameters as `best.toml` and, under the name of earlier versions,
+/// `params.toml`, and the plot `tuning.svg`, `tuning.png`.
 ///
 /// # Errors
 /// When the folder or a file cannot be written.
 pub fn write_tuning(tuned: &Tuned, source: &str, folder: &Path) -> Result<()> {
     make_folder(folder)?;
-    let mut searched: Vec<String> =
-        tuned.trials.iter().flat_map(|trial| trial.params.keys().cloned()).collect();
+    let (header, rows) = match &tuned.found {
+        Found::Walk { trials, .. } => walk_table(trials),
+        Found::Selection(selection) => selection_table(selection),
+    };
+    csv_rows(&folder.join("trials.csv"), &header, rows.into_iter())?;
+    let chosen = fields(&tuned.method)?;
+    let table = match tuned.method.men() {
+        // What `fit` takes.
+        Some(_) => chosen,
+        None => [(tuned.method.name().to_owned(), Value::Table(chosen))].into_iter().collect(),
+    };
+    let text = toml::to_string(&table).map_err(|e| Error::Usage(e.to_string()))?;
+    let heading = format!(
+        "# Chosen for {} by cross-validation: {} at dimension {}.\n",
+        source.escape_debug(),
+        validated(tuned),
+        tuned.dimension,
+    );
+    for name in ["best.toml", "params.toml"] {
+        menet_io::atomic::write(&folder.join(name), |out| out.write_all((heading.clone() + &text).as_bytes()))?;
+    }
+    crate::figures::write_tuning(tuned, source, folder)?;
+    Ok(())
+}
+
+/// What cross-validation says of the choice, in words.
+pub fn validated(tuned: &Tuned) -> String {
+    match &tuned.found {
+        Found::Walk { best, .. } => {
+            format!("rate {:.2} % (standard error {:.2})", best.score.rate(), best.standard_error)
+        }
+        Found::Selection(selection) => {
+            let (best, score) = (selection.best(), selection.score);
+            let error = best.standard_error(score);
+            let value = |digits: usize, unit: &str| {
+                let mean = mean(best, score).unwrap_or(f64::NAN);
+                format!("{} {mean:.digits$}{unit} (standard error {error:.digits$})", words(score))
+            };
+            match score {
+                ScoreKind::Rate | ScoreKind::Balanced => value(2, " %"),
+                ScoreKind::LogLoss | ScoreKind::Auc => value(4, ""),
+            }
+        }
+    }
+}
+
+/// What a score is called in sentences.
+pub fn words(score: ScoreKind) -> &'static str {
+    match score {
+        ScoreKind::Rate => "rate",
+        ScoreKind::Balanced => "balanced accuracy",
+        ScoreKind::LogLoss => "log loss",
+        ScoreKind::Auc => "AUC",
+    }
+}
+
+/// A header and rows of text.
+type Rows = (Vec<String>, Vec<Vec<String>>);
+
+fn walk_table(trials: &[Trial]) -> Rows {
+    let mut searched: Vec<String> = trials.iter().flat_map(|trial| trial.params.keys().cloned()).collect();
     searched.sort_unstable();
     searched.dedup();
     // That is a column of its own.
     searched.retain(|name| name != "nonzeros");
     let fixed = ["setting", "nonzeros", "dimension", "metric", "rate", "standard_error", "margin", "merit"];
-    let header: Vec<String> = fixed.iter().map(|&name| name.to_owned()).chain(searched.clone()).collect();
-    let rows = tuned.trials.iter().map(|trial| {
+    let header = fixed.iter().map(|&name| name.to_owned()).chain(searched.clone()).collect();
+    let row = |trial: &Trial| {
         let value = |name: &String| match trial.params.get(name) {
             Some(Value::String(text)) => text.clone(),
             Some(other) => other.to_string(),
@@ -180,25 +258,29 @@ pub fn write_tuning(tuned: &Tuned, source: &str, folder: &Path) -> Result<()> {
             trial.merit.to_string(),
         ];
         own.into_iter().chain(searched.iter().map(value)).collect()
-    });
-    csv_rows(&folder.join("trials.csv"), &header, rows)?;
-    let chosen = fields(&tuned.method)?;
-    let table = match tuned.method {
-        // What `fit` takes.
-        Method::Men(_) | Method::MenAlpha0(_) => chosen,
-        _ => [(tuned.method.name().to_owned(), Value::Table(chosen))].into_iter().collect(),
     };
-    let text = toml::to_string(&table).map_err(|e| Error::Usage(e.to_string()))?;
-    let heading = format!(
-        "# Chosen for {} by cross-validation: {:.2} % at dimension {}, {} metric.\n",
-        source.escape_debug(),
-        tuned.best.score.rate(),
-        tuned.dimension,
-        tuned.metric.name()
-    );
-    menet_io::atomic::write(&folder.join("params.toml"), |out| out.write_all((heading + &text).as_bytes()))?;
-    crate::figures::write_tuning(tuned, source, folder)?;
-    Ok(())
+    (header, trials.iter().map(row).collect())
+}
+
+/// The parameters, the mean and standard error of what was tuned for, every score, the number of variables, whether it was chosen,
+/// and why a setting has no scores.
+fn selection_table(selection: &Selection) -> Rows {
+    let scores = ScoreKind::ALL.iter().map(|score| score.name());
+    let tail = ["variables", "chosen", "failed"];
+    let header = selection::COLUMNS.into_iter().chain(["mean", "standard_error"]).chain(scores).chain(tail);
+    let row = |(place, trial): (usize, &menet::select::Trial)| {
+        let fitted = !trial.folds.is_empty();
+        let error = Some(trial.standard_error(selection.score)).filter(|error| fitted && error.is_finite());
+        let own = [optional(mean(trial, selection.score)), optional(error)];
+        let scores = ScoreKind::ALL.iter().map(|&score| optional(mean(trial, score)));
+        let tail = [
+            optional(fitted.then_some(trial.variables)),
+            (place == selection.chosen).to_string(),
+            trial.failed.as_ref().map_or_else(String::new, ToString::to_string),
+        ];
+        selection::cells(&trial.params).into_iter().chain(own).chain(scores).chain(tail).collect()
+    };
+    (header.map(str::to_owned).collect(), selection.trials.iter().enumerate().map(row).collect())
 }
 
 /// Makes a folder for output.

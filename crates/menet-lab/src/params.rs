@@ -1,7 +1,8 @@
 //! Parameters of methods by name.
 //!
 //! A file has a table a method (as has `run.toml` under `parameters`), `[men]`, `[dla]`, ... with the fields of its type that differ from the defaults. A file
-//! without tables is one of `menet fit`: it is for `men` (unless its α is 0), and for `men-alpha0` but for its α.
+//! without tables is one of `menet fit`: it is for `men` (unless its α is 0 or its preset is `paper`), for `men-alpha0` but for its α,
+//! and for `men-paper` but for what makes it other than the paper's method.
 
 use std::collections::BTreeMap;
 
@@ -9,6 +10,9 @@ use menet::Method;
 use toml::{Table, Value};
 
 use crate::error::{Error, Result};
+
+/// What a file of `fit` with the default preset says of refit and rule is not for the paper's method.
+const DECIDED_BY_PRESET: [&str; 7] = ["preset", "refit", "relax", "rule", "voters", "priors", "panel_size"];
 
 /// For every method the parameters that differ from its defaults.
 #[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize)]
@@ -36,12 +40,20 @@ impl MethodParams {
             });
             MethodParams(sections.collect())
         } else {
-            let mut ablation = table.clone();
+            let (mut ablation, mut paper) = (table.clone(), table.clone());
             let alpha = ablation.remove("alpha");
             let is_ablation =
                 alpha.is_some_and(|alpha| alpha.as_float() == Some(0.0) || alpha.as_integer() == Some(0));
-            let men = (!is_ablation).then(|| ("men".to_owned(), table));
-            MethodParams(men.into_iter().chain([("men-alpha0".to_owned(), ablation)]).collect())
+            let is_paper = table.get("preset").and_then(Value::as_str) == Some("paper");
+            if is_ablation {
+                paper.remove("alpha");
+            }
+            if !is_paper {
+                DECIDED_BY_PRESET.iter().for_each(|&name| drop(paper.remove(name)));
+            }
+            let men = (!is_ablation && !is_paper).then(|| ("men".to_owned(), table));
+            let variants = [("men-alpha0".to_owned(), ablation), ("men-paper".to_owned(), paper)];
+            MethodParams(men.into_iter().chain(variants).collect())
         };
         for name in params.0.keys() {
             params.method(name)?;
@@ -126,8 +138,19 @@ mod tests {
     }
 
     #[test]
+    fn a_file_of_fit_does_not_make_the_papers_method_another() {
+        let params = MethodParams::parse("ridge = 0.3\nrefit = \"panel\"\nrule = \"centroid\"").unwrap();
+        let Method::MenPaper(paper) = params.method("men-paper").unwrap() else { panic!() };
+        assert_eq!(paper, menet::MenParams { ridge: 0.3, ..menet::MenParams::paper() });
+        let params = MethodParams::parse("ridge = 0.3\npreset = \"paper\"").unwrap();
+        assert_eq!(params.method("men").unwrap(), Method::from_name("men").unwrap());
+        let Method::MenPaper(paper) = params.method("men-paper").unwrap() else { panic!() };
+        assert_eq!(paper, menet::MenParams { ridge: 0.3, ..menet::MenParams::paper() });
+    }
+
+    #[test]
     fn parameters_cannot_make_a_method_another() {
-        for text in ["[lpp]\nsupervised = true", "[men-alpha0]\nalpha = 1.0", "[men]\nalpha = 0.0"] {
+        for text in ["[men]\npreset = \"paper\"", "[lpp]\nsupervised = true", "[men-alpha0]\nalpha = 1.0", "[men]\nalpha = 0.0"] {
             let message = MethodParams::parse(text).unwrap_err().to_string();
             assert!(message.contains("ask for that instead"), "{message}");
         }

@@ -1,7 +1,9 @@
 //! What is run.
 
 use menet::evaluate::{Split, generator, random_split, subset};
-use menet::rules::Metric;
+use menet::refit::Refit;
+use menet::rules::{Metric, RuleKind};
+use menet::scores::ScoreKind;
 use menet::{Dataset, Method};
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
@@ -65,17 +67,65 @@ impl MetricChoice {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TuneOptions {
-    /// Largest number of fits, ≥ 1.
+    /// Largest number of fits, ≥ 1; for MEN, of times that paths are computed.
     pub budget: usize,
     /// Folds of the cross-validation, ≥ 2.
     pub folds: usize,
     /// Prefer the sparsest model within one standard error of the best.
     pub one_standard_error: bool,
+    /// What MEN is tuned for; all other methods are tuned for the rate.
+    pub score: ScoreKind,
+    /// Numbers of variables per path that MEN is tried with; none, and no panel sizes = a list.
+    pub nonzeros: Vec<usize>,
+    /// Panel sizes that MEN is tried with.
+    pub panel_size: Vec<usize>,
+    /// Refits that MEN is tried with; none = all but `axis`.
+    pub refit: Vec<Refit>,
+    /// Rules that MEN is tried with; none = all.
+    pub rule: Vec<RuleKind>,
+    /// Metrics that MEN is tried with; none = all. Those of all other methods are the protocol's.
+    pub metrics: Vec<Metric>,
 }
 
 impl Default for TuneOptions {
     fn default() -> Self {
-        TuneOptions { budget: 60, folds: 5, one_standard_error: false }
+        TuneOptions {
+            budget: 100,
+            folds: 5,
+            one_standard_error: false,
+            score: ScoreKind::Rate,
+            nonzeros: Vec::new(),
+            panel_size: Vec::new(),
+            refit: Vec::new(),
+            rule: Vec::new(),
+            metrics: Vec::new(),
+        }
+    }
+}
+
+impl TuneOptions {
+    /// Refuses sizes that no model has.
+    ///
+    /// # Errors
+    /// Naming the option.
+    pub fn check(&self) -> Result<()> {
+        let zero = [("--nonzeros", &self.nonzeros), ("--panel-size", &self.panel_size)];
+        match zero.into_iter().find(|(_, sizes)| sizes.contains(&0)) {
+            Some((name, _)) => Err(Error::Usage(format!("{name} 0: numbers of variables must be 1 or more"))),
+            None => Ok(()),
+        }
+    }
+
+    /// The first option given, by its name, that only MEN heeds.
+    pub fn only_for_men(&self) -> Option<&'static str> {
+        let given = [
+            ("--score", self.score != ScoreKind::Rate),
+            ("--nonzeros", !self.nonzeros.is_empty()),
+            ("--panel-size", !self.panel_size.is_empty()),
+            ("--refit", !self.refit.is_empty()),
+            ("--rule", !self.rule.is_empty()),
+        ];
+        given.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
     }
 }
 
@@ -168,6 +218,7 @@ impl Protocol {
         match &self.tune {
             Some(TuneOptions { folds: 0 | 1, .. }) => refuse("at least 2 folds are needed".to_owned()),
             Some(TuneOptions { budget: 0, .. }) => refuse("the budget must be at least 1 fit".to_owned()),
+            Some(tune) => tune.check(),
             None if self.metric == MetricChoice::Auto => {
                 refuse("the metric can be chosen (auto) only when tuning".to_owned())
             }

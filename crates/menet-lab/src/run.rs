@@ -8,10 +8,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::Instant;
 
-use menet::Named;
-use menet::evaluate::{classes_of, scores, subset};
+use menet::evaluate::subset;
+use menet::panel::Reading;
+use menet::{Dataset, Men, Method, Named};
 
-use crate::cell::{Cell, Choice, Outcome, Place, evaluate};
+use crate::cell::{Cell, Choice, Outcome, Place, evaluate, places_of};
 use crate::error::{Error, Result};
 use crate::journal::{Fingerprint, Journal};
 use crate::params::overlay;
@@ -249,27 +250,42 @@ fn showcase(
         steps.next(format!("{name} for the figures, {}", set.name));
         let Some(cell) = first(name).filter(|cell| cell.failed.is_none()) else { continue };
         let mut method = protocol.params.method(name)?;
+        let mut most = dims.iter().copied().max();
         if let Some(choice) = &cell.chosen {
-            method = overlay(&method, &choice.params)?;
+            // The choice has every parameter; one that it lacks is none.
+            method = overlay(&Method::from_name(name)?, &choice.params)?;
+            most = most.filter(|_| method.men().is_none());
         }
-        let reduced = method.reducer().fit(&train, dims.iter().copied().max(), &Quiet(monitor))?;
+        let reduced = method.reducer().fit(&train, most, &Quiet(monitor))?;
         if let Some(men) = reduced.men().filter(|_| name == "men") {
-            let choice = cell.chosen.as_ref();
-            let metric = choice.map_or(protocol.metric.metrics()[0], |choice| choice.metric);
-            let d = choice.map_or(men.projection().components(), |choice| choice.dimension);
-            let (known, asked) = (classes_of(&set.data, &split.train), classes_of(&set.data, &split.test));
-            let most = men.support_sizes().into_iter().max().unwrap_or(0);
-            for k in 1..=most {
-                let Some(sparser) = reduced.at_nonzeros(k)?.filter(|w| w.components() >= d) else { continue };
-                let (gallery, seen) = (sparser.project(&train)?, sparser.project(&test)?);
-                let found = scores(gallery.as_ref(), &known, seen.as_ref(), &asked, &[d], metric)?;
-                showcase.rates_by_nonzeros.extend(found.iter().map(|(_, score)| (k, score.rate())));
-            }
+            showcase.rates_by_nonzeros = rates_by_nonzeros(men, &train, &test)?;
             showcase.men = Some(men.clone());
         }
         showcase.bases.push((name.clone(), reduced.projection));
     }
     Ok(showcase)
+}
+
+/// How many test samples a model recognises, in percent, when its paths select at most 1, 2, ... variables.
+fn rates_by_nonzeros(men: &Men, train: &Dataset<'_>, test: &Dataset<'_>) -> Result<Vec<(usize, f64)>> {
+    let used = |path: &menet::lars::Path| path.last().coefficients.nonzeros();
+    let most = men.paths().iter().map(used).max().unwrap_or(0);
+    let class_of = places_of(men.classes(), test.classes());
+    let mut rates = Vec::new();
+    for k in 1..=most {
+        let reading = Reading { nonzeros: Some(k), ..Reading::default() };
+        let sparser = match men.at(reading, Some(train)) {
+            Ok(sparser) => sparser,
+            // Variables that tie leave an axis without any.
+            Err(menet::Error::Tie { .. } | menet::Error::NoVariable { .. }) => continue,
+            Err(error) => return Err(error.into()),
+        };
+        let z = sparser.projection().project(test)?;
+        let given = sparser.rule()?.classify(z.as_ref())?;
+        let right = given.iter().zip(test.class_indices()).filter(|(given, class)| class_of[**given] == **class);
+        rates.push((k, 100.0 * right.count() as f64 / test.samples() as f64));
+    }
+    Ok(rates)
 }
 
 /// A few samples of the first classes.

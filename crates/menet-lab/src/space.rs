@@ -20,10 +20,6 @@ fn wholes(name: &'static str, values: &[usize]) -> Axis {
     Axis { name, values: values.iter().map(|&x| Some(Value::Integer(x as i64))).collect() }
 }
 
-fn words(name: &'static str, values: &[&str]) -> Axis {
-    Axis { name, values: values.iter().map(|&x| Some(Value::String(x.to_owned()))).collect() }
-}
-
 /// Ranks of the PCA space, from a small part of `full` up to all of it.
 fn ranks(full: usize) -> Axis {
     let mut values: Vec<usize> = vec![full / 8, full / 5, full / 3, full / 2, 3 * full / 4];
@@ -71,20 +67,8 @@ pub fn default_space(method: &Method, data: &Dataset<'_>, folds: usize) -> Vec<A
     let coarse: Vec<usize> =
         [1, 2, 3, 5, 10, 20, 50, 100, 200].into_iter().filter(|&k| k <= variables).collect();
     match method {
-        Method::Men(men) => vec![
-            floats("target_shrinkage", &[0.03, 0.1, 0.3, 1.0, 3.0, 10.0]),
-            ridge(),
-            floats("alpha", &[0.1, 0.3, 1.0, 3.0, 10.0]),
-            near(men.k_within),
-            floats("kappa", &[0.0, 0.01, 0.03, 0.1, 0.3]),
-            wholes("k_between", &[2, 5, 10, 20]),
-            words("target", &["centres", "whitened"]),
-        ],
-        Method::MenAlpha0(_) => vec![
-            floats("target_shrinkage", &[0.03, 0.1, 0.3, 1.0, 3.0, 10.0]),
-            ridge(),
-            words("target", &["centres", "whitened"]),
-        ],
+        // Those are searched on a grid ([`crate::tune`]).
+        Method::Men(_) | Method::MenPaper(_) | Method::MenAlpha0(_) => vec![],
         Method::Dla(dla) => vec![
             ranks(rank),
             floats("kappa", &[0.0, 0.01, 0.03, 0.1, 0.3, 1.0]),

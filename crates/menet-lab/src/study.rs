@@ -1,7 +1,7 @@
 //! What a run of the protocol leaves behind, and all that figures and report need.
 
-use menet::evaluate::{Mistake, balanced_rate};
-use menet::{Men, Projection};
+use menet::evaluate::{Mistake, balanced_rate, recalls};
+use menet::{Men, Method, Projection};
 
 /// The rate of one method on one split at one dimension: a row of `results.csv`.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,6 +35,10 @@ pub struct SummaryRow {
     pub sd: Option<f64>,
     /// The mean over classes of the percentage recognised, where every class counts alike.
     pub balanced: f64,
+    /// The mean log loss (natural logarithm), for methods whose rule gives probabilities.
+    pub log_loss: Option<f64>,
+    /// The mean area under the ROC curve, one class against the rest, for the same methods.
+    pub auc: Option<f64>,
     /// The dimension; tuned, the median of those chosen.
     pub dimension: usize,
     /// How many variables the axes use together, each counted once; the mean over the repeats.
@@ -45,8 +49,19 @@ pub struct SummaryRow {
 
 impl SummaryRow {
     /// The names of the columns of `summary.csv`.
-    pub const COLUMNS: [&str; 9] =
-        ["data", "train_per_class", "method", "rate", "sd", "balanced", "dimension", "variables", "seconds"];
+    pub const COLUMNS: [&str; 11] = [
+        "data",
+        "train_per_class",
+        "method",
+        "rate",
+        "sd",
+        "balanced",
+        "log_loss",
+        "auc",
+        "dimension",
+        "variables",
+        "seconds",
+    ];
 }
 
 /// What tuning chose in one training half: a row of `choices.csv`.
@@ -119,9 +134,7 @@ impl Confusion {
 
     /// The percentage of every class that was recognised; none where a class was not tested.
     pub fn recalls(&self) -> Vec<Option<f64>> {
-        let percent =
-            |(right, &tested): (usize, &usize)| (tested > 0).then(|| 100.0 * right as f64 / tested as f64);
-        self.right().into_iter().zip(&self.tested).map(percent).collect()
+        recalls(&self.tested, &self.mistakes)
     }
 
     /// The mean of [`Self::recalls`].
@@ -135,7 +148,7 @@ impl Confusion {
 pub struct Study {
     /// Whether dimension and parameters were chosen inside the training samples.
     pub tuned: bool,
-    /// The metric of the nearest-neighbour rule.
+    /// The metric of the nearest-neighbour rule, by which methods other than MEN decide.
     pub metric: String,
     /// The methods, in the order of the table's columns.
     pub methods: Vec<String>,
@@ -151,6 +164,14 @@ pub struct Study {
     pub run: String,
     /// What was learned from the first split of every set, at the first training size.
     pub showcases: Vec<Showcase>,
+}
+
+impl Study {
+    /// How many of the methods are MEN or one of its variants.
+    pub(crate) fn men_methods(&self) -> usize {
+        let is_men = |name: &&String| Method::from_name(name).is_ok_and(|method| method.men().is_some());
+        self.methods.iter().filter(is_men).count()
+    }
 }
 
 /// What was learned from one split.
@@ -172,6 +193,7 @@ pub struct Showcase {
     pub bases: Vec<(String, Projection)>,
     /// The model of MEN, with its paths, if MEN is among the methods.
     pub men: Option<Men>,
-    /// The rate on the test samples of this split, in percent, when every axis of `men` uses at most so many variables.
+    /// The rate on the test samples of this split, in percent, when every path of `men` selects at most so many variables; with the
+    /// refit and the rule of `men`.
     pub rates_by_nonzeros: Vec<(usize, f64)>,
 }

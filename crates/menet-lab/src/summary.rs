@@ -26,6 +26,10 @@ pub fn summarize(protocol: &Protocol, cells: &[Cell]) -> Vec<SummaryRow> {
             let values = reported.repeats.iter().map(|(cell, outcome)| value(cell, outcome));
             mean_and_sd(&values.collect::<Vec<_>>())
         };
+        let mean_of_known = |value: &dyn Fn(&Outcome) -> Option<f64>| {
+            let known: Vec<f64> = reported.repeats.iter().filter_map(|(_, outcome)| value(outcome)).collect();
+            (!known.is_empty()).then(|| mean_and_sd(&known).0)
+        };
         let (rate, sd) = mean(&|_, outcome| outcome.rate);
         SummaryRow {
             data: reported.place.data.clone(),
@@ -34,6 +38,8 @@ pub fn summarize(protocol: &Protocol, cells: &[Cell]) -> Vec<SummaryRow> {
             rate,
             sd,
             balanced: mean(&|cell, outcome| balanced_rate(&cell.tested, &outcome.mistakes).unwrap_or(0.0)).0,
+            log_loss: mean_of_known(&|outcome| outcome.log_loss),
+            auc: mean_of_known(&|outcome| outcome.auc),
             dimension: reported.dimension,
             variables: mean(&|_, outcome| outcome.variables as f64).0,
             seconds: mean(&|cell, _| cell.seconds).0,
@@ -134,6 +140,8 @@ mod tests {
             rate,
             variables,
             mistakes: wrong.iter().copied().map(Mistake::from).collect(),
+            log_loss: (dimension == 2).then_some(rate / 100.0),
+            auc: None,
         };
         Cell {
             place: Place { data: "d".to_owned(), train_per_class: 2, repeat, method: "men".to_owned() },
@@ -174,6 +182,9 @@ mod tests {
         assert_eq!(rows[0].sd, Some(50.0_f64.sqrt()));
         // (100 + 50)/2 and (87.5 + 50)/2.
         assert_eq!(rows[0].balanced, (75.0 + 68.75) / 2.0);
+        // Scores at the same dimension; none where no repeat has one.
+        assert!((rows[0].log_loss.unwrap() - 0.85).abs() < 1e-12 && rows[0].auc.is_none());
+        assert_eq!(cells[1].recalls(&cells[1].outcomes[1]), [Some(87.5), Some(50.0)]);
 
         let x = faer::Mat::from_fn(4, 1, |i, _| i as f64);
         let data = menet::Dataset::from_owned(x, &["a", "a", "b", "b"]).unwrap();

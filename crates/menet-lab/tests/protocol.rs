@@ -5,9 +5,13 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use faer::Mat;
-use menet::{Dataset, Method, Monitor};
+use menet::refit::Refit;
+use menet::rules::RuleKind;
+use menet::scores::ScoreKind;
+use menet::{Dataset, MenParams, Method, Monitor, Named};
 use menet_lab::cell::Cell;
 use menet_lab::params::MethodParams;
+use menet_lab::tune::Found;
 use menet_lab::{
     Error, MetricChoice, Progress, Protocol, Set, Status, Study, TuneOptions, journal, run, tune,
 };
@@ -205,7 +209,8 @@ fn a_folder_of_an_older_format_is_told() {
     let cell = r#"{"place":{"data":"clusters","train_per_class":3,"repeat":0,"method":"men"},"rates":[[1,50.0]],"seconds":0.1,"chosen":null,"remarks":[],"unsettled":null,"failed":null}"#;
     let cases = [
         (format!("{header}\n{cell}\n"), "format 1"),
-        (header.replacen('{', "{\"format\":3,", 1) + "\n", "format 3"),
+        (header.replacen('{', "{\"format\":2,", 1) + "\n", "format 2"),
+        (header.replacen('{', "{\"format\":4,", 1) + "\n", "format 4"),
         ("nonsense\n".to_owned(), "cannot be read"),
         ("{\"format\":2}\n".to_owned(), "cannot be read"),
     ];
@@ -310,7 +315,7 @@ fn a_folder_of_another_run_is_refused() {
 fn numbers_do_not_depend_on_the_number_of_workers() {
     let protocol = Protocol {
         methods: Method::all().iter().map(|method| method.name().to_owned()).collect(),
-        tune: Some(TuneOptions { budget: 12, folds: 3, one_standard_error: false }),
+        tune: Some(TuneOptions { budget: 12, folds: 3, ..TuneOptions::default() }),
         metric: MetricChoice::Auto,
         train_per_class: vec![3],
         ..protocol()
@@ -376,33 +381,153 @@ fn a_search_keeps_its_budget_and_its_choice_is_what_fit_takes() {
     let data = data(9);
     for method in Method::all() {
         for one_standard_error in [false, true] {
-            let options = TuneOptions { budget: 30, folds: 5, one_standard_error };
+            let options = TuneOptions { budget: 30, one_standard_error, ..TuneOptions::default() };
             let dims: Vec<usize> = (1..5).collect();
             let tuned = tune(&method, &data, &dims, MetricChoice::Auto, &options, 0, &()).unwrap();
-            assert!(tuned.fits <= 30 && !tuned.trials.is_empty(), "{}", method.name());
-            let best = tuned.best.score.rate();
-            let all = tuned.trials.iter().map(|trial| trial.score.rate()).fold(0.0, f64::max);
+            let rates: Vec<f64> = match &tuned.found {
+                Found::Walk { trials, .. } => trials.iter().map(|trial| trial.score.rate()).collect(),
+                Found::Selection(found) => found.usable().map(|trial| trial.merit(ScoreKind::Rate)).collect(),
+            };
+            assert!(tuned.fits <= 30 && !rates.is_empty(), "{}: {}", method.name(), tuned.fits);
+            let (best, all) = (tuned.rate(), rates.into_iter().fold(0.0, f64::max));
             assert!(best <= all && best > 30.0, "{}: {best} of {all}", method.name());
             let fitted = tuned.method.reducer().fit(&data, Some(tuned.dimension), &()).unwrap();
             assert_eq!(fitted.projection.components(), tuned.dimension, "{}", method.name());
-            if let Some(k) = tuned.best.support() {
+            if let (None, Some(k)) = (tuned.method.men(), tuned.support()) {
                 assert!(fitted.projection.axes().iter().all(|axis| axis.nonzeros() <= k));
+            }
+            if let Some(men) = &tuned.men {
+                assert_eq!(men.projection(), &fitted.projection, "{}", method.name());
             }
             let dir = tempfile::tempdir().unwrap();
             menet_lab::output::write_tuning(&tuned, "clusters", dir.path()).unwrap();
-            let back = MethodParams::parse(&file(dir.path(), "params.toml")).unwrap();
-            assert_eq!(back.method(method.name()).unwrap(), tuned.method);
+            for name in ["best.toml", "params.toml"] {
+                let back = MethodParams::parse(&file(dir.path(), name)).unwrap();
+                assert_eq!(back.method(method.name()).unwrap(), tuned.method, "{name}");
+            }
         }
     }
-    // The rule prefers the sparser model, and never one that is worse by more than the standard error.
+    // The rule prefers the smaller model, and never one that is worse by more than the standard error.
+    for name in ["men", "spg"] {
+        let method = Method::from_name(name).unwrap();
+        let search = |one_standard_error| {
+            let options = TuneOptions { budget: 30, one_standard_error, ..TuneOptions::default() };
+            let tuned = tune(&method, &data, &[1, 2, 3, 4], MetricChoice::Euclidean, &options, 0, &()).unwrap();
+            match &tuned.found {
+                Found::Walk { best, .. } => {
+                    (best.nonzeros.unwrap() as f64, best.score.rate(), best.standard_error)
+                }
+                Found::Selection(found) => {
+                    let (best, rate) = (found.best(), ScoreKind::Rate);
+                    (best.variables, best.merit(rate), best.standard_error(rate))
+                }
+            }
+        };
+        let (best, sparse) = (search(false), search(true));
+        assert!(sparse.0 <= best.0 && sparse.1 >= best.1 - best.2 - 1e-9, "{name}: {best:?} {sparse:?}");
+    }
+}
+
+/// The trials are those of `menet::select`, and of separate fits.
+#[test]
+fn men_is_searched_in_full_and_for_the_score_asked_for() {
+    let data = data(9);
     let men = Method::from_name("men").unwrap();
-    let search = |one_standard_error| {
-        let options = TuneOptions { budget: 30, folds: 5, one_standard_error };
-        tune(&men, &data, &[1, 2, 3, 4], MetricChoice::Euclidean, &options, 0, &()).unwrap().best
+    let dims: Vec<usize> = (1..5).collect();
+    for &score in ScoreKind::ALL {
+        let options = TuneOptions { budget: 60, folds: 3, score, ..TuneOptions::default() };
+        let tuned = tune(&men, &data, &dims, MetricChoice::Euclidean, &options, 0, &()).unwrap();
+        let Found::Selection(found) = &tuned.found else { panic!() };
+        let most = found.usable().map(|trial| trial.merit(score)).fold(f64::NEG_INFINITY, f64::max);
+        assert!((found.best().merit(score) - most).abs() <= 1e-9 * most.abs(), "{score:?}");
+        let seen = |of: &dyn Fn(&MenParams) -> String| -> BTreeSet<String> {
+            found.trials.iter().map(|trial| of(&trial.params)).collect()
+        };
+        assert!(seen(&|p| p.ridge().to_string()).len() >= 5 && seen(&|p| p.beta.to_string()).len() >= 3);
+        assert!(seen(&|p| p.target_shrinkage.to_string()).len() >= 3);
+        assert_eq!(seen(&|p| format!("{:?}", p.refit())).len(), 3);
+        assert_eq!(seen(&|p| format!("{:?}", p.rule().kind)).len(), 3);
+        assert_eq!(seen(&|p| format!("{:?}", p.metric())).len(), 2);
+        // No setting twice.
+        let settings: Vec<String> = found.trials.iter().map(|trial| format!("{:?}", trial.params)).collect();
+        assert_eq!(settings.iter().collect::<BTreeSet<_>>().len(), settings.len());
+        let dir = tempfile::tempdir().unwrap();
+        menet_lab::output::write_tuning(&tuned, "clusters", dir.path()).unwrap();
+        let trials = file(dir.path(), "trials.csv");
+        let header = "beta,target_shrinkage,ridge,nonzeros,panel_size,refit,rule,voters,metric,priors,mean,standard_error,rate,\
+                      balanced,log_loss,auc,variables,chosen,failed";
+        assert_eq!(trials.lines().next(), Some(header));
+        assert_eq!(trials.lines().count(), 1 + settings.len());
+        assert_eq!(trials.lines().filter(|line| line.contains(",true,")).count(), 1);
+    }
+}
+
+#[test]
+fn the_search_of_men_can_be_restricted() {
+    let data = data(9);
+    let search = |name: &str, options: TuneOptions| {
+        let method = Method::from_name(name).unwrap();
+        let tuned = tune(&method, &data, &[1, 2, 3, 4], MetricChoice::Euclidean, &options, 0, &()).unwrap();
+        let Found::Selection(found) = tuned.found else { panic!() };
+        found.trials
     };
-    let (best, sparse) = (search(false), search(true));
-    assert!(sparse.nonzeros <= best.nonzeros);
-    assert!(sparse.score.rate() >= best.score.rate() - best.standard_error - 1e-9);
+    let few = TuneOptions { budget: 12, folds: 3, ..TuneOptions::default() };
+    let panels = TuneOptions { panel_size: vec![3, 6], refit: vec![Refit::Discriminant], ..few.clone() };
+    let found = search("men", panels);
+    assert!(found.iter().all(|trial| trial.params.refit() == Refit::Discriminant && trial.variables <= 6.0));
+    let sizes: BTreeSet<_> = found.iter().map(|trial| (trial.params.panel_size, trial.params.nonzeros)).collect();
+    assert_eq!(sizes, [(Some(3), None), (Some(6), None)].into());
+    let rules = TuneOptions { rule: vec![RuleKind::Centroid], nonzeros: vec![2], ..few.clone() };
+    let found = search("men-alpha0", rules);
+    assert!(found.iter().all(|trial| trial.params.rule().kind == RuleKind::Centroid));
+    assert!(found.iter().all(|trial| trial.params.nonzeros == Some(2) && trial.params.alpha == 0.0));
+    // The paper's method stays the paper's.
+    for trial in search("men-paper", few.clone()) {
+        assert_eq!((trial.params.refit(), trial.params.rule().kind), (Refit::None, RuleKind::Nearest));
+    }
+    let small = TuneOptions { budget: 2, ..few };
+    let method = Method::from_name("men").unwrap();
+    let message = tune(&method, &data, &[1], MetricChoice::Euclidean, &small, 0, &()).unwrap_err().to_string();
+    assert!(message.contains("budget is 2") && message.contains("takes 3"), "{message}");
+}
+
+/// MEN decides by its own rule, every other method by the nearest neighbour, and only rules have probabilities.
+#[test]
+fn men_is_decided_by_its_own_rule() {
+    let dir = tempfile::tempdir().unwrap();
+    let methods = ["men", "men-paper", "pca"].map(str::to_owned).to_vec();
+    let protocol = Protocol { methods, train_per_class: vec![3], repeats: 2, ..protocol() };
+    let set = set(1);
+    let (study, cells) = go(&protocol, &set, dir.path());
+    for cell in &cells {
+        let split = protocol.split(&set, 3, cell.place.repeat).unwrap();
+        let train = menet::evaluate::subset(&set.data, &split.train).unwrap();
+        let test = menet::evaluate::subset(&set.data, &split.test).unwrap();
+        let method = Method::from_name(&cell.place.method).unwrap();
+        let Some(params) = method.men() else {
+            assert!(cell.outcomes.iter().all(|o| o.log_loss.is_none() && o.auc.is_none()));
+            continue;
+        };
+        let men = menet::fit(&train, params, &()).unwrap();
+        let z = men.projection().project(&test).unwrap();
+        let given = men.rule().unwrap().classify(z.as_ref()).unwrap();
+        let right = given.iter().zip(test.class_indices()).filter(|(a, b)| a == b).count();
+        let last = cell.outcomes.last().unwrap();
+        assert_eq!(last.dimension, men.projection().components());
+        assert!((last.rate - 100.0 * right as f64 / given.len() as f64).abs() < 1e-9, "{}", cell.place);
+        assert!(cell.outcomes.iter().all(|o| o.log_loss.is_some_and(f64::is_finite) && o.auc.is_some()));
+        assert_eq!(cell.recalls(last).len(), 5);
+    }
+    let summary = file(dir.path(), "summary.csv");
+    assert!(summary.starts_with("data,train_per_class,method,rate,sd,balanced,log_loss,auc,dimension,"));
+    for (row, line) in study.summary.iter().zip(summary.lines().skip(1)) {
+        let is_men = row.method != "pca";
+        assert_eq!((row.log_loss.is_some(), row.auc.is_some()), (is_men, is_men), "{line}");
+        assert_eq!(line.split(',').nth(6) == Some(""), !is_men, "{line}");
+    }
+    let page = file(dir.path(), "report.html");
+    let log_loss = study.summary[0].log_loss.unwrap();
+    assert!(page.contains(&format!("log loss {log_loss:.3}<br>AUC")), "the report has the scores");
 }
 
 /// Under `auto` each metric has a walk of its own: no order between metrics can make a search go in circles.
@@ -412,7 +537,7 @@ fn every_search_ends() {
         let data = data(seed);
         for method in ["slpp", "flda", "spca"] {
             let method = Method::from_name(method).unwrap();
-            let options = TuneOptions { budget: 1000, folds: 3, one_standard_error: false };
+            let options = TuneOptions { budget: 1000, folds: 3, ..TuneOptions::default() };
             let tuned = tune(&method, &data, &[1, 2, 3, 4], MetricChoice::Auto, &options, seed, &()).unwrap();
             assert!(tuned.fits < 1000);
         }
@@ -426,7 +551,8 @@ fn the_number_of_variables_given_is_the_most_that_is_tried() {
     let tuned =
         tune(&method, &data(1), &[1, 2, 3, 4], MetricChoice::Euclidean, &TuneOptions::default(), 0, &())
             .unwrap();
-    assert!(tuned.trials.iter().all(|trial| trial.nonzeros <= Some(4)));
+    let Found::Selection(found) = tuned.found else { panic!() };
+    assert!(found.trials.iter().all(|trial| trial.params.nonzeros.is_some_and(|k| k <= 4)));
 }
 
 #[test]
@@ -438,7 +564,8 @@ fn sparse_pca_is_searched_at_several_sparsities() {
     let method = Method::from_name("spca").unwrap();
     let tuned =
         tune(&method, &data, &[1, 2], MetricChoice::Euclidean, &TuneOptions::default(), 0, &()).unwrap();
-    let mut seen: Vec<Option<usize>> = tuned.trials.iter().map(|trial| trial.support()).collect();
+    let Found::Walk { trials, .. } = tuned.found else { panic!() };
+    let mut seen: Vec<Option<usize>> = trials.iter().map(|trial| trial.support()).collect();
     seen.sort_unstable();
     seen.dedup();
     assert!(seen.len() >= 2 && seen.contains(&Some(100)) && !seen.contains(&None), "{seen:?}");

@@ -129,12 +129,16 @@ impl CompressedView<'_> {
 impl<'a> View<'a> {
     /// The data with the class of every sample as a position in `classes`.
     pub(crate) fn dataset(self, codes: &[i64], classes: Vec<String>) -> Result<Dataset<'a>> {
-        let data = match self {
-            View::Double(x) => Dataset::new(x, codes)?,
-            View::Single(x) => Dataset::from_f32(x, codes)?,
-            View::Sparse(x) => Dataset::from_sparse(x.matrix()?, codes)?,
-        };
-        data.with_class_names(classes)
+        self.plain_dataset(codes)?.with_class_names(classes)
+    }
+
+    /// The data with classes that go by their codes.
+    pub(crate) fn plain_dataset(self, codes: &[i64]) -> Result<Dataset<'a>> {
+        match self {
+            View::Double(x) => Dataset::new(x, codes),
+            View::Single(x) => Dataset::from_f32(x, codes),
+            View::Sparse(x) => Dataset::from_sparse(x.matrix()?, codes),
+        }
     }
 
     /// The samples as `projection` projects them, one after the other into `z`.

@@ -83,7 +83,13 @@ fn from_zero(mut error: menet::Error) -> menet::Error {
 
 /// A message with the parameters called as Python calls them.
 fn in_python(message: &str) -> String {
-    let names = [("`components`", "`n_components`"), ("`nonzeros`", "`n_nonzeros`"), ("`gram`", "`G`")];
+    let names = [
+        ("`components`", "`n_components`"),
+        ("`nonzeros`", "`n_nonzeros`"),
+        ("`voters`", "`n_neighbors`"),
+        ("`neighbors` is 0", "`n_neighbors` is 0"),
+        ("`gram`", "`G`"),
+    ];
     names.iter().fold(message.to_owned(), |text, (core, python)| text.replace(core, python))
 }
 

@@ -10,6 +10,7 @@
 //! | `run` | long work: without the interpreter's lock, on so many threads, until Ctrl-C |
 //! | `errors` | what the core says, as exceptions |
 //! | `model` | a fitted MEN |
+//! | `search` | settings tried by cross-validation |
 //! | `rivals` | the other methods, projection and nearest neighbour |
 //! | `paths` | LARS |
 //! | `sets` | the built-in data |
@@ -21,6 +22,7 @@ mod model;
 mod paths;
 mod rivals;
 mod run;
+mod search;
 mod sets;
 mod settings;
 
@@ -35,9 +37,11 @@ mod core {
     #[pymodule_export]
     use super::rivals::{fit_rival, nearest, project};
     #[pymodule_export]
+    use super::search::search;
+    #[pymodule_export]
     use super::sets::builtin_set;
     #[pymodule_export]
-    use super::settings::{choices, defaults};
+    use super::settings::{choices, defaults, presets};
 
     #[pymodule_export]
     const DENSE_BYTES: usize = menet::dataset::DENSE_BYTES;

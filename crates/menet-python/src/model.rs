@@ -2,8 +2,11 @@
 
 use std::path::PathBuf;
 
+use faer::{Mat, MatRef};
+use menet::panel::Reading;
+use menet::rules::Learned;
 use menet::sparse::SparseVector;
-use menet::{Men, MenParams, Method};
+use menet::{Men, MenParams, Method, Named};
 use menet_io::ModelFile;
 use menet_io::model::LabelKind;
 use numpy::ndarray::Array2;
@@ -18,29 +21,39 @@ use crate::paths::{Paths, Units, troubles};
 use crate::run::run;
 use crate::settings::{Settings, method};
 
-/// A model, and the projected training samples by which it recognises.
+/// A model, with the rule by which it decides.
 #[pyclass(frozen, module = "menet._core")]
 #[derive(Debug)]
 pub(crate) struct Model {
     file: ModelFile,
-    /// Whether the gallery is that of this model: not so for one that was made sparser without its training samples.
-    recognises: bool,
 }
 
 /// How to make it again, for pickle.
-type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, bool));
+type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>,));
 
-/// Projected samples, and the classes they belong to.
-type Gallery<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<i64>>);
+/// A row of the panel's table: variable, axes, place of entry, weight, effect, importance, class.
+type PanelRow = (usize, Vec<usize>, Option<usize>, f64, Option<f64>, f64, Option<usize>);
 
 impl Model {
     fn men(&self) -> &Men {
         &self.file.men
     }
 
-    fn component<T>(&self, component: usize, read: impl FnOnce(&Men) -> T) -> PyResult<T> {
-        let d = self.men().projection().components();
-        if component < d { Ok(read(self.men())) } else { Err(no_component(component, d)) }
+    fn rule(&self) -> PyResult<&Learned> {
+        Ok(self.men().rule().map_err(Failure::from)?)
+    }
+
+    /// A matrix of one row per sample and one column per class.
+    fn decided<'py>(
+        &self,
+        py: Python<'py>,
+        z: &PyReadonlyArray2<'_, f64>,
+        threads: usize,
+        decide: impl Fn(&Learned, MatRef<'_, f64>) -> menet::Result<Mat<f64>> + Sync + Send,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let (rule, z) = (self.rule()?, matrix(z)?);
+        let values = run(py, threads, |_| Ok(decide(rule, z)?))?;
+        Ok(array(py, values.as_ref()))
     }
 }
 
@@ -76,52 +89,106 @@ impl Model {
             }
             let men = menet::fit(&data, &params, monitor)?;
             let file = ModelFile { label_kind: Some(label_kind), ..ModelFile::new(men, &data, "Python")? };
-            Ok(Model { file, recognises: true })
+            Ok(Model { file })
         })
     }
 
     /// To a file, whole or not at all.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        self.check_gallery()?;
+        self.rule()?;
         Ok(py.detach(|| self.file.save(&path)).map_err(Failure::from)?)
     }
 
-    /// From what `__getstate__` gave.
+    /// From what `__reduce__` gave, or a file's bytes.
     #[staticmethod]
-    fn from_bytes(bytes: &[u8], recognises: bool) -> PyResult<Self> {
-        Ok(Model { file: ModelFile::from_bytes(bytes).map_err(Failure::from)?, recognises })
+    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
+        Ok(Model { file: ModelFile::from_bytes(bytes).map_err(Failure::from)? })
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
-        let model = slf.get();
-        let bytes = model.file.to_bytes().map_err(Failure::from)?;
-        Ok((slf.get_type().getattr("from_bytes")?, (PyBytes::new(slf.py(), &bytes), model.recognises)))
+        let bytes = slf.get().file.to_bytes_complete().map_err(Failure::from)?;
+        Ok((slf.get_type().getattr("from_bytes")?, (PyBytes::new(slf.py(), &bytes),)))
     }
 
-    /// The same fit with fewer variables a component, fewer components. With fewer variables it no longer recognises until
-    /// it is given a gallery.
-    fn at(&self, nonzeros: Option<usize>, components: Option<usize>) -> PyResult<Self> {
-        let men = self.men().at(nonzeros, components).map_err(Failure::from)?;
-        let gallery = self.file.gallery.subcols(0, men.projection().components()).to_owned();
-        let file = ModelFile { men, gallery, ..self.file.clone() };
-        Ok(Model { file, recognises: self.recognises && nonzeros.is_none() })
+    /// The same fit with fewer variables or components, from the training samples if there are any; `codes` are their classes.
+    fn at(
+        &self,
+        py: Python<'_>,
+        nonzeros: Option<usize>,
+        components: Option<usize>,
+        panel_size: Option<usize>,
+        training: Option<(Samples<'_>, PyReadonlyArray1<'_, i64>)>,
+        threads: usize,
+    ) -> PyResult<Self> {
+        let reading = Reading { nonzeros, panel_size, components };
+        let training = match &training {
+            Some((x, codes)) => Some((x.view()?, vector(codes)?)),
+            None => None,
+        };
+        let men = run(py, threads, |_| {
+            let data = match training {
+                Some((x, codes)) => Some(x.dataset(codes, self.men().classes().to_vec())?),
+                None => None,
+            };
+            Ok(self.men().at(reading, data.as_ref())?)
+        })?;
+        Ok(Model { file: ModelFile { men, ..self.file.clone() } })
     }
 
-    /// The same model with the training samples as it projects them.
-    fn with_gallery(&self, gallery: PyReadonlyArray2<'_, f64>) -> PyResult<Self> {
-        let gallery = matrix(&gallery)?.to_owned();
-        let shape = (self.file.gallery_classes.len(), self.men().projection().components());
-        if gallery.shape() != shape {
-            return Err(PyTypeError::new_err(format!("a gallery of {:?}, not {shape:?}", gallery.shape())));
-        }
-        Ok(Model { file: ModelFile { gallery, ..self.file.clone() }, recognises: true })
+    /// The class of each row of `z`, which is projected.
+    fn classify<'py>(
+        &self,
+        py: Python<'py>,
+        z: PyReadonlyArray2<'_, f64>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let (rule, z) = (self.rule()?, matrix(&z)?);
+        let found = run(py, threads, |_| Ok(rule.classify(z)?))?;
+        Ok(PyArray1::from_iter(py, found.into_iter().map(|class| class as i64)))
     }
 
-    /// The projected training samples and their classes.
-    fn gallery<'py>(&self, py: Python<'py>) -> PyResult<Gallery<'py>> {
-        self.check_gallery()?;
-        let codes = self.file.gallery_classes.iter().map(|&class| class as i64);
-        Ok((array(py, self.file.gallery.as_ref()), PyArray1::from_iter(py, codes)))
+    /// The log-probability of every class of each row of `z`.
+    fn log_probabilities<'py>(
+        &self,
+        py: Python<'py>,
+        z: PyReadonlyArray2<'_, f64>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        self.decided(py, &z, threads, Learned::log_probabilities)
+    }
+
+    /// The decision value of every class of each row of `z`.
+    fn decision_values<'py>(
+        &self,
+        py: Python<'py>,
+        z: PyReadonlyArray2<'_, f64>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        self.decided(py, &z, threads, Learned::decision_values)
+    }
+
+    /// The name of the rule that decides; none if the model cannot decide.
+    fn rule_name(&self) -> Option<&'static str> {
+        self.men().rule().ok().map(|rule| rule.kind().name())
+    }
+
+    /// What the refit did, as JSON.
+    fn refit(&self) -> PyResult<String> {
+        json(self.men().refit())
+    }
+
+    /// The distinct variables that the axes use, rising.
+    fn panel(&self) -> Vec<usize> {
+        self.men().panel()
+    }
+
+    /// What is known of every variable of the panel, the most important first.
+    fn panel_table(&self) -> Vec<PanelRow> {
+        let rows = self.men().panel_table().into_iter();
+        rows.map(|row| {
+            (row.variable, row.axes, row.entered, row.weight, row.effect, row.importance, row.class)
+        })
+        .collect()
     }
 
     /// How many of these samples it was fitted to.
@@ -155,15 +222,32 @@ impl Model {
         PyArray1::from_vec(py, self.men().levels())
     }
 
-    /// The variables that every component uses, in the order in which they entered.
+    /// The variables that every axis uses, in the order in which they entered: its own path where it has one, else any path.
     fn selected(&self) -> Vec<Vec<usize>> {
-        let axes = self.men().projection().axes();
-        let orders = self.men().parts().components.iter().map(|component| &component.order_of_entry);
+        let (men, axes) = (self.men(), self.men().projection().axes());
+        let components = &men.parts().components;
         let used = |axis: &SparseVector, j: usize| axis.indices().binary_search(&j).is_ok();
-        orders
-            .zip(axes)
-            .map(|(order, axis)| order.iter().copied().filter(|&j| used(axis, j)).collect())
+        if !men.refit().refit.shares_panel() && components.len() == axes.len() {
+            let orders = components.iter().map(|component| &component.order_of_entry);
+            let own = orders
+                .zip(axes)
+                .map(|(order, axis)| order.iter().copied().filter(|&j| used(axis, j)).collect());
+            return own.collect();
+        }
+        let mut rows = men.panel_table();
+        rows.sort_by_key(|row| (row.entered.unwrap_or(usize::MAX), row.variable));
+        axes.iter()
+            .map(|axis| rows.iter().map(|row| row.variable).filter(|&j| used(axis, j)).collect())
             .collect()
+    }
+
+    /// The variables that some path has reached, rising: what a smaller model may use.
+    fn reachable(&self) -> Vec<usize> {
+        let paths = &self.men().parts().components;
+        let mut all: Vec<usize> = paths.iter().flat_map(|path| path.order_of_entry.iter().copied()).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
     }
 
     /// The share of true neighbours found, if the search was approximate.
@@ -210,12 +294,22 @@ impl Model {
         self.men().seconds().iter().map(|&(stage, seconds)| (stage.name(), seconds)).collect()
     }
 
-    /// The path of a component, in the units of its axis.
+    /// How many paths there are.
+    fn path_count(&self) -> usize {
+        self.men().parts().components.len()
+    }
+
+    /// The path of a component, in the units of the paper's axis.
     fn path(&self, component: usize) -> PyResult<Paths> {
-        self.component(component, |men| match men.paths().get(component) {
+        let men = self.men();
+        let count = men.parts().components.len();
+        if component >= count {
+            return Err(no_component(component, count));
+        }
+        match men.paths().get(component) {
             Some(path) => Ok(Paths::new(vec![path.clone()], Units::Each(men.parts().units.clone()))),
             None => Err(PyValueError::new_err("the paths were left out of this model")),
-        })?
+        }
     }
 
     /// The components whose paths numerical trouble ended, and how.
@@ -226,22 +320,5 @@ impl Model {
     /// The worst relative residual of the conjugate gradients, if there were any.
     fn cg_residual(&self) -> Option<f64> {
         self.men().cg_residual()
-    }
-
-    /// Whether it can recognise samples by those it learned from.
-    fn recognises(&self) -> bool {
-        self.recognises
-    }
-}
-
-impl Model {
-    fn check_gallery(&self) -> PyResult<()> {
-        if self.recognises {
-            return Ok(());
-        }
-        Err(PyValueError::new_err(
-            "this model was made sparser without its training samples, which a model file does not hold: it can \
-             transform, but neither predict nor be saved",
-        ))
     }
 }

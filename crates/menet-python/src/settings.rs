@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use menet::neighbors::NeighborSearch;
+use menet::params::Preset;
 use menet::patches::REGISTRY;
 use menet::reduction::Definiteness;
+use menet::refit::Refit;
 use menet::regime::{GramForm, Route};
-use menet::rules::Metric;
+use menet::rules::{Metric, RuleKind};
 use menet::target::TargetKind;
-use menet::{Method, Named};
+use menet::{MenParams, Method, Named};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use serde::de::value::{Error as Refusal, MapAccessDeserializer, MapDeserializer, SeqDeserializer};
@@ -50,6 +52,21 @@ pub(crate) fn defaults() -> PyResult<String> {
     serde_json::to_string(&all).map_err(|e| PyTypeError::new_err(e.to_string()))
 }
 
+/// What every preset stands for, by its name, as JSON.
+#[pyfunction]
+pub(crate) fn presets() -> PyResult<String> {
+    let stands_for = |&preset: &Preset| {
+        let params = MenParams { preset, ..MenParams::default() };
+        let (rule, refit) = (params.rule(), params.refit().name());
+        let values = serde_json::json!({
+            "ridge": params.ridge(), "refit": refit, "rule": rule.kind.name(), "metric": rule.metric.name(),
+        });
+        (preset.name(), values)
+    };
+    let all: BTreeMap<&str, serde_json::Value> = Preset::ALL.iter().map(stands_for).collect();
+    serde_json::to_string(&all).map_err(|e| PyTypeError::new_err(e.to_string()))
+}
+
 /// The names that a parameter with named values may take.
 #[pyfunction]
 pub(crate) fn choices() -> BTreeMap<&'static str, Vec<&'static str>> {
@@ -62,7 +79,10 @@ pub(crate) fn choices() -> BTreeMap<&'static str, Vec<&'static str>> {
         names::<Definiteness>(),
         names::<NeighborSearch>(),
         names::<Metric>(),
+        names::<Preset>(),
+        names::<Refit>(),
         names::<Route>(),
+        names::<RuleKind>(),
         names::<GramForm>(),
         ("patch", patches),
     ])

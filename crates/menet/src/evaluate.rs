@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::dataset::{Dataset, check_finite};
 use crate::error::{Error, Result};
-use crate::rules::Metric;
+use crate::rules::{Learned, Metric};
+use crate::scores::{Scores, scores_of};
 
 /// Samples to learn from and samples to test, as rows of a data set, rising.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -190,18 +191,66 @@ pub struct Recognition {
     pub mistakes: Vec<Mistake>,
 }
 
-/// The mean over classes of the percentage that is right, where `tested` is how many samples each class has. Classes without
-/// samples do not count; none where no class has any.
-pub fn balanced_rate(tested: &[usize], mistakes: &[Mistake]) -> Option<f64> {
+/// The percentage of every class that is right, where `tested` is how many samples each class has; none for a class without samples.
+pub fn recalls(tested: &[usize], mistakes: &[Mistake]) -> Vec<Option<f64>> {
     let mut right = tested.to_vec();
     for mistake in mistakes {
         if let Some(right) = right.get_mut(mistake.class) {
             *right = right.saturating_sub(mistake.count);
         }
     }
-    let pairs = right.iter().zip(tested).filter(|&(_, &tested)| tested > 0);
-    let recalls: Vec<f64> = pairs.map(|(&right, &tested)| 100.0 * right as f64 / tested as f64).collect();
+    let percent = |(&right, &tested): (&usize, &usize)| (tested > 0).then(|| 100.0 * right as f64 / tested as f64);
+    right.iter().zip(tested).map(percent).collect()
+}
+
+/// The mean over classes of the percentage that is right, where `tested` is how many samples each class has. Classes without
+/// samples do not count; none where no class has any.
+pub fn balanced_rate(tested: &[usize], mistakes: &[Mistake]) -> Option<f64> {
+    let recalls: Vec<f64> = recalls(tested, mistakes).into_iter().flatten().collect();
     (!recalls.is_empty()).then(|| recalls.iter().sum::<f64>() / recalls.len() as f64)
+}
+
+/// How well a learned rule decides on samples at each of `dimensions`: from the first so many columns of `z`. Dimensions that the
+/// rule does not have are left out. `class_of` gives the place of each of the rule's classes among all `classes`, as `truth` counts
+/// them.
+///
+/// # Errors
+/// When sizes disagree, a value is not finite, or there is nothing to decide on.
+pub fn decisions(
+    rule: &Learned,
+    class_of: &[usize],
+    classes: usize,
+    z: MatRef<'_, f64>,
+    truth: &[usize],
+    dimensions: &[usize],
+) -> Result<Vec<(usize, Scores)>> {
+    let (given, expected) = (class_of.len(), rule.class_count());
+    if given != expected {
+        let why = format!("the rule knows {expected} classes");
+        return Err(Error::Size { what: "`class_of`", given, expected, why });
+    }
+    let mut found = Vec::new();
+    for &d in dimensions.iter().filter(|&&d| (1..=rule.dimension()).contains(&d)) {
+        let Some(rule) = rule.first(d) else { continue };
+        let z = z.get(.., ..d);
+        let decided = rule.classify(z)?.into_iter().map(|class| class_of[class]).collect::<Vec<_>>();
+        let known = rule.log_probabilities(z)?;
+        // A class that was not learned has probability 0.
+        let mut all = Mat::from_fn(z.nrows(), classes, |_, _| f64::NEG_INFINITY);
+        for (k, &class) in class_of.iter().enumerate() {
+            all.col_mut(class).copy_from(known.col(k));
+        }
+        found.push((d, scores_of(truth, &decided, classes, Some(all.as_ref()))?));
+    }
+    Ok(found)
+}
+
+/// Who was taken for whom, from the counts of true and given classes.
+pub fn mistakes(confusion: &[Vec<usize>]) -> Vec<Mistake> {
+    let pairs = confusion.iter().enumerate().flat_map(|(class, row)| {
+        row.iter().enumerate().map(move |(taken_for, &count)| Mistake { class, taken_for, count })
+    });
+    pairs.filter(|mistake| mistake.class != mistake.taken_for && mistake.count > 0).collect()
 }
 
 /// [`recognitions`] without the mistakes.
@@ -460,6 +509,35 @@ mod tests {
             Metric::Cosine,
         );
         assert!(wrong.is_err());
+    }
+
+    #[test]
+    fn decisions_are_those_of_the_rule_on_the_first_axes() {
+        use crate::rules::{Priors, Projected, RuleKind, RuleParams, learn};
+        let (gallery, samples) = (data(&[9, 9, 9]), data(&[5, 6, 7]));
+        let z = gallery.x().unwrap();
+        for &kind in RuleKind::ALL {
+            let params = RuleParams { kind, neighbors: 1, metric: Metric::Euclidean, priors: Priors::Train };
+            let projected = Projected { z, classes: gallery.class_indices(), count: 3, covariance: None };
+            let rule = learn(&params, &projected).unwrap();
+            // The rule's classes are 1, 2 and 0 of four.
+            let (order, count) = ([1, 2, 0], 4);
+            let truth: Vec<usize> = samples.class_indices().iter().map(|&class| order[class]).collect();
+            let x = samples.x().unwrap();
+            let found = decisions(&rule, &order, count, x, &truth, &[1, 2, 3, 7]).unwrap();
+            assert_eq!(found.last().unwrap().0, 3, "{kind:?}");
+            for (d, scores) in found {
+                let given = rule.first(d).unwrap().classify(x.get(.., ..d)).unwrap();
+                let right = given.iter().zip(samples.class_indices()).filter(|(a, b)| a == b).count();
+                assert!((scores.rate - 100.0 * right as f64 / 18.0).abs() < 1e-12, "{kind:?} at {d}");
+                let wrong = mistakes(&scores.confusion);
+                assert_eq!(wrong.iter().map(|m| m.count).sum::<usize>(), 18 - right);
+                assert_eq!(balanced_rate(&[7, 5, 6, 0], &wrong), Some(scores.balanced));
+                assert_eq!(recalls(&[7, 5, 6, 0], &wrong), scores.recalls);
+                assert!(scores.log_loss.is_some_and(f64::is_finite) && scores.auc.is_some());
+            }
+            assert!(decisions(&rule, &[0, 1], 3, x, &truth, &[1]).is_err());
+        }
     }
 
     #[test]

@@ -206,8 +206,7 @@ impl<'a> Prepared<'a> {
         let unit =
             |&norm: &f64| (1.0 + params.ridge()) / if params.standardize && norm > 0.0 { norm } else { 1.0 };
         let units = self.norms.iter().map(unit).collect();
-        let (ridge, seconds) = (params.ridge(), clock.seconds);
-        Ok(Solved { prepared: self, paths, units, ridge, seconds, reached: OnceLock::new() })
+        Ok(Solved { prepared: self, paths, units, seconds: clock.seconds, reached: OnceLock::new() })
     }
 }
 
@@ -217,7 +216,6 @@ pub struct Solved<'a> {
     pub(crate) prepared: &'a Prepared<'a>,
     pub(crate) paths: Vec<Path>,
     pub(crate) units: Vec<f64>,
-    ridge: f64,
     pub(crate) seconds: Vec<(Stage, f64)>,
     reached: OnceLock<Reached>,
 }
@@ -270,7 +268,6 @@ impl Solved<'_> {
             mean: &self.prepared.mean,
             units: &self.units,
             paths: &self.paths,
-            ridge: self.ridge,
             reached: self.reached(refit),
         }
     }

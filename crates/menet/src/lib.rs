@@ -33,9 +33,12 @@
 //! | which way, and why | [`regime`] | |
 //! | where Gram columns come from | [`gram`], [`smoothed`] | |
 //! | the path of every column, certified | [`lars`] | step 6 |
+//! | the panel, and the weights on it | [`panel`], [`refit`] | |
 //! | sparse `W`, in the user's units | [`projection`] | step 7, Eq. updateW |
-//! | nearest neighbour | [`rules`] | section 3 |
+//! | nearest neighbour, centroid, Gaussian; probabilities | [`rules`] | section 3 |
 //! | splits, folds, rates at every dimension | [`evaluate`] | section 3 |
+//! | rate, balanced accuracy, log loss, AUC | [`scores`] | |
+//! | settings, by cross-validation | [`select`] | |
 //!
 //! Sparse data that are too large to be made dense go the same way through [`implicit`].
 //!

@@ -7,7 +7,7 @@ use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::fit::{Clock, Solved};
 use crate::lars::{Certificate, Ended, Path};
-use crate::monitor::{Monitor, Stage};
+use crate::monitor::{Monitor, Stage, proceed};
 use crate::panel::{self, Reading};
 use crate::params::MenParams;
 use crate::projection::Projection;
@@ -125,6 +125,7 @@ impl Men {
         let (axes, rule, panel) = clock.time(Stage::Refit, || {
             let reading = Reading { nonzeros: None, panel_size: params.panel_size, components: None };
             let axes = solved.read(reading, params)?;
+            proceed(monitor, Stage::Refit)?;
             let (rule, panel) = decided(data, &prepared.mean, &axes, params)?;
             Ok((axes, rule, panel))
         })?;
@@ -254,7 +255,6 @@ impl Men {
             mean: &parts.mean,
             units: &parts.units,
             paths: &parts.paths,
-            ridge: parts.params.ridge(),
             reached: parts.reached.as_ref(),
         };
         let reading = Reading { nonzeros: None, panel_size: parts.params.panel_size, components: None };

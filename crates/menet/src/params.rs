@@ -51,6 +51,8 @@ pub struct MenParams {
     pub panel_size: Option<usize>,
     /// How the weights of the selected variables are computed; none = the preset's.
     pub refit: Option<Refit>,
+    /// The ridge of the refits `axis` and `panel`, ≥ 0; none = the ridge of the path.
+    pub refit_ridge: Option<f64>,
     /// φ from 0 to 1: how far the refit `axis` goes from the paper's weights, 0, to those without the ℓ1 penalty, 1.
     pub relax: f64,
     /// λ2 ≥ 0, the ridge of the elastic net; none = the preset's.
@@ -111,6 +113,7 @@ impl Default for MenParams {
             nonzeros: None,
             panel_size: None,
             refit: None,
+            refit_ridge: None,
             relax: 1.0,
             ridge: None,
             alpha: 1.0,
@@ -171,6 +174,11 @@ impl MenParams {
         })
     }
 
+    /// The ridge that the refits use.
+    pub fn refit_ridge(&self) -> f64 {
+        self.refit_ridge.unwrap_or_else(|| self.ridge())
+    }
+
     /// The metric that is used.
     pub fn metric(&self) -> Metric {
         self.metric.unwrap_or(match self.preset {
@@ -192,6 +200,7 @@ impl MenParams {
         self.patch_params().check()?;
         self.reduction_params(2).check()?;
         check("ridge", self.ridge(), "a number from 0 to 1e100", |x| x >= 0.0)?;
+        check("refit_ridge", self.refit_ridge(), "a number from 0 to 1e100", |x| x >= 0.0)?;
         check("relax", self.relax, "from 0 to 1", |x| (0.0..=1.0).contains(&x))?;
         check("target_shrinkage", self.target_shrinkage, "a number > 0, at most 1e100", |x| x > 0.0)?;
         patches::rule(&self.patch)?;

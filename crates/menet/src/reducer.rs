@@ -10,6 +10,8 @@ use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::lars::Path;
 use crate::monitor::Monitor;
+use crate::panel::Reading;
+use crate::params::Preset;
 use crate::projection::Projection;
 use crate::sparse::SparseVector;
 use crate::{Men, MenParams, fit};
@@ -91,19 +93,19 @@ impl Reduced {
         Ok(Reduced { sparser: Some(Sparser::Paths(paths)), ..projection.into() })
     }
 
-    /// The projection with at most `nonzeros` variables an axis; none for methods without paths. An axis that ties keep
-    /// from using any variable ends the list: those after it are left out.
+    /// The projection with at most `nonzeros` variables per path, learned from the same `training` samples; none for methods
+    /// without paths. An axis that ties keep from using any variable ends the list: those after it are left out. For MEN, which
+    /// refits its axes, that is an error ([`Men::at`]).
     ///
     /// # Errors
-    /// When the fit does not reach so far.
-    pub fn at_nonzeros(&self, nonzeros: usize) -> Result<Option<Projection>> {
+    /// When the fit does not reach so far, or [`Men::at`] refuses.
+    pub fn at_nonzeros(&self, nonzeros: usize, training: &Dataset<'_>) -> Result<Option<Projection>> {
         match &self.sparser {
             None => Ok(None),
             Some(Sparser::Paths(paths)) => paths.at(nonzeros).map(Some),
             Some(Sparser::Men(men)) => {
-                axes_of(men.paths(), nonzeros, |coefficients| men.weights(coefficients))
-                    .and_then(|axes| Projection::new(men.projection().mean().to_vec(), axes))
-                    .map(Some)
+                let reading = Reading { nonzeros: Some(nonzeros.min(men.nonzeros())), ..Reading::default() };
+                men.at(reading, Some(training)).map(|men| Some(men.projection().clone()))
             }
         }
     }
@@ -144,14 +146,18 @@ fn axes_of(
 
 impl Reducer for MenParams {
     fn name(&self) -> &'static str {
-        if self.alpha == 0.0 { "men-alpha0" } else { "men" }
+        match self.preset {
+            _ if self.alpha == 0.0 => "men-alpha0",
+            Preset::Paper => "men-paper",
+            Preset::Default => "men",
+        }
     }
 
     fn summary(&self) -> &'static str {
-        if self.alpha == 0.0 {
-            "MEN without its manifold term: the elastic net on the class target alone"
-        } else {
-            "manifold elastic net: sparse axes that keep classes together and apart"
+        match self.preset {
+            _ if self.alpha == 0.0 => "MEN without its manifold term: the elastic net on the class target alone",
+            Preset::Paper => "MEN as in the paper: no refit, nearest neighbour",
+            Preset::Default => "manifold elastic net: sparse axes that keep classes together and apart",
         }
     }
 
@@ -199,6 +205,7 @@ macro_rules! methods {
 
 methods! {
     Men(MenParams) "men" = MenParams::default(),
+    MenPaper(MenParams) "men-paper" = MenParams::paper(),
     Dla(Dla) "dla" = Dla::default(),
     Slpp(Lpp) "slpp" = Lpp::default(),
     Npe(Npe) "npe" = Npe::default(),
@@ -212,6 +219,25 @@ methods! {
 }
 
 impl Method {
+    /// The parameters, if it is MEN or one of its variants.
+    pub fn men(&self) -> Option<&MenParams> {
+        match self {
+            Method::Men(men) | Method::MenPaper(men) | Method::MenAlpha0(men) => Some(men),
+            _ => None,
+        }
+    }
+
+    /// The same variant of MEN with other parameters; any other method as it is.
+    #[must_use]
+    pub fn with_men(self, params: MenParams) -> Method {
+        match self {
+            Method::Men(_) => Method::Men(params),
+            Method::MenPaper(_) => Method::MenPaper(params),
+            Method::MenAlpha0(_) => Method::MenAlpha0(params),
+            other => other,
+        }
+    }
+
     /// The method called `name` with its default parameters.
     ///
     /// # Errors

@@ -34,6 +34,8 @@ pub struct Grid {
     pub sizes: Vec<Size>,
     /// Refits.
     pub refit: Vec<Refit>,
+    /// Ridges of the refits `axis` and `panel`; none = that of the path.
+    pub refit_ridge: Vec<Option<f64>>,
     /// Rules.
     pub rule: Vec<RuleKind>,
     /// Numbers of voters of the rule `nearest`.
@@ -65,6 +67,7 @@ impl Grid {
             ridge: vec![base.ridge()],
             sizes: vec![Size::Base],
             refit: vec![base.refit()],
+            refit_ridge: vec![base.refit_ridge],
             rule: vec![rule.kind],
             voters: vec![rule.neighbors],
             metric: vec![rule.metric],
@@ -123,8 +126,20 @@ impl Grid {
             Size::Panel(size) => MenParams { panel_size: Some(size), ..solved.clone() },
             Size::Base => solved.clone(),
         });
+        let refits: Vec<(Refit, Option<f64>)> = self
+            .refit
+            .iter()
+            .flat_map(|&refit| {
+                let ridges = if refit.needs_gram() { &self.refit_ridge[..] } else { &self.refit_ridge[..1] };
+                ridges.iter().map(move |&ridge| (refit, ridge))
+            })
+            .collect();
         let all = sized.flat_map(|sized| {
-            self.refit.iter().map(move |&refit| MenParams { refit: Some(refit), ..sized.clone() })
+            refits.iter().map(move |&(refit, refit_ridge)| MenParams {
+                refit: Some(refit),
+                refit_ridge,
+                ..sized.clone()
+            })
         });
         all.collect()
     }
@@ -156,6 +171,7 @@ impl Grid {
             ("ridge", self.ridge.is_empty()),
             ("nonzeros", self.sizes.is_empty()),
             ("refit", self.refit.is_empty()),
+            ("refit_ridge", self.refit_ridge.is_empty()),
             ("rule", self.rule.is_empty()),
             ("voters", self.voters.is_empty()),
             ("metric", self.metric.is_empty()),

@@ -383,7 +383,7 @@ fn parameters_out_of_range() {
     let d = MenParams::default;
     let cases = [
         ("ridge", MenParams { ridge: Some(-0.1), ..d() }),
-        ("ridge", MenParams { ridge: f64::NAN, ..d() }),
+        ("ridge", MenParams { ridge: Some(f64::NAN), ..d() }),
         ("alpha", MenParams { alpha: -1.0, ..d() }),
         ("beta", MenParams { beta: 0.0, ..d() }),
         ("kappa", MenParams { kappa: f64::INFINITY, ..d() }),

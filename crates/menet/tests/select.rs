@@ -26,6 +26,7 @@ fn grid(sizes: Vec<Size>) -> Grid {
         ridge: vec![0.03, 1.0],
         sizes,
         refit: vec![Refit::None, Refit::Panel, Refit::Discriminant],
+        refit_ridge: vec![None, Some(3.0)],
         rule: vec![RuleKind::Nearest, RuleKind::Centroid, RuleKind::Gaussian],
         voters: vec![1, 3],
         metric: vec![Metric::Euclidean, Metric::Cosine],

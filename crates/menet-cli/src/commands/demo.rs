@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use faer::Mat;
 use menet::baselines::Pca;
+use menet::panel::Reading;
 use menet::rules::{Metric, nearest_neighbors};
-use menet::{Dataset, MenParams, Projection, Reducer};
+use menet::{Dataset, Men, MenParams, Projection, Reducer};
 use menet_lab::figures;
 
 use super::pictures;
@@ -36,7 +37,7 @@ impl Demo {
             Dataset::from_owned(x, &labels)
         };
         let (train, test) = (half(0)?.with_image_shape(40, 40)?, half(1)?);
-        let params = MenParams { nonzeros: Some(100), ..MenParams::default() };
+        let params = MenParams { nonzeros: Some(100), ..MenParams::paper() };
         let men = menet::fit(&train, &params, &context.watch)?;
         context.watch.done();
         pictures::bases(&men, &self.out)?;
@@ -48,7 +49,7 @@ impl Demo {
         let total: f64 = men.seconds().iter().map(|(_, seconds)| seconds).sum();
         let rates: Vec<(usize, f64)> = [10, 20, 50, 100]
             .into_iter()
-            .map(|k| Ok((k, rate(men.at(Some(k), None)?.projection(), &train, &test)?)))
+            .map(|k| Ok((k, rate(at(&men, k, &train)?.projection(), &train, &test)?)))
             .collect::<Result<_, Failure>>()?;
         let pca = rate(&Pca {}.fit(&train, Some(d), &())?.projection, &train, &test)?;
         if context.json {
@@ -87,6 +88,11 @@ pixels an axis may use (all read off this one fit):
         text::print(format_args!("\nNext: menet fit --data orl --nonzeros 100 --model faces.safetensors"))?;
         Ok(())
     }
+}
+
+/// The same fit with at most so many pixels per axis.
+fn at(men: &Men, nonzeros: usize, train: &Dataset<'_>) -> Result<Men, Failure> {
+    Ok(men.at(Reading { nonzeros: Some(nonzeros), ..Reading::default() }, Some(train))?)
 }
 
 /// Percent of `test` recognised by the nearest sample of `train`.

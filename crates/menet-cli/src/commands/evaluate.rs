@@ -25,7 +25,7 @@ pub(crate) struct Evaluate {
         long,
         value_name = "NAMES",
         value_delimiter = ',',
-        default_value = "men,dla,slpp,npe,flda,pca,spca"
+        default_value = "men,men-paper,dla,slpp,npe,flda,pca,spca"
     )]
     methods: Vec<String>,
     /// Training samples per class; the others test.
@@ -65,7 +65,8 @@ const EXAMPLES: &str = "Examples:\n  menet evaluate --data orl --out orl-run\n  
                         --repeats 10    (five more, when the first five are finished)\n  menet evaluate --data \
                         yale.npz --data umist.npz --train-per-class 5,7 --tune --out faces\n\nWithout --tune the \
                         reported rate is the best mean over dimensions, as in the paper: optimistic, since the test \
-                        samples choose the dimension.";
+                        samples choose the dimension. With --tune, parameters are chosen for the rate, unless --score says \
+                        otherwise for MEN.";
 
 fn after_help() -> String {
     format!("{}\n{EXAMPLES}", methods())
@@ -84,7 +85,8 @@ impl Evaluate {
         if !self.tune {
             self.search.refuse_without_search()?;
         }
-        let params = method_params(self.params.as_deref())?;
+        self.search.refuse_without_men(&self.methods)?;
+        let params = self.search.with_metric(method_params(self.params.as_deref())?);
         let protocol = Protocol {
             methods: self.methods.clone(),
             train_per_class: self.train_per_class.clone(),
@@ -94,7 +96,7 @@ impl Evaluate {
             metric: self.search.metric(&params)?,
             subset_classes: self.subset_classes,
             min_per_class: self.min_per_class,
-            tune: self.tune.then(|| self.search.options()),
+            tune: if self.tune { Some(self.search.options()?) } else { None },
             params,
         };
         protocol.check()?;
@@ -132,8 +134,8 @@ impl Evaluate {
                 .iter()
                 .map(|row| {
                     json!({ "data": row.data, "train_per_class": row.train_per_class, "method": row.method,
-                        "rate": row.rate, "sd": row.sd, "balanced": row.balanced, "dimension": row.dimension,
-                        "variables": row.variables, "seconds": row.seconds })
+                        "rate": row.rate, "sd": row.sd, "balanced": row.balanced, "log_loss": row.log_loss,
+                        "auc": row.auc, "dimension": row.dimension, "variables": row.variables, "seconds": row.seconds })
                 })
                 .collect();
             let failed: Vec<_> = failed()
@@ -160,6 +162,17 @@ impl Evaluate {
         context.say(
             "balanced: every class counts alike. variables: how many distinct ones the axes use together, mean over repeats.",
         )?;
+        if study.summary.iter().any(|row| row.log_loss.is_some()) {
+            context.say(
+                "log_loss and auc: of the probabilities that the rules of MEN give; other methods decide by the nearest neighbour.",
+            )?;
+        }
+        if let Some(tune) = self.tune.then(|| self.search.options()).transpose()? {
+            let for_what = output::words(tune.score);
+            if tune.score != menet::scores::ScoreKind::Rate {
+                context.say(format_args!("MEN was tuned for the {for_what}, every other method for the rate."))?;
+            }
+        }
         if study.summary.iter().all(|row| row.sd.is_none()) {
             context.say("One repeat has no standard deviation: raise --repeats to get one.")?;
         }

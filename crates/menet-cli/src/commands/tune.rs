@@ -3,18 +3,24 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use menet::rules::RuleKind;
+use menet::scores::ScoreKind;
 use menet::{Method, Named};
+use menet_io::ModelFile;
 use menet_lab::params::fields;
 use menet_lab::protocol::default_dimensions;
-use menet_lab::tune::{Trial, Tuned};
+use menet_lab::tune::selection::mean;
+use menet_lab::tune::{Found, Tuned};
 use menet_lab::{Progress, Status};
+use serde_json::{Value, json};
 
 use crate::Context;
 use crate::args::{DataArgs, SearchArgs, dimensions, method_params};
 use crate::failure::Failure;
-use crate::{overwrite, text};
+use crate::overwrite::{self, Output};
+use crate::text;
 
-/// Choose the parameters of a method by cross-validation: sparsity, dimension, ridge and the rest.
+/// Choose the parameters of a method by cross-validation: number of variables, refit, rule, ridge and the rest.
 #[derive(Debug, Args)]
 #[command(after_help = after_help())]
 pub(crate) struct Tune {
@@ -23,9 +29,12 @@ pub(crate) struct Tune {
     /// The method, by a name listed below.
     #[arg(long, default_value = "men", value_name = "NAME")]
     method: String,
-    /// Folder for trials.csv, params.toml and the plot.
+    /// Folder for trials.csv, best.toml and the plot.
     #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
+    /// Also fit the choice on all samples and save the model here; for MEN.
+    #[arg(long, value_name = "FILE")]
+    model: Option<PathBuf>,
     /// Parameters to begin with: a TOML file as for evaluate or fit.
     #[arg(long, value_name = "FILE")]
     params: Option<PathBuf>,
@@ -42,21 +51,21 @@ pub(crate) struct Tune {
 fn after_help() -> String {
     let methods = super::evaluate::methods();
     format!(
-        "{methods}\nExample:\n  menet tune --data orl --out tuned\n  menet fit --data orl --params tuned/params.toml --model \
-         faces.safetensors"
+        "{methods}\nExamples:\n  menet tune --data leukemia --panel-size 20 --out tuned --model panel.safetensors\n  menet inspect \
+         --model panel.safetensors --panel\n\n  menet tune --data orl --out tuned\n  menet fit --data orl --params \
+         tuned/best.toml --model faces.safetensors\n\nThe score of the choice is the best of all that were tried on the same \
+         folds, so it is a little optimistic; evaluate --tune repeats the search inside training halves and tests on the others."
     )
 }
 
 impl Tune {
     pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
-        overwrite::refuse_run(
-            std::slice::from_ref(&self.data.data),
-            &self.data.how,
-            self.params.as_deref(),
-            &self.out,
-        )?;
-        let params = method_params(self.params.as_deref())?;
+        let sources = std::slice::from_ref(&self.data.data);
+        overwrite::refuse_run(sources, &self.data.how, self.params.as_deref(), &self.out)?;
+        self.search.refuse_without_men(std::slice::from_ref(&self.method))?;
+        let params = self.search.with_metric(method_params(self.params.as_deref())?);
         let method = params.method(&self.method)?;
+        self.refuse_model(&method)?;
         let table = self.data.how.read_unfilled(context, &self.data.data)?;
         let data = table.dataset()?;
         method.reducer().check(data.variables())?;
@@ -64,7 +73,7 @@ impl Tune {
             Some(text) => dimensions(text)?,
             None => default_dimensions(data.samples()),
         };
-        let (metric, options) = (self.search.metric(&params)?, self.search.options());
+        let (metric, options) = (self.search.metric(&params)?, self.search.options()?);
         if self.out.exists() && !self.out.is_dir() {
             return Err(Failure::Usage(format!("--out {}: is not a folder", self.out.display())));
         }
@@ -73,36 +82,122 @@ impl Tune {
         context.watch.status(Status { now: "drawing the plot".to_owned(), ..Status::default() });
         menet_lab::output::write_tuning(&tuned, &self.data.data, &self.out)?;
         context.watch.done();
-        let best = &tuned.best;
-        if context.json {
-            return text::print(serde_json::json!({
-                "method": self.method, "rate": best.score.rate(), "standard_error": best.standard_error,
-                "dimension": tuned.dimension, "nonzeros": best.support(), "metric": tuned.metric.name(),
-                "fits": tuned.fits, "params": fields(&tuned.method)?, "out": self.out.to_string_lossy(),
-            }));
+        if let (Some(path), Some(men)) = (&self.model, &tuned.men) {
+            ModelFile::new(men.as_ref().clone(), &data, &self.data.data)?.save(path)?;
         }
-        context.say(summary(&method, &tuned))?;
-        context.say(format_args!("trials.csv, params.toml and the plot are in {}", self.out.display()))
+        if context.json {
+            return text::print(self.report(&tuned)?);
+        }
+        context.say(summary(&tuned)?)?;
+        context.say(format_args!("trials.csv, best.toml and the plot are in {}", text::path(&self.out)))?;
+        match &self.model {
+            Some(path) => context.say(format_args!("the model is in {}", text::path(path))),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses a model file that cannot be written, or would overwrite what is read or written elsewhere.
+    fn refuse_model(&self, method: &Method) -> Result<(), Failure> {
+        let Some(model) = &self.model else { return Ok(()) };
+        if method.men().is_none() {
+            return Err(Failure::Usage(format!(
+                "--model: only men and its variants are saved as models, and the method is {}; leave --model out",
+                method.name()
+            )));
+        }
+        if model.as_os_str() == "-" {
+            return Err(Failure::Usage("--model -: a model needs a file of its own".to_owned()));
+        }
+        let params = self.params.iter().map(|path| ("--params", path.clone()));
+        let inputs: Vec<_> = overwrite::data(&self.data.data, &self.data.how).into_iter().chain(params).collect();
+        overwrite::refuse(&inputs, &[Output::File("--model", model)])?;
+        // The folder's own files are written before the model.
+        let inside = model.parent().is_some_and(|parent| parent == self.out);
+        let name = model.file_name().unwrap_or_default().to_string_lossy();
+        if inside && ["trials.csv", "best.toml", "params.toml", "tuning.svg", "tuning.png"].contains(&&*name) {
+            return Err(Failure::Usage(format!(
+                "--model {} would overwrite what --out {} holds; give --model another name",
+                text::path(model),
+                text::path(&self.out)
+            )));
+        }
+        Ok(())
+    }
+
+    fn report(&self, tuned: &Tuned) -> Result<Value, Failure> {
+        let mut report = json!({
+            "method": self.method, "rate": tuned.rate(), "dimension": tuned.dimension, "nonzeros": tuned.support(),
+            "metric": tuned.metric.name(), "fits": tuned.fits, "params": fields(&tuned.method)?,
+            "out": self.out.to_string_lossy(),
+        });
+        match &tuned.found {
+            Found::Walk { best, .. } => report["standard_error"] = json!(best.standard_error),
+            Found::Selection(selection) => {
+                let best = selection.best();
+                let scores = ScoreKind::ALL.iter().map(|&score| (score.name().to_owned(), json!(mean(best, score))));
+                report["tuned_for"] = json!(selection.score.name());
+                report["scores"] = Value::Object(scores.collect());
+                report["standard_error"] = json!(best.standard_error(selection.score));
+                report["variables"] = json!(best.variables);
+                report["panel_size"] = json!(tuned.men.as_ref().map(|men| men.panel().len()));
+                report["trials"] = json!(selection.trials.len());
+                report["model"] = json!(self.model.as_ref().map(|path| path.to_string_lossy()));
+            }
+        }
+        Ok(report)
     }
 }
 
-fn summary(method: &Method, tuned: &Tuned) -> String {
-    let Trial { score, standard_error, .. } = &tuned.best;
-    let sparsity = tuned.best.support().map_or(String::new(), |k| format!(", {k} variables per axis"));
-    format!(
-        "{}: {:.1} % (standard error {standard_error:.1}) in cross-validation, after {} fits\n{} dimensions{sparsity}, {} \
-         metric; {}",
-        method.name(),
-        score.rate(),
+/// What was chosen, and how good it is, for people.
+fn summary(tuned: &Tuned) -> Result<String, Failure> {
+    let validated = menet_lab::output::validated(tuned);
+    let name = tuned.method.name();
+    let tuned_for = match &tuned.found {
+        Found::Walk { best, .. } => {
+            let sparsity = best.support().map_or(String::new(), |k| format!(", {k} variables per axis"));
+            let params = best.params.iter().map(|(name, value)| format!("{name} = {value}"));
+            return Ok(format!(
+                "{name}: {validated} in cross-validation, after {} fits\n{} dimensions{sparsity}, {} metric; {}",
+                tuned.fits,
+                tuned.dimension,
+                tuned.metric.name(),
+                params.collect::<Vec<_>>().join(", ")
+            ));
+        }
+        Found::Selection(selection) => selection,
+    };
+    let best = tuned_for.best();
+    let others: Vec<String> = ScoreKind::ALL
+        .iter()
+        .filter(|&&score| score != tuned_for.score)
+        .filter_map(|&score| {
+            let digits = if matches!(score, ScoreKind::Rate | ScoreKind::Balanced) { 2 } else { 4 };
+            Some(format!("{} {:.digits$}", menet_lab::output::words(score), mean(best, score)?))
+        })
+        .collect();
+    let params = &best.params;
+    let rule = params.rule();
+    let how = match rule.kind {
+        RuleKind::Nearest => format!("nearest ({} metric, voters = {})", rule.metric.name(), rule.neighbors),
+        other => other.name().to_owned(),
+    };
+    let size = match (params.panel_size, params.nonzeros) {
+        (Some(size), _) => format!("panel_size = {size}"),
+        (None, Some(k)) => format!("nonzeros = {k} per path"),
+        (None, None) => "nonzeros by default".to_owned(),
+    };
+    let variables = tuned.men.as_ref().map_or(0, |men| men.panel().len());
+    Ok(format!(
+        "{name}: {validated} in cross-validation, the best of {} settings from {} path computations\n{}\n{variables} variables in all \
+         ({:.1} in the folds), {} axes: {size}\nrefit = {}, rule = {how}, ridge = {}, beta = {}, target_shrinkage = {}",
+        tuned_for.trials.len(),
         tuned.fits,
+        others.join(", "),
+        best.variables,
         tuned.dimension,
-        tuned.metric.name(),
-        tuned
-            .best
-            .params
-            .iter()
-            .map(|(name, value)| format!("{name} = {value}"))
-            .collect::<Vec<_>>()
-            .join(", ")
-    )
+        params.refit().name(),
+        params.ridge(),
+        params.beta,
+        params.target_shrinkage,
+    ))
 }

@@ -134,6 +134,12 @@ impl Extent {
         (low, high, step)
     }
 
+    /// The values with a twentieth of their range about them, for scores that are no percentages; never below 0.
+    pub(super) fn padded(&self) -> (f64, f64) {
+        let pad = ((self.rates.1 - self.rates.0) / 20.0).max(1e-3);
+        ((self.rates.0 - pad).max(0.0), self.rates.1 + pad)
+    }
+
     /// Multiples of 5 %, a little away from the data, but hardly above 100 %.
     pub(super) fn rates(&self) -> (f64, f64) {
         let low = ((self.rates.0 - 1.0) / 5.0).floor() * 5.0;

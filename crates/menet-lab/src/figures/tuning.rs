@@ -1,6 +1,11 @@
-//! What tuning saw: the cross-validated rate against the number of variables an axis may use.
+//! What tuning saw: for MEN the cross-validated score against the number of variables, one line per refit; for other methods the
+//! cross-validated rate against the number of variables an axis may use, or the dimension.
 
 use std::collections::BTreeMap;
+
+use menet::Named;
+use menet::refit::Refit;
+use menet::scores::ScoreKind;
 
 use kuva::plot::LinePlot;
 use kuva::plot::band::BandPlot;
@@ -12,24 +17,105 @@ use super::canvas::FONT;
 use super::rates::{Extent, MARKERS, style};
 use crate::names::plotted;
 use crate::palette::look;
-use crate::tune::{Trial, Tuned};
+use crate::output::words;
+use crate::tune::selection::mean;
+use crate::tune::{Found, Selection, Trial, Tuned};
+
+/// The figure of a search.
+pub(super) fn figure(tuned: &Tuned, source: &str) -> String {
+    match &tuned.found {
+        Found::Walk { best, trials } => of_walk(tuned, best, trials, source),
+        Found::Selection(selection) => of_selection(tuned, selection, source),
+    }
+}
+
+/// One line per refit: at every size that was tried the best over all other parameters, with a band of one standard error.
+fn of_selection(tuned: &Tuned, selection: &Selection, source: &str) -> String {
+    let score = selection.score;
+    let percent = matches!(score, ScoreKind::Rate | ScoreKind::Balanced);
+    let usable: Vec<&menet::select::Trial> =
+        selection.usable().filter(|trial| mean(trial, score).is_some()).collect();
+    let (mut bands, mut lines) = (Vec::new(), Vec::new());
+    let (mut extent, mut least, mut most) = (Extent::default(), f64::INFINITY, 1.0_f64);
+    for (number, &refit) in Refit::ALL.iter().enumerate() {
+        let mut by_size: BTreeMap<(Option<usize>, Option<usize>), &menet::select::Trial> = BTreeMap::new();
+        for &trial in usable.iter().filter(|trial| trial.params.refit() == refit) {
+            let best = by_size.entry((trial.params.panel_size, trial.params.nonzeros)).or_insert(trial);
+            // The one that was chosen is on its line, also among equals.
+            let chosen = std::ptr::eq(trial, selection.best());
+            let (new, old) = (trial.merit(score), best.merit(score));
+            if new > old || (new == old && chosen) {
+                *best = trial;
+            }
+        }
+        let mut points: Vec<(f64, f64, f64)> = by_size
+            .values()
+            .filter_map(|trial| Some((trial.variables.max(1.0), mean(trial, score)?, trial.standard_error(score))))
+            .collect();
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        if points.is_empty() {
+            continue;
+        }
+        let top = if percent { 100.0 } else { f64::INFINITY };
+        let low: Vec<f64> = points.iter().map(|&(_, mean, error)| (mean - error).max(0.0)).collect();
+        let high: Vec<f64> = points.iter().map(|&(_, mean, error)| (mean + error).min(top)).collect();
+        low.iter().chain(&high).for_each(|&value| extent.rate(value));
+        least = points.iter().fold(least, |least, point| least.min(point.0));
+        most = points.iter().fold(most, |most, point| most.max(point.0));
+        let look = look(number);
+        let xs: Vec<f64> = points.iter().map(|point| point.0).collect();
+        bands.push(Plot::Band(BandPlot::new(xs, low, high).with_color(look.colour).with_opacity(0.12)));
+        let means: Vec<(f64, f64)> = points.iter().map(|&(x, mean, _)| (x, mean)).collect();
+        let line = LinePlot::new().with_data(means.clone()).with_color(look.colour).with_stroke_width(1.8);
+        let label = format!("refit {}", refit.name());
+        lines.push(Plot::Line(line.with_line_style(style(look.dash)).with_legend(label)));
+        let dots = ScatterPlot::new().with_data(means).with_color(look.colour).with_size(4.0);
+        lines.push(Plot::Scatter(dots.with_marker(MARKERS[look.marker])));
+    }
+    let best = selection.best();
+    let at = (best.variables.max(1.0), mean(best, score).unwrap_or(0.0));
+    extent.rate(at.1);
+    let ring = ScatterPlot::new().with_data(vec![at]).with_color(look(6).colour).with_size(8.0);
+    lines.push(Plot::Scatter(ring.with_marker(MARKERS[6]).with_legend("chosen")));
+    bands.extend(lines);
+    let (bottom, top) = if percent { extent.rates() } else { extent.padded() };
+    let name = words(score);
+    let better = if score == ScoreKind::LogLoss { ", lower is better" } else { "" };
+    let unit = if percent { " (%)" } else { "" };
+    let layout = Layout::auto_from_plots(&bands)
+        .with_title(format!("Tuning {} on {}", tuned.method.name(), plotted(source, 60)))
+        .with_subtitle(format!(
+            "cross-validated {name}{better}: at every size the best of all other settings; bands are one standard error over the folds"
+        ))
+        .with_x_label("distinct variables of all axes together, mean over the folds")
+        .with_y_label(format!("{name}{unit}"))
+        .with_log_x()
+        .with_x_axis_min(least.min(most) / 1.3)
+        .with_x_axis_max(most * 1.3)
+        .with_y_axis_min(bottom)
+        .with_y_axis_max(top)
+        .with_x_tick_format(TickFormat::Integer)
+        .with_font_family(FONT)
+        .with_width(900.0)
+        .with_height(520.0);
+    kuva::render_to_svg(bands, layout)
+}
 
 /// The chosen setting at its dimension, with a band of one standard error, and the best over all settings and dimensions. A
 /// method without a number of variables is shown against the dimension.
-pub(super) fn figure(tuned: &Tuned, source: &str) -> String {
-    let sparse = tuned.best.support().is_some();
+fn of_walk(tuned: &Tuned, best_trial: &Trial, trials: &[Trial], source: &str) -> String {
+    let sparse = best_trial.support().is_some();
     let place = |trial: &Trial| if sparse { trial.support().unwrap_or(0) } else { trial.dimension };
     let same_kind = |trial: &&Trial| trial.metric == tuned.metric;
-    let chosen: BTreeMap<usize, &Trial> = tuned
-        .trials
+    let chosen: BTreeMap<usize, &Trial> = trials
         .iter()
         .filter(same_kind)
-        .filter(|trial| trial.without_support() == tuned.best.without_support())
+        .filter(|trial| trial.without_support() == best_trial.without_support())
         .filter(|trial| !sparse || trial.dimension == tuned.dimension)
         .map(|trial| (place(trial), trial))
         .collect();
     let mut best: BTreeMap<usize, f64> = BTreeMap::new();
-    for trial in tuned.trials.iter().filter(same_kind) {
+    for trial in trials.iter().filter(same_kind) {
         let most = best.entry(place(trial)).or_insert(0.0);
         *most = most.max(trial.score.rate());
     }
@@ -61,7 +147,7 @@ pub(super) fn figure(tuned: &Tuned, source: &str) -> String {
         let dots = ScatterPlot::new().with_data(points).with_color(look.colour).with_size(4.0);
         plots.push(Plot::Scatter(dots.with_marker(MARKERS[look.marker])));
     }
-    let at = (place(&tuned.best) as f64, tuned.best.score.rate());
+    let at = (place(best_trial) as f64, best_trial.score.rate());
     let ring = ScatterPlot::new().with_data(vec![at]).with_color(look(6).colour).with_size(8.0);
     plots.push(Plot::Scatter(ring.with_marker(MARKERS[6]).with_legend("chosen")));
     let x_label = if sparse { "variables an axis may use (K)" } else { "dimension of the projected space" };

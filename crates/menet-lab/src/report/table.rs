@@ -15,8 +15,9 @@ pub(super) fn rates(study: &Study, settings: &[Setting]) -> String {
         "<em>optimistic</em>: best dimension on the test samples"
     };
     let kind = format!(
-        "Rate in %{spread}, {choice}; best of a row in bold. Below it the balanced accuracy in %, the dimension, and the \
-         number of distinct variables that the axes use together (mean over the repeats)"
+        "Rate in %{spread}, {choice}; best of a row in bold. Below it the balanced accuracy in %, the log loss and the AUC \
+         where the rule gives probabilities, the dimension, and the number of distinct variables that the axes use together \
+         (mean over the repeats)"
     );
     let best = |row: &[Option<&SummaryRow>]| {
         row.iter().flatten().map(|cell| tenths(cell.rate)).max().filter(|_| row.iter().flatten().count() > 1)
@@ -26,9 +27,13 @@ pub(super) fn rates(study: &Study, settings: &[Setting]) -> String {
         let text = format!("{:.1}{spread}", cell.rate);
         let text = if best == Some(tenths(cell.rate)) { format!("<strong>{text}</strong>") } else { text };
         let balanced = format!("balanced {:.1}", cell.balanced);
+        let scores = [("log loss", cell.log_loss), ("AUC", cell.auc)]
+            .into_iter()
+            .filter_map(|(name, value)| Some(format!("{name} {:.3}<br>", value?)))
+            .collect::<String>();
         let axes = counted(cell.dimension as f64, "dimension");
         let variables = counted(cell.variables, "variable");
-        format!("{text}<span class=\"more\">{balanced}<br>{axes}<br>{variables}</span>")
+        format!("{text}<span class=\"more\">{balanced}<br>{scores}{axes}<br>{variables}</span>")
     };
     let mut out = table(study, settings, &kind, &best, &rate);
     if study.summary.iter().any(|row| row.seconds > 0.0) {

@@ -23,6 +23,26 @@ pub(super) fn protocol(study: &Study) -> String {
         _ => "",
     };
     let metric = escaped(&shown(&study.metric, 30));
+    let rule = match (study.men_methods(), study.tuned) {
+        (0, _) => format!(
+            "Each test sample was then given the class of its nearest training sample in the projected space (metric: \
+             {metric})."
+        ),
+        (_, false) => format!(
+            "MEN then decided on each test sample by the rule that belongs to it (<code>rule</code> in the parameters \
+             below), every other method by the nearest training sample in the projected space (metric: {metric})."
+        ),
+        (_, true) => format!(
+            "MEN then decided on each test sample by the rule and metric that tuning chose, every other method by the nearest \
+             training sample in the projected space (metric: {metric})."
+        ),
+    };
+    let scores = if study.summary.iter().any(|row| row.log_loss.is_some()) {
+        " The log loss is the mean of −log p of the true class (lower is better); the AUC is that of one class against the \
+         rest, mean over classes. Both need probabilities, which only the rules of MEN give."
+    } else {
+        ""
+    };
     let choice = if study.tuned {
         "<strong>Dimension and parameters were chosen by cross-validation inside each training half</strong>: the test \
          samples had no part in any choice. The dimension in the table is the median of those chosen."
@@ -32,10 +52,9 @@ pub(super) fn protocol(study: &Study) -> String {
     };
     format!(
         "<p>For each set, the given number of samples of every class was drawn at random to learn from, and all others \
-         were kept to test on. Every method learned a projection from the training samples; each test sample was \
-         then given the class of its nearest training sample in the projected space (metric: {metric}). {times} The \
+         were kept to test on. Every method learned a projection from the training samples. {rule} {times} The \
          recognition rate is the percentage of test samples whose class was found{spread}. The balanced accuracy is the \
-         mean over classes of the percentage found in each, so that small classes count as much as large ones. Repeats \
+         mean over classes of the percentage found in each, so that small classes count as much as large ones.{scores} Repeats \
          are counted from 0, as in <code>splits.csv</code>.</p>\n<p>{choice}</p>"
     )
 }

@@ -10,7 +10,7 @@
 //! exactly. The one dropped keeps `Σ exp(−d²ₖₗ/8)` over all pairs smallest, which bounds the chance of taking two Gaussian classes
 //! for each other (Bhattacharyya). So pairs that are hard to tell apart decide, where the size of weights, or the sum of distances, is
 //! all about pairs that are far apart anyway. V and W follow in closed form; Σ is estimated anew on what is left after every tenth
-//! that is dropped.
+//! that is dropped, or quarter while there are many.
 
 use faer::{Mat, MatRef};
 
@@ -18,7 +18,10 @@ use super::within::Within;
 use crate::error::Result;
 use crate::linalg::product;
 
-/// The share of the variables that is dropped before Σ is estimated anew.
+/// The share of the variables that is dropped before Σ is estimated anew: where they are many, which is dear and matters less,
+/// and where they are few.
+const MANY: usize = 100;
+const SHARE_OF_MANY: f64 = 0.25;
 const SHARE: f64 = 0.1;
 
 /// The most terms that choosing one variable to drop may take; where it takes more, several are dropped by one choice.
@@ -44,11 +47,14 @@ impl Elimination {
     ) -> Result<Self> {
         let mut kept: Vec<usize> = (0..variables.len()).collect();
         let mut order = Vec::with_capacity(kept.len());
+        let within = Within::new(x, classes, count);
+        let gram = within.gram();
         while kept.len() > size.max(1) {
-            let some = Mat::from_fn(x.nrows(), kept.len(), |i, j| x[(i, kept[j])]);
-            let within = Within::new(some.as_ref(), classes, count);
-            let share = ((kept.len() as f64 * SHARE) as usize).clamp(1, kept.len() - size.max(1));
-            let dropped = Pairs::new(&within)?.drop(share);
+            let share = if kept.len() > MANY { SHARE_OF_MANY } else { SHARE };
+            let share = ((kept.len() as f64 * share) as usize).clamp(1, kept.len() - size.max(1));
+            let centres = Mat::from_fn(count, kept.len(), |class, j| within.centres[(class, kept[j])]);
+            let inverse = within.inverse_of(&kept, gram.as_ref())?;
+            let dropped = Pairs::new(inverse, centres.as_ref()).drop(share);
             order.extend(dropped.iter().map(|&at| variables[kept[at]]));
             kept = (0..kept.len()).filter(|at| !dropped.contains(at)).map(|at| kept[at]).collect();
         }
@@ -85,18 +91,16 @@ struct Pairs {
 }
 
 impl Pairs {
-    fn new(within: &Within) -> Result<Self> {
-        let (count, m) = within.centres.shape();
-        let inverse = within.solve(Mat::identity(m, m).as_ref())?;
-        let weights = product(inverse.as_ref(), within.centres.transpose());
+    fn new(inverse: Mat<f64>, centres: MatRef<'_, f64>) -> Self {
+        let (count, m) = centres.shape();
+        let weights = product(inverse.as_ref(), centres.transpose());
         let distance = |k: usize, l: usize| {
-            let centres = &within.centres;
             (0..m).map(|j| (centres[(k, j)] - centres[(l, j)]) * (weights[(j, k)] - weights[(j, l)])).sum()
         };
         let pairs = (0..count).flat_map(|k| (k + 1..count).map(move |l| (k, l)));
         let pairs = pairs.map(|(k, l)| (k, l, distance(k, l))).collect();
         let weights = weights.row_iter().map(|row| row.iter().copied().collect()).collect();
-        Ok(Pairs { inverse, weights, pairs, left: (0..m).collect() })
+        Pairs { inverse, weights, pairs, left: (0..m).collect() }
     }
 
     /// Drops `count` variables, and says which, first to last.
@@ -184,7 +188,8 @@ mod tests {
     fn distances_without_a_variable_are_those_of_the_others_alone() {
         let (x, classes) = samples(30);
         let within = Within::new(x.as_ref(), &classes, 3);
-        let mut pairs = Pairs::new(&within).unwrap();
+        let inverse = within.inverse_of(&[0, 1, 2, 3, 4, 5, 6, 7], within.gram().as_ref()).unwrap();
+        let mut pairs = Pairs::new(inverse, within.centres.as_ref());
         pairs.forget(1);
         pairs.forget(4);
         // Directly: the same covariance without its rows and columns 1 and 4.

@@ -14,9 +14,8 @@
 //! # The scale of scores
 //!
 //! The paper's axes are as long as their path leaves them, and scores on them are small. After a refit, scores have a pooled
-//! within-class variance of 1 on every axis: for `discriminant` by the shrunken covariance, for `axis` and `panel` by that of the
-//! training samples. One factor for all axes, which would keep the lengths that the target gives them, was no better with the Euclidean
-//! metric and up to two points worse with the cosine.
+//! within-class variance of 1: for `discriminant` on every axis, by the shrunken covariance; for `axis` and `panel` on the average over
+//! the axes, by one factor for all, so that the axes keep the lengths that the target gives them relative to each other.
 
 mod discriminant;
 mod elimination;
@@ -145,7 +144,6 @@ pub(crate) struct Source<'a> {
     /// What turns a path's coefficient of a variable into its weight in W.
     pub(crate) units: &'a [f64],
     pub(crate) paths: &'a [Path],
-    pub(crate) ridge: f64,
     /// For the refits that need it.
     pub(crate) reached: Option<&'a Reached>,
 }
@@ -156,6 +154,8 @@ pub(crate) struct How {
     pub(crate) reading: Reading,
     pub(crate) refit: Refit,
     pub(crate) relax: f64,
+    /// The ridge of the refit.
+    pub(crate) ridge: f64,
     /// Whether the covariance of the scores is asked for.
     pub(crate) covariance: bool,
 }
@@ -201,13 +201,12 @@ impl Source<'_> {
         let within = self.within(x.as_ref());
         let (w, residual) = match how.refit {
             Refit::Panel => {
-                let weights = self.panel_weights(self.reached()?, panel)?;
+                let weights = self.panel_weights(how, self.reached()?, panel)?;
                 let w = Mat::from_fn(panel.len(), weights.w.ncols(), |i, k| {
                     weights.w[(i, k)] * self.units[panel[i]]
                 });
-                let factors = scales(self.data, product(x.as_ref(), w.as_ref()).as_ref());
-                let w = Mat::from_fn(w.nrows(), w.ncols(), |i, k| w[(i, k)] * factors[k]);
-                (w, weights.residual)
+                let factor = scale(self.data, product(x.as_ref(), w.as_ref()).as_ref());
+                (w * faer::Scale(factor), weights.residual)
             }
             _ => {
                 let found = discriminant::discriminants(&within, &self.shares(), self.paths.len())?;
@@ -234,7 +233,7 @@ impl Source<'_> {
             let coefficients = if how.refit == Refit::Axis {
                 let reached = self.reached()?;
                 let places = reached.places(support.indices())?;
-                let found = panel::weights(reached, &places, &[k], self.ridge)?;
+                let found = panel::weights(reached, &places, &[k], how.ridge)?;
                 residual = Some(residual.map_or(found.residual, |worst| worst.max(found.residual)));
                 let mixed = support
                     .iter()
@@ -262,10 +261,9 @@ impl Source<'_> {
                 }
             }
             if how.refit == Refit::Axis {
-                let factors = scales(self.data, product(x.as_ref(), w.as_ref()).as_ref());
-                w = Mat::from_fn(w.nrows(), w.ncols(), |i, k| w[(i, k)] * factors[k]);
-                let axes = found.axes.iter().zip(&factors);
-                found.axes = axes.map(|(axis, factor)| axis.map(|_, value| value * factor)).collect();
+                let factor = scale(self.data, product(x.as_ref(), w.as_ref()).as_ref());
+                w *= faer::Scale(factor);
+                found.axes = found.axes.iter().map(|axis| axis.map(|_, value| value * factor)).collect();
             }
             if how.covariance {
                 found.covariance = Some(covariance(&self.within(x.as_ref()), w.as_ref()));
@@ -274,9 +272,9 @@ impl Source<'_> {
         Ok(found)
     }
 
-    fn panel_weights(&self, reached: &Reached, variables: &[usize]) -> Result<panel::Weights> {
+    fn panel_weights(&self, how: &How, reached: &Reached, variables: &[usize]) -> Result<panel::Weights> {
         let responses: Vec<usize> = (0..self.paths.len()).collect();
-        panel::weights(reached, &reached.places(variables)?, &responses, self.ridge)
+        panel::weights(reached, &reached.places(variables)?, &responses, how.ridge)
     }
 
     fn reached(&self) -> Result<&Reached> {
@@ -305,7 +303,7 @@ impl Source<'_> {
 impl How {
     pub(crate) fn new(reading: Reading, params: &MenParams) -> Self {
         let covariance = params.rule().kind == RuleKind::Gaussian;
-        How { reading, refit: params.refit(), relax: params.relax, covariance }
+        How { reading, refit: params.refit(), relax: params.relax, ridge: params.refit_ridge(), covariance }
     }
 
     /// At how many variables the paths are read at most.
@@ -314,19 +312,18 @@ impl How {
     }
 }
 
-/// One over the root of the within-class variance of the scores on every axis; 1 where there is none.
-fn scales(data: &Dataset<'_>, z: MatRef<'_, f64>) -> Vec<f64> {
-    let degrees = data.samples().saturating_sub(data.classes().len()).max(1) as f64;
-    let scale = |column: faer::ColRef<'_, f64>| {
-        let of_class = |class: usize| {
-            let members = data.members(class);
-            let mean = members.iter().map(|&i| column[i]).sum::<f64>() / members.len() as f64;
-            members.iter().map(|&i| (column[i] - mean) * (column[i] - mean)).sum::<f64>()
-        };
-        let variance = (0..data.classes().len()).map(of_class).sum::<f64>() / degrees;
-        if variance > 0.0 && variance.is_finite() { 1.0 / variance.sqrt() } else { 1.0 }
+/// One over the root of the within-class variance of the scores, averaged over the axes; 1 where there is none.
+fn scale(data: &Dataset<'_>, z: MatRef<'_, f64>) -> f64 {
+    let of_class = |column: faer::ColRef<'_, f64>, class: usize| {
+        let members = data.members(class);
+        let mean = members.iter().map(|&i| column[i]).sum::<f64>() / members.len() as f64;
+        members.iter().map(|&i| (column[i] - mean) * (column[i] - mean)).sum::<f64>()
     };
-    z.col_iter().map(scale).collect()
+    let classes = data.classes().len();
+    let squares: f64 = z.col_iter().map(|z| (0..classes).map(|class| of_class(z, class)).sum::<f64>()).sum();
+    let degrees = data.samples().saturating_sub(classes).max(1);
+    let variance = squares / (degrees * z.ncols().max(1)) as f64;
+    if variance > 0.0 && variance.is_finite() { 1.0 / variance.sqrt() } else { 1.0 }
 }
 
 /// The covariance of scores, from that of the panel.

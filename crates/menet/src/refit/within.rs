@@ -14,7 +14,7 @@ use faer::{Mat, MatRef};
 
 use crate::error::{Error, Result};
 use crate::linalg::{cholesky, cholesky_solve, product, symmetric_product};
-use crate::rules::ledoit_wolf;
+use crate::rules::{intensity, ledoit_wolf};
 
 /// A variable that hardly varies within classes would decide alone: its variance there counts as at least this share of the
 /// variance of all samples.
@@ -36,6 +36,8 @@ pub(crate) struct Within {
     pub(crate) intensity: f64,
     /// (1−λ)/(n−c), the factor on `VᵀV`.
     factor: f64,
+    /// n−c, at least 1.
+    degrees: f64,
 }
 
 impl Within {
@@ -69,7 +71,51 @@ impl Within {
         let found = ledoit_wolf(deviations.as_ref(), degrees);
         // Without any deviation there is nothing to be said about correlations.
         let intensity = if found.variance > 0.0 { found.intensity.clamp(LEAST_INTENSITY, 1.0) } else { 1.0 };
-        Within { deviations, centres, scale, intensity, factor: (1.0 - intensity) / degrees }
+        Within { deviations, centres, scale, intensity, factor: (1.0 - intensity) / degrees, degrees }
+    }
+
+    /// The inverse of Σ for some of the variables alone, with the intensity that these have, and with `gram` the `VᵀV` of all.
+    ///
+    /// # Errors
+    /// When it is not definite in double precision.
+    pub(crate) fn inverse_of(&self, kept: &[usize], gram: MatRef<'_, f64>) -> Result<Mat<f64>> {
+        let (n, m) = (self.deviations.nrows(), kept.len());
+        let degrees = self.degrees;
+        let (mut trace, mut size) = (0.0, 0.0);
+        for (k, &j) in kept.iter().enumerate() {
+            trace += gram[(j, j)] / degrees;
+            size += kept[..k].iter().map(|&i| 2.0 * gram[(i, j)] * gram[(i, j)]).sum::<f64>();
+            size += gram[(j, j)] * gram[(j, j)];
+        }
+        let mut lengths = vec![0.0; n];
+        for &j in kept {
+            let column = self.deviations.col(j);
+            lengths.iter_mut().zip(column.iter()).for_each(|(length, x)| *length += x * x);
+        }
+        let fourth: f64 = lengths.iter().map(|length| length * length).sum();
+        let found = intensity(m, trace, size / (degrees * degrees), fourth, degrees);
+        let lambda = if trace > 0.0 { found.clamp(LEAST_INTENSITY, 1.0) } else { 1.0 };
+        let part = Within {
+            deviations: Mat::from_fn(if m > n { n } else { 0 }, m, |i, k| self.deviations[(i, kept[k])]),
+            centres: Mat::zeros(0, 0),
+            scale: Vec::new(),
+            intensity: lambda,
+            factor: (1.0 - lambda) / degrees,
+            degrees,
+        };
+        if m > n {
+            return part.solve(Mat::identity(m, m).as_ref());
+        }
+        let mut sigma = Mat::from_fn(m, m, |i, k| part.factor * gram[(kept[i], kept[k])]);
+        (0..m).for_each(|i| sigma[(i, i)] += lambda);
+        let mut inverse = Mat::identity(m, m);
+        solve_in_place(&sigma, &mut inverse)?;
+        Ok(inverse)
+    }
+
+    /// `VᵀV`.
+    pub(crate) fn gram(&self) -> Mat<f64> {
+        symmetric_product(self.deviations.as_ref(), self.deviations.as_ref())
     }
 
     /// `Σ w`.

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! which is convex in 1/T. The targets t are Platt's: with m samples in the own class, `(m + 1)/(m + 2)` for it and the rest
-//! spread over the others. Samples that are perfectly separated therefore do not drive T to 0.
+//! for the best of the others. Samples that are perfectly separated therefore do not drive T to 0. (Spreading the rest over all other
+//! classes asks for probabilities of classes that are out of the question, and makes rules of many classes unsure.)
 
 use rayon::prelude::*;
 
@@ -38,7 +39,11 @@ pub(super) fn calibration_rows(counts: &[usize], classes: &[usize]) -> Vec<usize
 }
 
 /// T, at least `least` where that is given; none if the trials cannot tell.
-pub(super) fn temperature(trials: &[Trial], counts: &[usize], least: Option<f64>) -> Option<f64> {
+pub(super) fn temperature(
+    trials: &[Trial],
+    counts: &[usize],
+    least: Option<f64>,
+) -> Option<f64> {
     // Distances may be of any size: work in units of their spread.
     let spread = |trial: &Trial| {
         let range =
@@ -59,10 +64,11 @@ pub(super) fn temperature(trials: &[Trial], counts: &[usize], least: Option<f64>
         each.iter().fold((0.0, 0.0), |sum, each| (sum.0 + each.0, sum.1 + each.1))
     };
     if slopes(highest).0 <= 0.0 {
-        return Some(unit / highest);
+        // Not a rounding error below `least`.
+        return Some(least.unwrap_or(unit / highest));
     }
     if slopes(lowest).0 >= 0.0 {
-        return Some(unit / lowest);
+        return Some((unit / lowest).max(least.unwrap_or(0.0)));
     }
     // Newton's method inside a bracket; where it leaves the bracket, the middle on a logarithmic scale.
     let (mut low, mut high) = (lowest, highest);
@@ -82,7 +88,7 @@ pub(super) fn temperature(trials: &[Trial], counts: &[usize], least: Option<f64>
             break;
         }
     }
-    Some(unit / sharpness)
+    Some((unit / sharpness).max(least.unwrap_or(0.0)))
 }
 
 /// The first and second derivative of the loss of one sample by `unit / T`.
@@ -95,15 +101,17 @@ fn slope(trial: &Trial, counts: &[usize], unit: f64, sharpness: f64) -> (f64, f6
     p.iter_mut().for_each(|p| *p = p.exp());
     let m = counts[trial.own] as f64;
     let own = (m + 1.0) / (m + 2.0);
-    let other = if x.len() > 1 { (1.0 - own) / (x.len() - 1) as f64 } else { 0.0 };
-    let (mut expected, mut wanted) = (0.0, 0.0);
-    for (c, (&x, &p)) in x.iter().zip(&p).enumerate() {
-        expected += p * x;
-        wanted += if c == trial.own { own * x } else { other * x };
-    }
+    let expected: f64 = x.iter().zip(&p).map(|(x, p)| p * x).sum();
+    let wanted = own * x[trial.own] + (1.0 - own) * runner_up(&x, trial.own).map_or(x[trial.own], |c| x[c]);
     // Scores may be large enough that their squares overflow; their probabilities are 0 then.
     let variance = x.iter().zip(&p).filter(|&(_, &p)| p > 0.0).map(|(x, p)| p * (x - expected).powi(2)).sum();
     (expected - wanted, variance)
+}
+
+/// The first place of the best score of the classes other than the own, if there are others.
+fn runner_up(scores: &[f64], own: usize) -> Option<usize> {
+    let others = (0..scores.len()).filter(|&c| c != own);
+    others.reduce(|best, c| if scores[c] > scores[best] { c } else { best })
 }
 
 /// Subtracts `log Σ exp` from a row.
@@ -125,8 +133,8 @@ mod tests {
             let mut p: Vec<f64> = trial.scores.iter().map(|s| s / t).collect();
             log_softmax(&mut p);
             let m = counts[trial.own] as f64;
-            let (own, rest) = ((m + 1.0) / (m + 2.0), 1.0 / (m + 2.0) / (p.len() - 1) as f64);
-            -p.iter().enumerate().map(|(c, p)| if c == trial.own { own * p } else { rest * p }).sum::<f64>()
+            let other = runner_up(&trial.scores, trial.own).unwrap();
+            -((m + 1.0) * p[trial.own] + p[other]) / (m + 2.0)
         };
         trials.iter().map(one).sum()
     }
@@ -142,26 +150,24 @@ mod tests {
                     Trial { own: i % 3, scores: scores.collect() }
                 })
                 .collect();
-            for offsets in [[0.0; 3], [0.3, -1.0, 0.1]] {
-                let t = temperature(&trials, &offsets, &counts, None).unwrap();
-                let at = loss(&trials, &offsets, &counts, t);
-                for factor in [0.5, 0.99, 0.999, 1.001, 1.01, 2.0] {
-                    assert!(at < loss(&trials, &offsets, &counts, factor * t), "{noise} {scale} {factor}");
-                }
-                assert_eq!(temperature(&trials, &offsets, &counts, Some(7.0 * t)), Some(7.0 * t));
-                let free = temperature(&trials, &offsets, &counts, Some(0.5 * t)).unwrap();
-                assert!((free / t - 1.0).abs() < 1e-9);
+            let t = temperature(&trials, &counts, None).unwrap();
+            let at = loss(&trials, &counts, t);
+            for factor in [0.5, 0.99, 0.999, 1.001, 1.01, 2.0] {
+                assert!(at < loss(&trials, &counts, factor * t), "{noise} {scale} {factor}");
             }
+            assert_eq!(temperature(&trials, &counts, Some(7.0 * t)), Some(7.0 * t));
+            let free = temperature(&trials, &counts, Some(0.5 * t)).unwrap();
+            assert!((free / t - 1.0).abs() < 1e-9);
         }
         let equal = [Trial { own: 0, scores: vec![2.0; 3] }];
-        assert_eq!(temperature(&equal, &[0.0; 3], &counts, None), None);
-        assert_eq!(temperature(&[], &[0.0; 3], &counts, None), None);
+        assert_eq!(temperature(&equal, &counts, None), None);
+        assert_eq!(temperature(&[], &counts, None), None);
     }
 
     #[test]
     fn scores_that_mislead_give_a_blunt_rule() {
         let trials = [Trial { own: 0, scores: vec![0.0, 2.0] }];
-        assert_eq!(temperature(&trials, &[0.0; 2], &[3, 3], None), Some(2.0 / BLUNTEST));
+        assert_eq!(temperature(&trials, &[3, 3], None), Some(2.0 / BLUNTEST));
     }
 
     #[test]

@@ -163,13 +163,16 @@ fn check_covariance(covariance: MatRef<'_, f64>, d: usize) -> Result<()> {
 fn floored(covariance: Mat<f64>) -> Result<(Mat<f64>, f64)> {
     let d = covariance.ncols();
     let mean = (0..d).map(|k| covariance[(k, k)]).sum::<f64>() / d as f64;
-    if mean.abs() < f64::MIN_POSITIVE / f64::EPSILON {
+    if covariance.norm_max() < f64::MIN_POSITIVE / f64::EPSILON {
         return Ok((Mat::identity(d, d), 1.0));
     }
     let definite = |a: &Mat<f64>| {
         cholesky(a.as_ref())
             .is_some_and(|l| (0..d).all(|k| l[(k, k)] * l[(k, k)] >= 0.5 * VARIANCE_FLOOR * mean))
     };
+    if mean <= 0.0 {
+        return Err(indefinite());
+    }
     if definite(&covariance) {
         return Ok((covariance, 0.0));
     }

@@ -39,6 +39,7 @@ pub use gaussian::{Gaussian, VARIANCE_FLOOR};
 pub use metric::Metric;
 pub use nearest::{Nearest, Prediction, nearest_neighbors};
 pub use params::{Priors, RuleKind, RuleParams};
+pub(crate) use shrinkage::intensity;
 pub use shrinkage::{Shrinkage, ledoit_wolf};
 
 /// What a rule learns from.

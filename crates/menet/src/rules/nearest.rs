@@ -109,7 +109,7 @@ impl Nearest {
             covariance: None,
         })?;
         crate::error::at_least_one("neighbors", Some(neighbors))?;
-        crate::error::check("temperature", temperature, "a number > 0, at most 1e100", |t| t > 0.0)?;
+        crate::error::check("temperature", temperature.sqrt(), "a number > 0, at most 1e200", |t| t > 0.0)?;
         for &shift in &shifts {
             crate::error::check("shifts", shift, "finite numbers", |_| true)?;
         }
@@ -355,7 +355,7 @@ mod tests {
 
     #[test]
     fn side_by_side_they_are_the_same_distances() {
-        let gallery = faer::Mat::from_fn(2500, 5, |i, k| ((i * 31 + k * 17 + i * k) % 23) as f64 - 11.0);
+        let gallery = Mat::from_fn(2500, 5, |i, k| ((i * 31 + k * 17 + i * k) % 23) as f64 - 11.0);
         for metric in [Metric::Euclidean, Metric::Cosine] {
             let (known, mut found) = (Gallery::new(gallery.as_ref(), metric), Vec::new());
             for sample in [[0.0; 5], [1.0, -2.0, 0.5, 3.0, 7.0], [-11.0, 3.0, 3.0, 0.1, 0.0]] {

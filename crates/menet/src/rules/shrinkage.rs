@@ -40,11 +40,15 @@ pub fn ledoit_wolf(centred: MatRef<'_, f64>, degrees: f64) -> Shrinkage {
     let fourth: f64 = squares.iter().map(|square| square * square).sum();
     let small = if n < p { x.transpose() } else { x.as_ref() };
     let size = symmetric_product(small, small).squared_norm_l2() / (degrees * degrees);
-    let variance = trace / p as f64;
+    let intensity = intensity(p, trace, size, fourth, degrees);
+    Shrinkage { intensity, variance: trace / p as f64 * scale * scale }
+}
+
+/// ρ from the trace and the squared length of S, and the sum of the samples' fourth powers of length.
+pub(crate) fn intensity(p: usize, trace: f64, size: f64, fourth: f64, degrees: f64) -> f64 {
     let noise = (fourth / degrees - size) / degrees;
-    let excess = size - trace * variance;
-    let intensity = if p > 1 && excess > 1e-14 * size { (noise / excess).clamp(0.0, 1.0) } else { 0.0 };
-    Shrinkage { intensity, variance: variance * scale * scale }
+    let excess = size - trace * trace / p as f64;
+    if p > 1 && excess > 1e-14 * size { (noise / excess).clamp(0.0, 1.0) } else { 0.0 }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Choosing parameters by cross-validation inside the training samples.
+//! The walk: how the parameters of every method but MEN are searched.
 //!
 //! The search begins at the method's own parameters and walks: one parameter after the other, from the most to the least
 //! important, is moved a step up or down its list of values ([`crate::space`]), and stays where that is worth it. It ends
@@ -8,16 +8,16 @@
 //! Rates of small sets are coarse: a sample more or less right is often the whole difference between two settings, and the
 //! best of many coarse numbers is a lucky one. So what is compared is the *merit* of a trial: its rate, averaged with those
 //! of neighbouring dimensions (up to two on either side) and numbers of variables (one), where there are many, plus half
-//! the mean margin ([`Score::margin`]), which moves with every sample; and a step is taken only if it gains 0.01. On the face sets this chose mostly better for
-//! the test samples than the plain rate did, by up to two points. Margins of different metrics cannot be compared: each metric has a
-//! walk of its own, over the same fits, and between the two the rate decides.
+//! the mean margin ([`Score::margin`]), which moves with every sample; and a step is taken only if it gains 0.01. On the face sets
+//! this chose mostly better for the test samples than the plain rate did, by up to two points. Margins of different metrics cannot be
+//! compared: each metric has a walk of its own, over the same fits, and between the two the rate decides.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use menet::evaluate::{Score, Split, classes_of, generator, scores, stratified_folds, subset};
+use menet::evaluate::{Score, Split, classes_of, scores, subset};
 use menet::rules::Metric;
 use menet::sparse::SparseVector;
 use menet::{Dataset, Method};
@@ -29,8 +29,9 @@ use crate::curves::mean_and_sd;
 use crate::error::{Error, Result};
 use crate::params::{fields, overlay};
 use crate::progress::{Left, Progress, Quiet, Status, proportional};
-use crate::protocol::{FOLDS, MetricChoice, TuneOptions};
+use crate::protocol::{MetricChoice, TuneOptions};
 use crate::space::{Axis, default_space, largest_support, sparsities};
+use super::{Found, Tuned, too_small};
 
 /// One setting at one sparsity, dimension and metric, over all folds: a row of `trials.csv`.
 #[derive(Debug, Clone)]
@@ -68,47 +69,26 @@ impl Trial {
     }
 }
 
-/// What was chosen, and from what.
-#[derive(Debug, Clone)]
-pub struct Tuned {
-    /// The method with the parameters chosen.
-    pub method: Method,
-    /// The dimension chosen.
-    pub dimension: usize,
-    /// The metric chosen.
-    pub metric: Metric,
-    /// The trial that was chosen.
-    pub best: Trial,
-    /// All trials.
-    pub trials: Vec<Trial>,
-    /// How many fits were made.
-    pub fits: usize,
-}
-
-/// Searches the parameters of `method` on `data`, which must be training samples only.
+/// Searches the parameters of `method` on the folds of `data`.
 ///
 /// # Errors
 /// When no setting can be fitted, or `progress` asks to stop.
-pub fn tune(
+pub(super) fn walk(
     method: &Method,
     data: &Dataset<'_>,
     dims: &[usize],
     metric: MetricChoice,
     options: &TuneOptions,
-    seed: u64,
+    folds: &[Split],
     progress: &dyn Progress,
 ) -> Result<Tuned> {
-    if data.classes().len() < 2 {
-        return Err(menet::Error::Classes { found: data.classes().len(), samples: data.samples() }.into());
-    }
-    let folds = stratified_folds(data, options.folds, &mut generator(seed, &[FOLDS]))?;
     let space = default_space(method, data, options.folds);
     let mut search = Search {
         base: for_search(method, data.variables())?,
         data,
         dims,
         metrics: metric.metrics(),
-        folds: &folds,
+        folds,
         most: most_variables(method, data.variables())?,
         progress,
         budget: options.budget,
@@ -133,11 +113,7 @@ pub fn tune(
     }
     let Some(best) = best.map(|at| search.trials[at].clone()) else {
         return Err(match search.last_error {
-            _ if search.fits == 0 => Error::Usage(format!(
-                "the budget is {} fits, but one setting takes {}, one per fold",
-                options.budget,
-                folds.len()
-            )),
+            _ if search.fits == 0 => too_small(options.budget, folds.len()),
             Some(source) => Error::Method { context: method.name().to_owned(), source },
             None => out_of_reach(search.reached).into(),
         });
@@ -146,12 +122,10 @@ pub fn tune(
     if let Some(k) = best.nonzeros {
         changes.insert("nonzeros".to_owned(), Value::Integer(k as i64));
     }
-    let mut chosen = overlay(method, &changes)?;
-    if let Method::Men(men) | Method::MenAlpha0(men) = &mut chosen {
-        (men.components, men.metric) = (Some(best.dimension), best.metric);
-    }
+    let chosen = overlay(method, &changes)?;
     let (dimension, metric) = (best.dimension, best.metric);
-    Ok(Tuned { method: chosen, dimension, metric, best, trials: search.trials, fits: search.fits })
+    let found = Found::Walk { best, trials: search.trials };
+    Ok(Tuned { method: chosen, dimension, metric, found, fits: search.fits, men: None })
 }
 
 /// How many turns sparse PCA is given while its parameters are searched: its axes still move after that, but which
@@ -188,7 +162,7 @@ fn most_variables(method: &Method, variables: usize) -> Result<usize> {
 }
 
 fn has_paths(method: &Method) -> bool {
-    matches!(method, Method::Men(_) | Method::MenAlpha0(_) | Method::Spg(_))
+    matches!(method, Method::Spg(_))
 }
 
 struct Search<'a> {
@@ -315,7 +289,7 @@ impl Search<'_> {
         let mut cells = Vec::new();
         for nonzeros in sizes {
             let projection = match nonzeros {
-                Some(k) => reduced.at_nonzeros(k)?.unwrap_or_else(|| reduced.projection.clone()),
+                Some(k) => reduced.at_nonzeros(k, &train)?.unwrap_or_else(|| reduced.projection.clone()),
                 None => reduced.projection.clone(),
             };
             if projection.components() == 0 {
@@ -468,7 +442,7 @@ fn step(setting: &Table, axis: &Axis, up: bool) -> Option<Table> {
 }
 
 /// The standard deviation with n−1; 0 of fewer than two.
-pub(crate) fn deviation(values: &[f64]) -> f64 {
+fn deviation(values: &[f64]) -> f64 {
     mean_and_sd(values).1.unwrap_or(0.0)
 }
 

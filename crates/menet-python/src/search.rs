@@ -1,0 +1,155 @@
+//! Settings tried by cross-validation.
+
+use std::sync::Mutex;
+
+use menet::evaluate::Split;
+use menet::refit::Refit;
+use menet::rules::{Metric, Priors, RuleKind};
+use menet::scores::ScoreKind;
+use menet::select::{self, Grid, Size, Trial};
+use menet::{MenParams, Method, Named};
+use numpy::ndarray::Array3;
+use numpy::{PyArray1, PyArray3, PyReadonlyArray1};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+use crate::arrays::{Samples, vector};
+use crate::errors::Failure;
+use crate::run::run;
+use crate::settings::{Settings, method};
+
+/// The values to try of every parameter that can be searched; none = the preset's.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Values {
+    beta: Vec<f64>,
+    target_shrinkage: Vec<f64>,
+    ridge: Vec<Option<f64>>,
+    /// At most so many variables per path; none = as the base settings say.
+    nonzeros: Vec<Option<usize>>,
+    /// At most so many over all axes; none = no limit. Where this is given, `nonzeros` is not.
+    panel_size: Vec<Option<usize>>,
+    refit: Vec<Option<String>>,
+    rule: Vec<Option<String>>,
+    voters: Vec<usize>,
+    metric: Vec<Option<String>>,
+    priors: Vec<PriorsGiven>,
+}
+
+#[derive(FromPyObject)]
+enum PriorsGiven {
+    Name(String),
+    Numbers(Vec<f64>),
+}
+
+/// Every trial: its parameters as JSON, trials × folds × scores (NaN where there is none; in the order of [`ScoreKind::ALL`]),
+/// its number of variables, why it failed, and the place of the best.
+type Found<'py> =
+    (Vec<String>, Bound<'py, PyArray3<f64>>, Bound<'py, PyArray1<f64>>, Vec<Option<String>>, Option<usize>);
+
+/// Tries every setting of a grid, on top of each of the base settings, on every fold.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "a search and its data")]
+pub(crate) fn search<'py>(
+    py: Python<'py>,
+    bases: Vec<Settings>,
+    values: Values,
+    x: Samples<'_>,
+    codes: PyReadonlyArray1<'_, i64>,
+    folds: Vec<(Vec<usize>, Vec<usize>)>,
+    score: &str,
+    one_standard_error: bool,
+    progress: Option<Py<PyAny>>,
+    threads: usize,
+) -> PyResult<Found<'py>> {
+    let bases = bases.into_iter().map(base).collect::<PyResult<Vec<MenParams>>>()?;
+    let score = ScoreKind::from_name(score).map_err(Failure::from)?;
+    // Bases differ in the number of nonzeros alone, so that one grid serves all.
+    let grid = values.grid(bases.first().unwrap_or(&MenParams::default()))?;
+    let folds: Vec<Split> = folds.into_iter().map(|(train, test)| Split { train, test }).collect();
+    let (x, codes) = (x.view()?, vector(&codes)?);
+    let raised: Mutex<Option<PyErr>> = Mutex::new(None);
+    let count = bases.len();
+    let trials: Vec<Trial> = run(py, threads, |monitor| {
+        // The classes go by their codes, so that they keep their order in folds that lack some.
+        let data = x.plain_dataset(codes)?;
+        let mut all = Vec::new();
+        for (at, base) in bases.iter().enumerate() {
+            let step = |done: usize, total: usize| {
+                let Some(progress) = &progress else { return };
+                let told =
+                    Python::attach(|py| progress.call1(py, (at * total + done, count * total)).map(drop));
+                if let (Err(error), Ok(mut raised)) = (told, raised.lock()) {
+                    raised.get_or_insert(error);
+                }
+            };
+            all.extend(select::search(&data, base, &grid, &folds, monitor, &step)?);
+        }
+        Ok(all)
+    })?;
+    if let Ok(Some(error)) = raised.into_inner() {
+        return Err(error);
+    }
+    let scores = Array3::from_shape_fn((trials.len(), folds.len(), ScoreKind::ALL.len()), |(t, f, s)| {
+        trials[t].folds.get(f).map_or(f64::NAN, |found| ScoreKind::ALL[s].of(found))
+    });
+    let settings = trials.iter().map(|trial| {
+        let params = MenParams { penalty_factors: None, ..trial.params.clone() };
+        serde_json::to_string(&params).map_err(|e| PyTypeError::new_err(e.to_string()))
+    });
+    Ok((
+        settings.collect::<PyResult<_>>()?,
+        PyArray3::from_owned_array(py, scores),
+        PyArray1::from_iter(py, trials.iter().map(|trial| trial.variables)),
+        trials
+            .iter()
+            .map(|trial| trial.failed.clone().map(|e| PyErr::from(Failure::from(e)).value(py).to_string()))
+            .collect(),
+        select::best(&trials, score, one_standard_error),
+    ))
+}
+
+fn base(settings: Settings) -> PyResult<MenParams> {
+    match method("men", settings)? {
+        Method::Men(params) => Ok(params),
+        _ => Err(PyTypeError::new_err("the parameters of another method")),
+    }
+}
+
+impl Values {
+    fn grid(self, base: &MenParams) -> PyResult<Grid> {
+        let sizes = if self.panel_size.iter().any(Option::is_some) {
+            self.panel_size.into_iter().map(|size| size.map_or(Size::Base, Size::Panel)).collect()
+        } else {
+            self.nonzeros.into_iter().map(|size| size.map_or(Size::Base, Size::Nonzeros)).collect()
+        };
+        Ok(Grid {
+            beta: self.beta,
+            target_shrinkage: self.target_shrinkage,
+            ridge: self.ridge.into_iter().map(|ridge| ridge.unwrap_or_else(|| base.ridge())).collect(),
+            sizes,
+            refit: named::<Refit>(&self.refit, base.refit())?,
+            rule: named::<RuleKind>(&self.rule, base.rule().kind)?,
+            voters: self.voters,
+            metric: named::<Metric>(&self.metric, base.metric())?,
+            priors: self.priors.into_iter().map(PriorsGiven::read).collect::<PyResult<_>>()?,
+        })
+    }
+}
+
+impl PriorsGiven {
+    fn read(self) -> PyResult<Priors> {
+        match self {
+            PriorsGiven::Numbers(numbers) => Ok(Priors::Given(numbers)),
+            PriorsGiven::Name(name) => {
+                serde_json::from_value(name.into()).map_err(|e| PyTypeError::new_err(e.to_string()))
+            }
+        }
+    }
+}
+
+fn named<T: Named>(names: &[Option<String>], none: T) -> PyResult<Vec<T>> {
+    let read = |name: &Option<String>| name.as_ref().map_or(Ok(none), |name| T::from_name(name));
+    let found: menet::Result<Vec<T>> = names.iter().map(read).collect();
+    Ok(found.map_err(Failure::from)?)
+}

@@ -1,0 +1,265 @@
+"""What the Manifold Elastic Net and its cross-validated form share: decisions by a learned rule, and the panel."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from menet import _core
+from menet._base import Reducer
+from menet._input import DTYPES, SPARSE, Floats, Samples, contiguous
+from menet._lars import LarsPath
+from menet._running import warn_user
+from menet._settings import flag, whole_number
+
+
+class Decider(Reducer):
+    """A projection with a rule that gives classes and probabilities, and a panel of variables.
+
+    A subclass fits a model of the core in ``_fit_core`` and takes it over with ``_set_model``.
+    """
+
+    kkt_violation_: Floats
+    levels_: Floats
+    selected_features_: list[NDArray[Any]]
+    panel_: NDArray[Any]
+    refit_: dict[str, Any]
+    rule_: str | None
+    neighbor_recall_: float | None
+    definiteness_: dict[str, Any]
+    regime_: dict[str, Any] | None
+    cg_residual_: float | None
+    seconds_: dict[str, float]
+    _model: _core.Model
+
+    def predict_proba(self, X: Samples) -> Floats:
+        """Return the probability of every class.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            The probabilities, one column per class in the order of ``classes_``; each row sums to 1.
+        """
+        probabilities: Floats = np.exp(self.predict_log_proba(X))
+        return probabilities
+
+    def predict_log_proba(self, X: Samples) -> Floats:
+        """Return the logarithm of the probability of every class.
+
+        It is computed as such, so that it is finite where the probability itself is too small for a number.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            The log-probabilities, one column per class in the order of ``classes_``.
+        """
+        return self._model_of_fit().log_probabilities(self._project(X), self._threads())
+
+    def decision_function(self, X: Samples) -> Floats:
+        """Return how strongly the rule decides for every class.
+
+        The values are the log-probabilities before they are normalised.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            With two classes, one number per sample: the log-odds of ``classes_[1]``, which is predicted where they are
+            positive. With more, one column per class in the order of ``classes_``, the largest being that of the class
+            that is predicted.
+        """
+        z = self._project(X)
+        if len(self.classes_) == 2:
+            # From log-probabilities, since what both values share may be so large that their difference is lost.
+            logs = self._model.log_probabilities(z, self._threads())
+            odds: Floats = logs[:, 1] - logs[:, 0]
+            return odds
+        return self._model.decision_values(z, self._threads())
+
+    def score(self, X: Samples, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of samples that are given their class.
+
+        A warning tells where most of them are those of the fit: their score is near 1 whatever was learned.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each sample counts.
+
+        Returns
+        -------
+        float
+            The mean accuracy.
+        """
+        rate = float(super().score(X, y, sample_weight))
+        self._warn_of_training(X)
+        return rate
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Return the importance of every variable, as a share of the sum over the panel."""
+        importances: Floats = np.zeros(len(self._model_of_fit().mean()))
+        for variable, _, _, _, _, importance, _ in self._model.panel_table():
+            importances[variable] = importance
+        return importances / (importances.sum() or 1.0)
+
+    def get_support(self, indices: bool = False) -> NDArray[Any]:
+        """Return which variables are in the panel.
+
+        Parameters
+        ----------
+        indices : bool, default=False
+            Whether to return positions in place of a mask.
+
+        Returns
+        -------
+        ndarray
+            One truth value per variable, or the positions of the variables of the panel, rising.
+        """
+        positions = np.array(self._model_of_fit().panel(), dtype=np.int64)
+        if flag("indices", indices):
+            return positions
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[positions] = True
+        return mask
+
+    def panel_table(self) -> Any:
+        """Return what is known of every variable of the panel, the most important first.
+
+        Returns
+        -------
+        DataFrame or dict of ndarray
+            A frame if pandas is installed, else a dict of its columns:
+
+            - ``variable``: its name if the samples had any, else its position;
+            - ``axes``: the axes that use it, from 0;
+            - ``entered``: its place, from 1, in the order in which variables entered the path of a component, the
+              earliest over the components;
+            - ``weight``: its largest weight in size over the axes;
+            - ``effect``: that weight times the standard deviation of the variable, NaN if that is not known;
+            - ``importance``: the length of its weights over all axes times its standard deviation;
+              ``feature_importances_`` has these, divided by their sum;
+            - ``class``: the class that a larger value speaks for, None if that is not known.
+        """
+        rows = self._model_of_fit().panel_table()
+        names = getattr(self, "feature_names_in_", None)
+        variables = np.array([row[0] for row in rows], dtype=np.int64)
+        columns: dict[str, NDArray[Any]] = {
+            "variable": variables if names is None else names[variables],
+            "axes": _objects([tuple(row[1]) for row in rows]),
+            "entered": _objects([row[2] for row in rows]),
+            "weight": np.array([row[3] for row in rows]),
+            "effect": np.array([np.nan if row[4] is None else row[4] for row in rows]),
+            "importance": np.array([row[5] for row in rows]),
+            "class": _objects([None if row[6] is None else self.classes_[row[6]] for row in rows]),
+        }
+        if all(row[2] is not None for row in rows):
+            columns["entered"] = columns["entered"].astype(np.int64)
+        try:
+            import pandas as pd
+        except ImportError:
+            return columns
+        return pd.DataFrame(columns)
+
+    def path(self, component: int) -> LarsPath:
+        """Return the whole path of a component: how its weights grow from nothing, variable by variable.
+
+        Parameters
+        ----------
+        component : int
+            The component, counted from 0.
+
+        Returns
+        -------
+        LarsPath
+            Its path, with ``coefs`` in the units of ``components_``. With ``refit="none"`` its last knot is the axis;
+            a refit computes the weights of the axis anew.
+        """
+        model = self._model_of_fit()
+        k = whole_number("component", component)
+        if not 0 <= k < model.path_count():
+            raise IndexError(f"component {k} was asked for, but there are 0 to {model.path_count() - 1}")
+        return LarsPath._of(model.path(k))
+
+    def save(self, file: str | PathLike[str]) -> None:
+        """Write the model to a file that the command ``menet`` reads as well, whole or not at all.
+
+        Parameters
+        ----------
+        file : path-like
+            Where to; the usual ending is ``.safetensors``.
+        """
+        model = self._model_of_fit()
+        path = Path(os.fsdecode(file))
+        if not path.parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(path.parent))
+        model.save(path)
+
+    def _decide(self, z: Floats) -> NDArray[np.int64]:
+        return self._model.classify(z, self._threads())
+
+    def _model_of_fit(self) -> _core.Model:
+        check_is_fitted(self)
+        return self._model
+
+    def _set_model(self, model: _core.Model) -> None:
+        self._model = model
+        self._set_axes(model.mean(), model.components())
+        self.kkt_violation_ = model.kkt()
+        self.levels_ = model.levels()
+        self.refit_ = json.loads(model.refit())
+        self.rule_ = model.rule_name()
+        self.neighbor_recall_ = model.neighbor_recall()
+        self.definiteness_ = json.loads(model.definiteness())
+        self.regime_ = json.loads(model.regime())
+        self.cg_residual_ = model.cg_residual()
+        self.seconds_ = dict(model.seconds())
+        self._name_variables()
+
+    def _name_variables(self) -> None:
+        names = getattr(self, "feature_names_in_", None)
+        lists = [np.array(chosen, dtype=np.int64) for chosen in (*self._model.selected(), self._model.panel())]
+        *self.selected_features_, self.panel_ = (chosen if names is None else names[chosen] for chosen in lists)
+
+    def _warn_of_training(self, X: Samples) -> None:
+        X = validate_data(self, X, accept_sparse=SPARSE, dtype=DTYPES, ensure_all_finite=False, reset=False)
+        seen = self._model.seen(contiguous(X), self._threads())
+        if 2 * seen > X.shape[0]:
+            warn_user(
+                f"{seen} of these {X.shape[0]} samples are those of the fit: their score says nothing about new ones; "
+                "hold some back with train_test_split, or use cross_val_score",
+                UserWarning,
+            )
+
+
+def _objects(values: list[Any]) -> NDArray[Any]:
+    """Return an array of objects, one per value, whatever the values are."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
