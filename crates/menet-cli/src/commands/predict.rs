@@ -112,7 +112,10 @@ impl Predict {
             let params = RuleParams {
                 neighbors,
                 metric: self.metric.unwrap_or(own.metric),
-                priors: self.priors.as_ref().map_or_else(|| file.men.params().priors.clone(), |p| p.0.clone()),
+                priors: self
+                    .priors
+                    .as_ref()
+                    .map_or_else(|| file.men.params().priors.clone(), |p| p.0.clone()),
                 ..file.men.params().rule()
             };
             // The probabilities are calibrated anew: distances and votes have another scale.
