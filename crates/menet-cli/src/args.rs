@@ -296,7 +296,9 @@ impl std::str::FromStr for PriorsText {
             "equal" => Ok(PriorsText(Priors::Equal)),
             _ => match text.parse::<Factors>() {
                 Ok(Factors(numbers)) => Ok(PriorsText(Priors::Given(numbers))),
-                Err(problem) => Err(format!("{problem}; use train, equal, or one number per class, as 0.2,0.8")),
+                Err(problem) => {
+                    Err(format!("{problem}; use train, equal, or one number per class, as 0.2,0.8"))
+                }
             },
         }
     }
@@ -331,11 +333,7 @@ impl ModelArgs {
 }
 
 /// A model of fewer variables or axes, as far as it can be had without the training samples.
-pub(crate) fn smaller(
-    men: &Men,
-    nonzeros: Option<usize>,
-    components: Option<usize>,
-) -> Result<Men, Failure> {
+pub(crate) fn smaller(men: &Men, nonzeros: Option<usize>, components: Option<usize>) -> Result<Men, Failure> {
     // As many as there are is no other model.
     let nonzeros = nonzeros.filter(|&k| k != men.nonzeros());
     let components = components.filter(|&d| d != men.projection().components());

@@ -152,7 +152,7 @@ fn odd_names_and_labels_survive() {
         csv += &format!("{},{},{}\n", i % 3 * 4 + i, i % 3 + i * i % 5, quoted(labels[i % 3]));
     }
     fs::write(dir.path().join("d.csv"), csv).unwrap();
-    ok(dir.path(), &["fit", "--data", "d.csv", "--model", "m"]);
+    ok(dir.path(), &["fit", "--data", "d.csv", "--preset", "paper", "--model", "m"]);
     ok(dir.path(), &["predict", "--model", "m", "--data", "d.csv", "--out", "l.csv"]);
     let found = menet_io::read(dir.path().join("l.csv").to_str().unwrap(), &ReadOptions::default()).unwrap();
     let expected: Vec<&str> = (0..12).map(|i| labels[i % 3]).collect();

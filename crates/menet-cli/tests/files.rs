@@ -39,7 +39,9 @@ fn names_of_samples_are_kept() {
     let (printed, _) = ok(dir.path(), &with("transform", "-"));
     assert!(printed.starts_with("patient,z1\nP0,"), "{printed}");
     ok(dir.path(), &with("predict", "l.csv"));
-    assert!(fs::read_to_string(dir.path().join("l.csv")).unwrap().starts_with("patient,label,probability\nP0,"));
+    assert!(
+        fs::read_to_string(dir.path().join("l.csv")).unwrap().starts_with("patient,label,probability\nP0,")
+    );
     ok(dir.path(), &with("transform", "z.parquet"));
     let (shown, _) = ok(dir.path(), &["data", "z.parquet", "--id", "patient", "--json"]);
     assert!(shown.contains("\"p\":1"), "{shown}");

@@ -26,7 +26,11 @@ fn a_fit_tells_its_panel_refit_and_rule() {
     let dir = tempfile::tempdir().unwrap();
     let line = "fit --data leukemia --panel-size 20 --refit discriminant --rule gaussian --model m";
     let said = ok(dir.path(), &split(line));
-    for part in ["panel of 20 distinct variables of ", "refit discriminant (shrinkage 0.", "rule gaussian\n"] {
+    for part in [
+        "panel of 20 distinct variables, chosen from ",
+        "refit discriminant (shrinkage 0.",
+        "rule gaussian\n",
+    ] {
         assert!(said.contains(part), "{part}: {said}");
     }
     let line_of = said.lines().find(|line| line.starts_with("certificate: ")).unwrap();
@@ -39,7 +43,10 @@ fn a_fit_tells_its_panel_refit_and_rule() {
     assert!(report["refit"]["residual"].as_f64().unwrap() < 1e-9);
     assert!((0.0..=1.0).contains(&report["refit"]["shrinkage"].as_f64().unwrap()));
     let shown = ok(dir.path(), &["inspect", "--model", "m"]);
-    assert!(shown.contains("panel of 20 distinct variables of ") && shown.contains("rule gaussian"), "{shown}");
+    assert!(
+        shown.contains("panel of 20 distinct variables, chosen from ") && shown.contains("rule gaussian"),
+        "{shown}"
+    );
     let paper = json(dir.path(), &split("fit --data leukemia --preset paper --nonzeros 5 --model p --json"));
     assert_eq!((paper["refit"]["refit"].as_str(), paper["rule"].as_str()), (Some("none"), Some("nearest")));
     assert!(paper["refit"]["shrinkage"].is_null() && paper["refit"]["residual"].is_null());
@@ -85,7 +92,8 @@ fn probabilities_are_those_of_the_library() {
             assert!((0..3).all(|c| all[c] == logs[(i, c)].exp()), "bit for bit: {row:?}");
             assert_eq!(row[1], row[2 + classes[i]], "{rule}");
         }
-        let scores = menet::scores::scores_of(data.class_indices(), &classes, 3, Some(logs.as_ref())).unwrap();
+        let scores =
+            menet::scores::scores_of(data.class_indices(), &classes, 3, Some(logs.as_ref())).unwrap();
         assert_eq!(report["balanced"].as_f64(), Some(scores.balanced));
         assert_eq!((report["log_loss"].as_f64(), report["auc"].as_f64()), (scores.log_loss, scores.auc));
         assert_eq!(report["confusion"]["counts"], serde_json::json!(scores.confusion));

@@ -55,7 +55,9 @@ fn the_ends_of_an_axis_are_named() {
 #[test]
 fn ends_come_from_the_means_of_a_rule_without_training_samples() {
     let dir = tempfile::tempdir().unwrap();
-    let fit = |rule: &'static str| ["fit", "--data", "leukemia", "--nonzeros", "10", "--rule", rule, "--model", rule];
+    let fit = |rule: &'static str| {
+        ["fit", "--data", "leukemia", "--nonzeros", "10", "--rule", rule, "--model", rule]
+    };
     let ends = |rule: &'static str| {
         ok(dir.path(), &fit(rule));
         json(dir.path(), &["inspect", "--model", rule, "--json"])["axes"][0]["ends"].clone()
@@ -87,7 +89,10 @@ fn a_sparser_axis_has_no_known_ends() {
 #[test]
 fn what_is_printed_is_explained() {
     let dir = tempfile::tempdir().unwrap();
-    let fitted = ok(dir.path(), &["fit", "--data", "leukemia", "--preset", "paper", "--nonzeros", "10", "--model", "m"]);
+    let fitted = ok(
+        dir.path(),
+        &["fit", "--data", "leukemia", "--preset", "paper", "--nonzeros", "10", "--model", "m"],
+    );
     for word in ["\nlevel: ", "\ncertificate: ", "\nlow end, high end: "] {
         assert!(fitted.contains(word), "{word}: {fitted}");
     }

@@ -314,7 +314,8 @@ impl ModelFile {
             None => None,
         };
         let panel = unpack_panel(&unpack, &axes, classes)?;
-        let before = RefitReport { refit: Refit::None, candidates: panel.len(), residual: None, shrinkage: None };
+        let before =
+            RefitReport { refit: Refit::None, candidates: panel.len(), residual: None, shrinkage: None };
         let men = Men::from_parts(MenParts {
             params,
             mean: unpack.floats("mean")?,
@@ -390,7 +391,8 @@ fn unpack_reached(
     }
     let variables = unpack.indices("reached.variables")?;
     let r = variables.len();
-    let sound = variables.windows(2).all(|pair| pair[0] < pair[1]) && variables.last().is_some_and(|&j| j < p);
+    let sound =
+        variables.windows(2).all(|pair| pair[0] < pair[1]) && variables.last().is_some_and(|&j| j < p);
     let (gram, b) = (unpack.dense("reached.gram", r)?, unpack.dense("reached.b", paths)?);
     if !sound || gram.nrows() != r || b.nrows() != r {
         return Err("its reduced problem does not fit the variables that were reached".to_owned());

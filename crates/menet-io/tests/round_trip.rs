@@ -168,7 +168,9 @@ fn every_refit_with_every_rule_survives_bit_for_bit() {
                 assert_eq!(own.classify(z.as_ref()), other.classify(z.as_ref()), "{what}");
                 assert_eq!(own.log_probabilities(z.as_ref()), other.log_probabilities(z.as_ref()), "{what}");
                 assert_eq!(model.men.panel_table(), saved.men.panel_table(), "{what}");
-                assert!(saved.men.panel_table().iter().all(|row| row.effect.is_some() && row.class.is_some()));
+                assert!(
+                    saved.men.panel_table().iter().all(|row| row.effect.is_some() && row.class.is_some())
+                );
                 // With the training samples the complete bytes can be read at another size.
                 let data = table.dataset().unwrap();
                 let smaller = |men: &Men| men.at(reading(Some(2), None), Some(&data)).unwrap();
@@ -193,7 +195,7 @@ fn few_numbers_take_the_place_of_the_training_samples() {
     let bytes = |samples: usize, rule: RuleKind| {
         let value = |i: usize, j: usize| ((i * 7919 + j * 104_729 + i * j * 31) % 1009) as f64 / 100.0;
         let shifted = |i: usize, j: usize| value(i, j) + if j % 9 == i % 3 { 4.0 } else { 0.0 };
-        let values = (0..samples).flat_map(|i| (0..p).map(move |j| shifted(i, j))).collect();
+        let values: Vec<f64> = (0..samples * p).map(|at| shifted(at / p, at % p)).collect();
         let table = Table {
             labels: Some((0..samples).map(|i| format!("class {}", i % 3)).collect()),
             feature_names: Some((0..p).map(|j| format!("gene{j}")).collect()),
@@ -284,7 +286,10 @@ fn a_model_of_the_first_version_still_loads() {
 /// What every file from before there were refits and rules comes back as.
 fn is_the_papers(kept: &ModelFile) {
     let params = kept.men.params();
-    assert_eq!((params.preset, params.refit(), params.rule().kind), (Preset::Paper, Refit::None, RuleKind::Nearest));
+    assert_eq!(
+        (params.preset, params.refit(), params.rule().kind),
+        (Preset::Paper, Refit::None, RuleKind::Nearest)
+    );
     let report = kept.men.refit();
     assert_eq!((report.refit, report.residual, report.shrinkage), (Refit::None, None, None));
     let rule = nearest(kept);

@@ -120,12 +120,14 @@ pub(super) fn own_paths(men: &Men) -> bool {
 fn decision_line(men: &Men) -> String {
     let RefitReport { refit, candidates, shrinkage, .. } = *men.refit();
     let size = men.panel().len();
-    let from = if candidates > size { format!(" of {candidates} candidates") } else { String::new() };
+    let from =
+        if candidates > size { format!(", chosen from {candidates} candidates") } else { String::new() };
     let plural = if size == 1 { "" } else { "s" };
     let shrinkage = shrinkage.map_or_else(String::new, |share| format!(" (shrinkage {share:.3})"));
     let rule = match men.rule() {
         Ok(Learned::Nearest(rule)) => {
-            let voters = if rule.neighbors == 1 { String::new() } else { format!("{} voters, ", rule.neighbors) };
+            let voters =
+                if rule.neighbors == 1 { String::new() } else { format!("{} voters, ", rule.neighbors) };
             format!("rule nearest ({voters}{})", rule.metric.name())
         }
         Ok(rule) => format!("rule {}", rule.kind().name()),
@@ -137,10 +139,8 @@ fn decision_line(men: &Men) -> String {
 /// How exact the model is, on one line.
 fn certificate_line(men: &Men) -> String {
     let paths = men.certificates().iter().map(|c| c.kkt).fold(0.0, f64::max);
-    let refit = men
-        .refit()
-        .residual
-        .map_or_else(String::new, |residual| format!(", refit {}", exactness(residual)));
+    let refit =
+        men.refit().residual.map_or_else(String::new, |residual| format!(", refit {}", exactness(residual)));
     format!(
         "certificate: how far from the exact optimum, relative: paths {}{refit}; below 1e-9 is exact to rounding\n",
         exactness(paths)

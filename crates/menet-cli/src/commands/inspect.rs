@@ -100,7 +100,9 @@ impl Inspect {
             let paths = certificates.iter().zip(men.levels()).map(|(certificate, level)| {
                 json!({ "level": level, "kkt": certificate.kkt, "kkt_scaled": certificate.scaled })
             });
-            let panel = self.panel.then(|| men.panel_table().iter().map(|row| row_json(&men, row)).collect::<Vec<_>>());
+            let panel = self
+                .panel
+                .then(|| men.panel_table().iter().map(|row| row_json(&men, row)).collect::<Vec<_>>());
             let inspected = json!({
                 "axes": axes,
                 "paths": paths.collect::<Vec<_>>(),

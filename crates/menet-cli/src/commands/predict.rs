@@ -112,20 +112,23 @@ impl Predict {
             let params = RuleParams {
                 neighbors,
                 metric: self.metric.unwrap_or(own.metric),
-                priors: self.priors.as_ref().map_or_else(|| file.men.params().priors.clone(), |p| p.0.clone()),
+                priors: self
+                    .priors
+                    .as_ref()
+                    .map_or_else(|| file.men.params().priors.clone(), |p| p.0.clone()),
                 ..file.men.params().rule()
             };
             // The probabilities are calibrated anew: distances and votes have another scale.
             let (z, classes, count) = (own.gallery.as_ref(), &own.classes[..], own.shifts.len());
             return Ok(learn(&params, &Projected { z, classes, count, covariance: None })?);
         }
-        for (option, given) in [("--neighbors", self.neighbors.is_some()), ("--metric", self.metric.is_some())] {
-            if given {
-                return Err(Failure::Usage(format!(
-                    "{option}: the model decides by the rule {kind}, which keeps no training samples to compare with; leave \
-                     it out, or fit again with --rule nearest"
-                )));
-            }
+        let neighbors = self.neighbors.map(|k| format!("--neighbors {k}"));
+        let given = neighbors.or_else(|| self.metric.map(|metric| format!("--metric {}", metric.name())));
+        if let Some(given) = given {
+            return Err(Failure::Usage(format!(
+                "{given}: the model decides by the rule {kind}, which keeps no training samples to compare with; leave it out, \
+                 or fit again with --rule nearest"
+            )));
         }
         let Some(PriorsText(priors)) = &self.priors else { return Ok(rule) };
         let log_priors = match priors {

@@ -33,8 +33,7 @@ impl Packer {
     }
 
     pub(super) fn dense(&mut self, name: &str, x: MatRef<'_, f64>) {
-        let rows: Vec<f64> =
-            x.row_iter().flat_map(|row| row.iter().copied().collect::<Vec<_>>()).collect();
+        let rows: Vec<f64> = x.row_iter().flat_map(|row| row.iter().copied().collect::<Vec<_>>()).collect();
         self.matrix(name, &rows, x.ncols());
     }
 
@@ -166,7 +165,10 @@ impl<'a> Unpacker<'a> {
     pub(super) fn dense(&self, name: &str, columns: usize) -> Result<Mat<f64>> {
         let values = self.floats(name)?;
         if columns == 0 || !values.len().is_multiple_of(columns) {
-            return Err(format!("the {} numbers of the tensor {name:?} are no rows of {columns}", values.len()));
+            return Err(format!(
+                "the {} numbers of the tensor {name:?} are no rows of {columns}",
+                values.len()
+            ));
         }
         Ok(MatRef::from_row_major_slice(&values, values.len() / columns, columns).to_owned())
     }
