@@ -150,7 +150,12 @@ mod tests {
 
     #[test]
     fn parameters_cannot_make_a_method_another() {
-        for text in ["[men]\npreset = \"paper\"", "[lpp]\nsupervised = true", "[men-alpha0]\nalpha = 1.0", "[men]\nalpha = 0.0"] {
+        for text in [
+            "[men]\npreset = \"paper\"",
+            "[lpp]\nsupervised = true",
+            "[men-alpha0]\nalpha = 1.0",
+            "[men]\nalpha = 0.0",
+        ] {
             let message = MethodParams::parse(text).unwrap_err().to_string();
             assert!(message.contains("ask for that instead"), "{message}");
         }

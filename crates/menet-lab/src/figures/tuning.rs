@@ -16,8 +16,8 @@ use kuva::render::plots::Plot;
 use super::canvas::FONT;
 use super::rates::{Extent, MARKERS, style};
 use crate::names::plotted;
-use crate::palette::look;
 use crate::output::words;
+use crate::palette::look;
 use crate::tune::selection::mean;
 use crate::tune::{Found, Selection, Trial, Tuned};
 
@@ -50,7 +50,9 @@ fn of_selection(tuned: &Tuned, selection: &Selection, source: &str) -> String {
         }
         let mut points: Vec<(f64, f64, f64)> = by_size
             .values()
-            .filter_map(|trial| Some((trial.variables.max(1.0), mean(trial, score)?, trial.standard_error(score))))
+            .filter_map(|trial| {
+                Some((trial.variables.max(1.0), mean(trial, score)?, trial.standard_error(score)))
+            })
             .collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         if points.is_empty() {
