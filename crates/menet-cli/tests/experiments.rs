@@ -242,7 +242,11 @@ fn wrong_options_are_told() {
     refused(here, "tune --data leukemia --refit all --out no", &["--refit", "all", "discriminant"]);
     refused(here, "tune --data leukemia --rule nearest,nearest --out no", &["--rule", "twice"]);
     refused(here, "tune --data leukemia --panel-size 0 --out no", &["--panel-size", "1 or more"]);
-    refused(here, "tune --data leukemia --method dla --panel-size 5 --out no", &["--panel-size", "men-paper", "dla"]);
+    refused(
+        here,
+        "tune --data leukemia --method dla --panel-size 5 --out no",
+        &["--panel-size", "men-paper", "dla"],
+    );
     refused(here, "tune --data leukemia --method dla --model m --out no", &["--model", "dla"]);
     refused(here, "evaluate --data leukemia --tune --methods pca --score auc --out no", &["--score", "pca"]);
     refused(here, "evaluate --data leukemia --panel-size 5 --out no", &["--panel-size", "--tune"]);

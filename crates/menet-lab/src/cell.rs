@@ -2,9 +2,7 @@
 
 use std::time::Instant;
 
-use menet::evaluate::{
-    Mistake, classes_of, decisions, generator, mistakes, recalls, recognitions, subset,
-};
+use menet::evaluate::{Mistake, classes_of, decisions, generator, mistakes, recalls, recognitions, subset};
 use menet::rules::Metric;
 use menet::{Dataset, Error as CoreError, Men, Projection};
 use rand::RngExt;
@@ -165,7 +163,8 @@ fn attempt(protocol: &Protocol, set: &Set<'_>, place: &Place, monitor: &dyn Prog
     let outcomes = match reduced.men() {
         Some(men) => by_own_rule(men, &set.data, &test, &asked, &dims, &used)?,
         None => {
-            let (gallery, samples) = (reduced.projection.project(&train)?, reduced.projection.project(&test)?);
+            let (gallery, samples) =
+                (reduced.projection.project(&train)?, reduced.projection.project(&test)?);
             let known = classes_of(&set.data, &split.train);
             let found = recognitions(gallery.as_ref(), &known, samples.as_ref(), &asked, &dims, metric)?;
             let outcome = |found: menet::evaluate::Recognition| Outcome {

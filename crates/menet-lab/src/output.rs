@@ -193,7 +193,9 @@ pub fn write_tuning(tuned: &Tuned, source: &str, folder: &Path) -> Result<()> {
         tuned.dimension,
     );
     for name in ["best.toml", "params.toml"] {
-        menet_io::atomic::write(&folder.join(name), |out| out.write_all((heading.clone() + &text).as_bytes()))?;
+        menet_io::atomic::write(&folder.join(name), |out| {
+            out.write_all((heading.clone() + &text).as_bytes())
+        })?;
     }
     crate::figures::write_tuning(tuned, source, folder)?;
     Ok(())

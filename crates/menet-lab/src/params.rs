@@ -132,32 +132,37 @@ mod tests {
     fn a_file_of_fit_is_for_men_and_its_ablation() {
         let params = MethodParams::parse("ridge = 0.3\nalpha = 2.0").unwrap();
         let Method::Men(men) = params.method("men").unwrap() else { panic!() };
-        assert_eq!((men.ridge, men.alpha), (0.3, 2.0));
+        assert_eq!((men.ridge, men.alpha), (Some(0.3), 2.0));
         let Method::MenAlpha0(men) = params.method("men-alpha0").unwrap() else { panic!() };
-        assert_eq!((men.ridge, men.alpha), (0.3, 0.0));
+        assert_eq!((men.ridge, men.alpha), (Some(0.3), 0.0));
     }
 
     #[test]
     fn a_file_of_fit_does_not_make_the_papers_method_another() {
         let params = MethodParams::parse("ridge = 0.3\nrefit = \"panel\"\nrule = \"centroid\"").unwrap();
         let Method::MenPaper(paper) = params.method("men-paper").unwrap() else { panic!() };
-        assert_eq!(paper, menet::MenParams { ridge: 0.3, ..menet::MenParams::paper() });
+        assert_eq!(paper, menet::MenParams { ridge: Some(0.3), ..menet::MenParams::paper() });
         let params = MethodParams::parse("ridge = 0.3\npreset = \"paper\"").unwrap();
         assert_eq!(params.method("men").unwrap(), Method::from_name("men").unwrap());
         let Method::MenPaper(paper) = params.method("men-paper").unwrap() else { panic!() };
-        assert_eq!(paper, menet::MenParams { ridge: 0.3, ..menet::MenParams::paper() });
+        assert_eq!(paper, menet::MenParams { ridge: Some(0.3), ..menet::MenParams::paper() });
     }
 
     #[test]
     fn parameters_cannot_make_a_method_another() {
-        for text in ["[men]\npreset = \"paper\"", "[lpp]\nsupervised = true", "[men-alpha0]\nalpha = 1.0", "[men]\nalpha = 0.0"] {
+        for text in [
+            "[men]\npreset = \"paper\"",
+            "[lpp]\nsupervised = true",
+            "[men-alpha0]\nalpha = 1.0",
+            "[men]\nalpha = 0.0",
+        ] {
             let message = MethodParams::parse(text).unwrap_err().to_string();
             assert!(message.contains("ask for that instead"), "{message}");
         }
         let ablation = MethodParams::parse("alpha = 0.0\nridge = 0.5").unwrap();
         assert_eq!(ablation.method("men").unwrap(), Method::from_name("men").unwrap());
         let Method::MenAlpha0(men) = ablation.method("men-alpha0").unwrap() else { panic!() };
-        assert_eq!((men.alpha, men.ridge), (0.0, 0.5));
+        assert_eq!((men.alpha, men.ridge), (0.0, Some(0.5)));
     }
 
     #[test]

@@ -282,7 +282,8 @@ fn rates_by_nonzeros(men: &Men, train: &Dataset<'_>, test: &Dataset<'_>) -> Resu
         };
         let z = sparser.projection().project(test)?;
         let given = sparser.rule()?.classify(z.as_ref())?;
-        let right = given.iter().zip(test.class_indices()).filter(|(given, class)| class_of[**given] == **class);
+        let right =
+            given.iter().zip(test.class_indices()).filter(|(given, class)| class_of[**given] == **class);
         rates.push((k, 100.0 * right.count() as f64 / test.samples() as f64));
     }
     Ok(rates)

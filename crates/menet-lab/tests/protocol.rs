@@ -412,7 +412,8 @@ fn a_search_keeps_its_budget_and_its_choice_is_what_fit_takes() {
         let method = Method::from_name(name).unwrap();
         let search = |one_standard_error| {
             let options = TuneOptions { budget: 30, one_standard_error, ..TuneOptions::default() };
-            let tuned = tune(&method, &data, &[1, 2, 3, 4], MetricChoice::Euclidean, &options, 0, &()).unwrap();
+            let tuned =
+                tune(&method, &data, &[1, 2, 3, 4], MetricChoice::Euclidean, &options, 0, &()).unwrap();
             match &tuned.found {
                 Found::Walk { best, .. } => {
                     (best.nonzeros.unwrap() as f64, best.score.rate(), best.standard_error)
@@ -475,7 +476,8 @@ fn the_search_of_men_can_be_restricted() {
     let panels = TuneOptions { panel_size: vec![3, 6], refit: vec![Refit::Discriminant], ..few.clone() };
     let found = search("men", panels);
     assert!(found.iter().all(|trial| trial.params.refit() == Refit::Discriminant && trial.variables <= 6.0));
-    let sizes: BTreeSet<_> = found.iter().map(|trial| (trial.params.panel_size, trial.params.nonzeros)).collect();
+    let sizes: BTreeSet<_> =
+        found.iter().map(|trial| (trial.params.panel_size, trial.params.nonzeros)).collect();
     assert_eq!(sizes, [(Some(3), None), (Some(6), None)].into());
     let rules = TuneOptions { rule: vec![RuleKind::Centroid], nonzeros: vec![2], ..few.clone() };
     let found = search("men-alpha0", rules);
@@ -487,7 +489,8 @@ fn the_search_of_men_can_be_restricted() {
     }
     let small = TuneOptions { budget: 2, ..few };
     let method = Method::from_name("men").unwrap();
-    let message = tune(&method, &data, &[1], MetricChoice::Euclidean, &small, 0, &()).unwrap_err().to_string();
+    let message =
+        tune(&method, &data, &[1], MetricChoice::Euclidean, &small, 0, &()).unwrap_err().to_string();
     assert!(message.contains("budget is 2") && message.contains("takes 3"), "{message}");
 }
 

@@ -199,7 +199,8 @@ pub fn recalls(tested: &[usize], mistakes: &[Mistake]) -> Vec<Option<f64>> {
             *right = right.saturating_sub(mistake.count);
         }
     }
-    let percent = |(&right, &tested): (&usize, &usize)| (tested > 0).then(|| 100.0 * right as f64 / tested as f64);
+    let percent =
+        |(&right, &tested): (&usize, &usize)| (tested > 0).then(|| 100.0 * right as f64 / tested as f64);
     right.iter().zip(tested).map(percent).collect()
 }
 

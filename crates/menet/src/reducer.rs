@@ -155,7 +155,9 @@ impl Reducer for MenParams {
 
     fn summary(&self) -> &'static str {
         match self.preset {
-            _ if self.alpha == 0.0 => "MEN without its manifold term: the elastic net on the class target alone",
+            _ if self.alpha == 0.0 => {
+                "MEN without its manifold term: the elastic net on the class target alone"
+            }
             Preset::Paper => "MEN as in the paper: no refit, nearest neighbour",
             Preset::Default => "manifold elastic net: sparse axes that keep classes together and apart",
         }

@@ -109,12 +109,14 @@ impl Tune {
             return Err(Failure::Usage("--model -: a model needs a file of its own".to_owned()));
         }
         let params = self.params.iter().map(|path| ("--params", path.clone()));
-        let inputs: Vec<_> = overwrite::data(&self.data.data, &self.data.how).into_iter().chain(params).collect();
+        let inputs: Vec<_> =
+            overwrite::data(&self.data.data, &self.data.how).into_iter().chain(params).collect();
         overwrite::refuse(&inputs, &[Output::File("--model", model)])?;
         // The folder's own files are written before the model.
         let inside = model.parent().is_some_and(|parent| parent == self.out);
         let name = model.file_name().unwrap_or_default().to_string_lossy();
-        if inside && ["trials.csv", "best.toml", "params.toml", "tuning.svg", "tuning.png"].contains(&&*name) {
+        if inside && ["trials.csv", "best.toml", "params.toml", "tuning.svg", "tuning.png"].contains(&&*name)
+        {
             return Err(Failure::Usage(format!(
                 "--model {} would overwrite what --out {} holds; give --model another name",
                 text::path(model),
@@ -134,7 +136,8 @@ impl Tune {
             Found::Walk { best, .. } => report["standard_error"] = json!(best.standard_error),
             Found::Selection(selection) => {
                 let best = selection.best();
-                let scores = ScoreKind::ALL.iter().map(|&score| (score.name().to_owned(), json!(mean(best, score))));
+                let scores =
+                    ScoreKind::ALL.iter().map(|&score| (score.name().to_owned(), json!(mean(best, score))));
                 report["tuned_for"] = json!(selection.score.name());
                 report["scores"] = Value::Object(scores.collect());
                 report["standard_error"] = json!(best.standard_error(selection.score));

@@ -16,8 +16,8 @@ use kuva::render::plots::Plot;
 use super::canvas::FONT;
 use super::rates::{Extent, MARKERS, style};
 use crate::names::plotted;
-use crate::palette::look;
 use crate::output::words;
+use crate::palette::look;
 use crate::tune::selection::mean;
 use crate::tune::{Found, Selection, Trial, Tuned};
 
@@ -50,7 +50,9 @@ fn of_selection(tuned: &Tuned, selection: &Selection, source: &str) -> String {
         }
         let mut points: Vec<(f64, f64, f64)> = by_size
             .values()
-            .filter_map(|trial| Some((trial.variables.max(1.0), mean(trial, score)?, trial.standard_error(score))))
+            .filter_map(|trial| {
+                Some((trial.variables.max(1.0), mean(trial, score)?, trial.standard_error(score)))
+            })
             .collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         if points.is_empty() {
@@ -85,13 +87,13 @@ fn of_selection(tuned: &Tuned, selection: &Selection, source: &str) -> String {
     let layout = Layout::auto_from_plots(&bands)
         .with_title(format!("Tuning {} on {}", tuned.method.name(), plotted(source, 60)))
         .with_subtitle(format!(
-            "cross-validated {name}{better}: at every size the best of all other settings; bands are one standard error over the folds"
+            "in cross-validation{better}: at every size the best of all other settings; bands are one standard error"
         ))
         .with_x_label("distinct variables of all axes together, mean over the folds")
         .with_y_label(format!("{name}{unit}"))
         .with_log_x()
-        .with_x_axis_min(least.min(most) / 1.3)
-        .with_x_axis_max(most * 1.3)
+        .with_x_axis_min(round_number(least / 1.1, false))
+        .with_x_axis_max(round_number(most * 1.1, true))
         .with_y_axis_min(bottom)
         .with_y_axis_max(top)
         .with_x_tick_format(TickFormat::Integer)
@@ -99,6 +101,18 @@ fn of_selection(tuned: &Tuned, selection: &Selection, source: &str) -> String {
         .with_width(900.0)
         .with_height(520.0);
     kuva::render_to_svg(bands, layout)
+}
+
+/// The next of 1, 2, 5, 10, 20, ... below or above, so that the axis has ticks about all points.
+fn round_number(value: f64, up: bool) -> f64 {
+    let power = 10_f64.powi(value.max(1.0).log10().floor() as i32);
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * power);
+    let found = if up {
+        steps.into_iter().find(|&step| step >= value)
+    } else {
+        steps.into_iter().rev().find(|&step| step <= value)
+    };
+    found.unwrap_or(1.0)
 }
 
 /// The chosen setting at its dimension, with a band of one standard error, and the best over all settings and dimensions. A
@@ -164,4 +178,16 @@ fn of_walk(tuned: &Tuned, best_trial: &Trial, trials: &[Trial], source: &str) ->
         .with_width(900.0)
         .with_height(520.0);
     kuva::render_to_svg(plots, layout)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::round_number;
+
+    #[test]
+    fn axes_end_at_round_numbers() {
+        let ends = |value: f64| (round_number(value, false), round_number(value, true));
+        assert_eq!((ends(26.0), ends(63.0), ends(9.5)), ((20.0, 50.0), (50.0, 100.0), (5.0, 10.0)));
+        assert_eq!((ends(1.0), ends(0.9), ends(200.0)), ((1.0, 1.0), (1.0, 1.0), (200.0, 200.0)));
+    }
 }

@@ -200,7 +200,8 @@ impl<'a> Search<'a> {
     /// Every β and shrinkage of the target at the best ridge, those that change one of them first.
     fn second_pass(&mut self) -> Result<()> {
         let Some(best) = self.best() else { return Ok(()) };
-        let (betas, shrinkages) = (self.betas(&BETAS, best.beta), self.shrinkages(&SHRINKAGES, best.target_shrinkage));
+        let (betas, shrinkages) =
+            (self.betas(&BETAS, best.beta), self.shrinkages(&SHRINKAGES, best.target_shrinkage));
         let mut settings = Vec::new();
         for &beta in &betas {
             for &target_shrinkage in &shrinkages {
@@ -218,8 +219,11 @@ impl<'a> Search<'a> {
     fn third_pass(&mut self) -> Result<()> {
         let mut sizes = self.grid.sizes.clone();
         while let (Some(best), Some(at)) = (self.best(), self.best_place()) {
-            let beside: Vec<Size> =
-                self.beside(&self.trials[at].params).into_iter().filter(|size| !sizes.contains(size)).collect();
+            let beside: Vec<Size> = self
+                .beside(&self.trials[at].params)
+                .into_iter()
+                .filter(|size| !sizes.contains(size))
+                .collect();
             if !beside.is_empty() {
                 // The paths of the best again, for the new sizes alone.
                 self.tried.retain(|tried| *tried != best);
@@ -272,7 +276,9 @@ impl<'a> Search<'a> {
         let above = others.iter().copied().filter(|&other| other > k).min();
         let between = |other: usize| ((other * k) as f64).sqrt().round() as usize;
         let found = [below, above].into_iter().flatten().map(between).filter(|&found| found != k);
-        found.map(|size| if matches!(own, Size::Panel(_)) { Size::Panel(size) } else { Size::Nonzeros(size) }).collect()
+        found
+            .map(|size| if matches!(own, Size::Panel(_)) { Size::Panel(size) } else { Size::Nonzeros(size) })
+            .collect()
     }
 
     /// Tries the settings that are new, as many as the budget allows. One at the edge of what the data allow is no reason to stop,
@@ -301,9 +307,16 @@ impl<'a> Search<'a> {
         for grid in calls {
             let before = self.fits;
             self.tell(what, before);
-            let found = select::search(self.data, &self.base, &grid, self.folds, &Quiet(self.progress), &|done, _| {
-                self.tell(what, before + done);
-            });
+            let found = select::search(
+                self.data,
+                &self.base,
+                &grid,
+                self.folds,
+                &Quiet(self.progress),
+                &|done, _| {
+                    self.tell(what, before + done);
+                },
+            );
             self.fits += grid.paths_per_fold() * self.folds.len();
             match found {
                 Ok(found) => self.trials.extend(found),
@@ -437,7 +450,16 @@ fn near(value: f64) -> Vec<f64> {
 
 /// The parameters that the grid searches, as columns of a table: names, and the value of each in a setting.
 pub(crate) const COLUMNS: [&str; 10] = [
-    "beta", "target_shrinkage", "ridge", "nonzeros", "panel_size", "refit", "rule", "voters", "metric", "priors",
+    "beta",
+    "target_shrinkage",
+    "ridge",
+    "nonzeros",
+    "panel_size",
+    "refit",
+    "rule",
+    "voters",
+    "metric",
+    "priors",
 ];
 
 /// The values of [`COLUMNS`].
@@ -445,10 +467,13 @@ pub(crate) fn cells(params: &MenParams) -> [String; 10] {
     let count = |value: Option<usize>| value.map_or_else(String::new, |value| value.to_string());
     let rule = params.rule();
     let nearest = rule.kind == RuleKind::Nearest;
-    let priors = toml::Value::try_from(&rule.priors).map_or_else(|_| String::new(), |priors| match priors {
-        toml::Value::String(name) => name,
-        other => other.to_string(),
-    });
+    let priors = toml::Value::try_from(&rule.priors).map_or_else(
+        |_| String::new(),
+        |priors| match priors {
+            toml::Value::String(name) => name,
+            other => other.to_string(),
+        },
+    );
     [
         params.beta.to_string(),
         params.target_shrinkage.to_string(),

@@ -24,6 +24,7 @@ use menet::{Dataset, Method};
 use rayon::prelude::*;
 use toml::{Table, Value};
 
+use super::{Found, Tuned, too_small};
 use crate::cell::out_of_reach;
 use crate::curves::mean_and_sd;
 use crate::error::{Error, Result};
@@ -31,7 +32,6 @@ use crate::params::{fields, overlay};
 use crate::progress::{Left, Progress, Quiet, Status, proportional};
 use crate::protocol::{MetricChoice, TuneOptions};
 use crate::space::{Axis, default_space, largest_support, sparsities};
-use super::{Found, Tuned, too_small};
 
 /// One setting at one sparsity, dimension and metric, over all folds: a row of `trials.csv`.
 #[derive(Debug, Clone)]
