@@ -453,11 +453,8 @@ impl SearchArgs {
         let is_men = |name: &String| Method::from_name(name).is_ok_and(|method| method.men().is_some());
         match self.options()?.only_for_men() {
             Some(option) if !methods.iter().any(is_men) => {
-                let known: Vec<&str> = Method::all()
-                    .iter()
-                    .filter(|method| method.men().is_some())
-                    .map(Method::name)
-                    .collect();
+                let known: Vec<&str> =
+                    Method::all().iter().filter(|method| method.men().is_some()).map(Method::name).collect();
                 Err(Failure::Usage(format!(
                     "{option} is for {}, and the method is {}; leave it out, or choose one of those",
                     known.join(", "),

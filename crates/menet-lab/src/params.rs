@@ -12,7 +12,8 @@ use toml::{Table, Value};
 use crate::error::{Error, Result};
 
 /// What a file of `fit` with the default preset says of refit and rule is not for the paper's method.
-const DECIDED_BY_PRESET: [&str; 8] = ["preset", "refit", "refit_ridge", "relax", "rule", "voters", "priors", "panel_size"];
+const DECIDED_BY_PRESET: [&str; 8] =
+    ["preset", "refit", "refit_ridge", "relax", "rule", "voters", "priors", "panel_size"];
 
 /// For every method the parameters that differ from its defaults.
 #[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize)]

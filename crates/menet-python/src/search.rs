@@ -84,7 +84,7 @@ pub(crate) fn search<'py>(
                     raised.get_or_insert(error);
                 }
             };
-            all.extend(select::search(&data, base, &grid, &folds, monitor, &step)?);
+            all.extend(select::search(&data, base, &grid, &folds, score, monitor, &step)?);
         }
         Ok(all)
     })?;

@@ -23,7 +23,7 @@ fn main() -> menet::Result<()> {
     let (train, test) = (half(0), half(1));
     let data = Dataset::new(train.as_ref(), &person)?.with_image_shape(SIZE, SIZE)?;
 
-    let params = MenParams { components: Some(20), nonzeros: Some(100), ..MenParams::default() };
+    let params = MenParams { components: Some(20), nonzeros: Some(100), ..MenParams::paper() };
     let men = fit(&data, &params, &())?;
 
     let report = men.definiteness();
@@ -51,7 +51,7 @@ fn main() -> menet::Result<()> {
             let gallery = men.transform(train.as_ref())?;
             let seen = men.transform(test.as_ref())?;
             let found =
-                nearest_neighbors(gallery.as_ref(), data.class_indices(), seen.as_ref(), 1, params.metric)?;
+                nearest_neighbors(gallery.as_ref(), data.class_indices(), seen.as_ref(), 1, params.metric())?;
             let right = found
                 .iter()
                 .zip(data.class_indices())

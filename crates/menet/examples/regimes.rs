@@ -76,7 +76,7 @@ fn measure(kind: &str, size: [usize; 4], repeats: usize) -> Result<(), Box<dyn s
             if (kind == "sparse" || p > GRAM_LIMIT) && gram == GramForm::Full {
                 continue;
             }
-            let params = MenParams { nonzeros: Some(nonzeros), route, gram, ..MenParams::default() };
+            let params = MenParams { nonzeros: Some(nonzeros), route, gram, ..MenParams::paper() };
             let clock = Clock::default();
             let men = fit(&data, &params, &clock)?;
             let found = [Stage::Reduction, Stage::Lars].map(|stage| clock.seconds(&[stage]));

@@ -231,7 +231,7 @@ impl Solved<'_> {
     /// # Errors
     /// When the paths do not reach so far, no variable can be used, or a system cannot be solved.
     pub fn read(&self, reading: Reading, params: &MenParams) -> Result<Axes> {
-        self.source(params.refit()).read(&How::new(reading, params))
+        self.source(params.refit()).read(&How::new(reading, params, self.paths.len()))
     }
 
     /// The order in which [`Self::read`] drops `candidates` variables down to panels of `size` and more: computed once for many sizes.
@@ -241,7 +241,11 @@ impl Solved<'_> {
         size: usize,
         params: &MenParams,
     ) -> Result<Elimination> {
-        self.source(Refit::Discriminant).eliminate(&How::new(Reading::default(), params), candidates, size)
+        self.source(Refit::Discriminant).eliminate(
+            &How::new(Reading::default(), params, self.paths.len()),
+            candidates,
+            size,
+        )
     }
 
     /// The axes on a panel of that order.
@@ -251,7 +255,7 @@ impl Solved<'_> {
         size: usize,
         params: &MenParams,
     ) -> Result<Axes> {
-        let how = How::new(Reading::default(), params);
+        let how = How::new(Reading::default(), params, self.paths.len());
         self.source(params.refit()).on_panel(&how, &elimination.panel(size), elimination.candidates())
     }
 

@@ -258,7 +258,7 @@ impl Men {
             reached: parts.reached.as_ref(),
         };
         let reading = Reading { nonzeros: None, panel_size: parts.params.panel_size, components: None };
-        let axes = source.read(&How::new(reading, &parts.params))?;
+        let axes = source.read(&How::new(reading, &parts.params, parts.paths.len()))?;
         let (rule, panel) = decided(data, &parts.mean, &axes, &parts.params)?;
         (parts.rule, parts.panel) = (Some(rule), panel);
         (parts.axes, parts.refit) = (axes.axes, axes.report);
@@ -456,7 +456,8 @@ fn decided(
     let z = projection.project(data)?;
     let (classes, count) = (data.class_indices(), data.classes().len());
     let covariance = axes.covariance.as_ref().map(Mat::as_ref);
-    let rule = learn(&params.rule(), &Projected { z: z.as_ref(), classes, count, covariance })?;
+    let rule =
+        learn(&params.rule_for(axes.axes.len()), &Projected { z: z.as_ref(), classes, count, covariance })?;
     let d = axes.axes.len();
     let mut centres = Mat::<f64>::zeros(count, d);
     for class in 0..count {

@@ -157,7 +157,17 @@ impl MenParams {
         })
     }
 
-    /// The rule that decides, with its parameters.
+    /// The rule that decides in a space of so many axes, with its parameters. On a single axis the angle between samples says no more than
+    /// their sign, so that the default preset takes the Gaussian rule there.
+    pub fn rule_for(&self, axes: usize) -> RuleParams {
+        let mut rule = self.rule();
+        if self.rule.is_none() && self.preset == Preset::Default && axes == 1 {
+            rule.kind = RuleKind::Gaussian;
+        }
+        rule
+    }
+
+    /// The same for several axes.
     pub fn rule(&self) -> RuleParams {
         let kind = self.rule.unwrap_or(match self.preset {
             Preset::Default => RuleKind::Nearest,

@@ -18,7 +18,7 @@ use crate::panel::Reading;
 use crate::params::MenParams;
 use crate::projection::Projection;
 use crate::refit::{Axes, Refit};
-use crate::rules::{Metric, Priors, Projected, RuleKind, learn};
+use crate::rules::{Metric, Priors, Projected, RuleKind, learn, learn_blunt};
 use crate::scores::{ScoreKind, Scores, scores_of};
 
 /// The values that are tried: all combinations, but for metrics that a rule does not look at.
@@ -224,6 +224,8 @@ impl Trial {
 
 /// Tries every setting of a grid on every fold. `progress` is told how many paths of how many are done.
 ///
+/// Where there are many samples, and `score` does not ask for probabilities, none are computed: the log loss and the AUC are then not known.
+///
 /// # Errors
 /// When a list of the grid is empty, no setting can be fitted, or `monitor` asks to stop.
 pub fn search(
@@ -231,6 +233,7 @@ pub fn search(
     base: &MenParams,
     grid: &Grid,
     folds: &[Split],
+    score: ScoreKind,
     monitor: &dyn Monitor,
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Vec<Trial>> {
@@ -239,7 +242,7 @@ pub fn search(
     let step = || progress(done.fetch_add(1, Ordering::Relaxed) + 1, total);
     let found: Vec<Vec<Found>> = folds
         .par_iter()
-        .map(|fold| Fold::new(data, fold)?.try_all(base, grid, monitor, &step))
+        .map(|fold| Fold::new(data, fold, score)?.try_all(base, grid, monitor, &step))
         .collect::<Result<_>>()?;
     let settings = grid.settings(base);
     let mut trials: Vec<Trial> = settings
@@ -305,15 +308,21 @@ struct Fold {
     truth: Vec<usize>,
     class_of: Vec<usize>,
     classes: usize,
+    /// Whether probabilities are computed.
+    probabilities: bool,
 }
 
+/// With so many training samples probabilities are computed whether the score asks for them or not: they tell equals apart.
+const FEW: usize = 500;
+
 impl Fold {
-    fn new(data: &Dataset<'_>, fold: &Split) -> Result<Self> {
+    fn new(data: &Dataset<'_>, fold: &Split, score: ScoreKind) -> Result<Self> {
         let (train, test) = (subset(data, &fold.train)?, subset(data, &fold.test)?);
         let place = |name: &String| data.classes().iter().position(|other| other == name).unwrap_or(0);
         let class_of = train.classes().iter().map(place).collect();
         let truth = fold.test.iter().map(|&i| data.class_of(i)).collect();
-        Ok(Fold { train, test, truth, class_of, classes: data.classes().len() })
+        let probabilities = score.needs_probabilities() || train.samples() <= FEW;
+        Ok(Fold { train, test, truth, class_of, classes: data.classes().len(), probabilities })
     }
 
     fn try_all(
@@ -419,9 +428,14 @@ impl Fold {
             covariance: axes.covariance.as_ref().map(Mat::as_ref),
         };
         let one = |params: &MenParams| {
-            let rule = learn(&params.rule(), &projected)?;
+            let rule = params.rule_for(axes.axes.len());
+            let rule =
+                if self.probabilities { learn(&rule, &projected)? } else { learn_blunt(&rule, &projected)? };
             let given: Vec<usize> =
                 rule.classify(z.as_ref())?.into_iter().map(|class| self.class_of[class]).collect();
+            if !self.probabilities {
+                return Ok((scores_of(&self.truth, &given, self.classes, None)?, axes.panel.len()));
+            }
             let known = rule.log_probabilities(z.as_ref())?;
             let mut all = Mat::from_fn(z.nrows(), self.classes, |_, _| f64::NEG_INFINITY);
             for (k, &class) in self.class_of.iter().enumerate() {

@@ -58,7 +58,7 @@ fn every_setting_gets_what_its_own_fit_would() {
     {
         let grid = grid(sizes);
         let base = MenParams { nonzeros: (grid.sizes[0] == Size::Base).then_some(5), ..MenParams::default() };
-        let trials = search(&data, &base, &grid, &folds, &(), &|_, _| ()).unwrap();
+        let trials = search(&data, &base, &grid, &folds, ScoreKind::LogLoss, &(), &|_, _| ()).unwrap();
         assert_eq!(trials.len(), grid.settings(&base).len());
         // Every seventh: all would take long.
         for trial in trials.iter().step_by(7) {
@@ -85,7 +85,8 @@ fn the_best_is_chosen_and_one_standard_error_takes_fewer_variables() {
     let data = Dataset::new(x.as_ref(), &labels).unwrap();
     let folds = stratified_folds(&data, 5, &mut generator(0, &[])).unwrap();
     let grid = grid([1, 2, 4, 8, 16, 32].map(Size::Panel).to_vec());
-    let trials = search(&data, &MenParams::default(), &grid, &folds, &(), &|_, _| ()).unwrap();
+    let trials =
+        search(&data, &MenParams::default(), &grid, &folds, ScoreKind::LogLoss, &(), &|_, _| ()).unwrap();
     for score in [ScoreKind::Rate, ScoreKind::Balanced, ScoreKind::LogLoss, ScoreKind::Auc] {
         let top = best(&trials, score, false).unwrap();
         let merits = trials.iter().map(|trial| trial.merit(score));
@@ -104,7 +105,8 @@ fn a_class_missing_from_a_fold_is_never_recognised_there() {
     let data = Dataset::new(x.as_ref(), &labels).unwrap();
     let fold = Split { train: (10..60).collect(), test: (0..10).collect() };
     let base = MenParams { nonzeros: Some(5), ..MenParams::default() };
-    let trials = search(&data, &base, &Grid::of(&base), &[fold], &(), &|_, _| ()).unwrap();
+    let trials =
+        search(&data, &base, &Grid::of(&base), &[fold], ScoreKind::Balanced, &(), &|_, _| ()).unwrap();
     let scores = &trials[0].folds[0];
     assert_eq!(scores.recalls[data.class_of(0)], Some(0.0));
     assert!(scores.log_loss.unwrap().is_finite());
@@ -122,7 +124,9 @@ fn a_search_can_be_stopped_and_refuses_what_it_cannot_do() {
     let data = Dataset::new(x.as_ref(), &labels).unwrap();
     let folds = stratified_folds(&data, 3, &mut generator(0, &[])).unwrap();
     let base = MenParams::default();
-    let run = |grid: &Grid, monitor: &dyn Monitor| search(&data, &base, grid, &folds, monitor, &|_, _| ());
+    let run = |grid: &Grid, monitor: &dyn Monitor| {
+        search(&data, &base, grid, &folds, ScoreKind::Rate, monitor, &|_, _| ())
+    };
     assert!(matches!(run(&Grid::of(&base), &Stop), Err(Error::Stopped { .. })));
     let empty = Grid { ridge: Vec::new(), ..Grid::of(&base) };
     assert!(run(&empty, &()).unwrap_err().to_string().contains("ridge"));

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use faer::{Mat, MatRef};
 use menet::Named;
-use menet::rules::{Learned, Metric, Priors, Projected, RuleParams, learn};
+use menet::rules::{Learned, Metric, Priors, Projected, RuleKind, RuleParams, learn};
 use menet::scores::{Scores, scores_of};
 use menet_io::{ModelFile, Table, Values, fingerprint, labels};
 use serde_json::{Map, Value, json};
@@ -116,7 +116,7 @@ impl Predict {
                     .priors
                     .as_ref()
                     .map_or_else(|| file.men.params().priors.clone(), |p| p.0.clone()),
-                ..file.men.params().rule()
+                kind: RuleKind::Nearest,
             };
             // The probabilities are calibrated anew: distances and votes have another scale.
             let (z, classes, count) = (own.gallery.as_ref(), &own.classes[..], own.shifts.len());

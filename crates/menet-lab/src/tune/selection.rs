@@ -312,6 +312,7 @@ impl<'a> Search<'a> {
                 &self.base,
                 &grid,
                 self.folds,
+                self.options.score,
                 &Quiet(self.progress),
                 &|done, _| {
                     self.tell(what, before + done);

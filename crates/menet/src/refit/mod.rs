@@ -301,8 +301,11 @@ impl Source<'_> {
 }
 
 impl How {
-    pub(crate) fn new(reading: Reading, params: &MenParams) -> Self {
-        let covariance = params.rule().kind == RuleKind::Gaussian;
+    pub(crate) fn new(reading: Reading, params: &MenParams, paths: usize) -> Self {
+        let axes = reading.components.unwrap_or(paths).min(paths);
+        // A panel of one variable has one discriminant, however many paths there are.
+        let one = reading.panel_size == Some(1);
+        let covariance = params.rule_for(if one { 1 } else { axes }).kind == RuleKind::Gaussian;
         How { reading, refit: params.refit(), relax: params.relax, ridge: params.refit_ridge(), covariance }
     }
 

@@ -39,11 +39,7 @@ pub(super) fn calibration_rows(counts: &[usize], classes: &[usize]) -> Vec<usize
 }
 
 /// T, at least `least` where that is given; none if the trials cannot tell.
-pub(super) fn temperature(
-    trials: &[Trial],
-    counts: &[usize],
-    least: Option<f64>,
-) -> Option<f64> {
+pub(super) fn temperature(trials: &[Trial], counts: &[usize], least: Option<f64>) -> Option<f64> {
     // Distances may be of any size: work in units of their spread.
     let spread = |trial: &Trial| {
         let range =

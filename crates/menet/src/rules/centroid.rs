@@ -45,7 +45,7 @@ impl Centroid {
 }
 
 impl Rule for Centroid {
-    fn learn(params: &RuleParams, projected: &Projected<'_>) -> Result<Self> {
+    fn learn(params: &RuleParams, projected: &Projected<'_>, calibrate: bool) -> Result<Self> {
         let counts = counts_of(projected)?;
         let log_priors = params.priors.logs(&counts)?;
         let (means, residuals) = means_and_residuals(projected, &counts);
@@ -66,7 +66,7 @@ impl Rule for Centroid {
             };
             (0..counts.len()).map(square).collect()
         };
-        let temperature = calibrated(projected.classes, &counts, squares);
+        let temperature = if calibrate { calibrated(projected.classes, &counts, squares) } else { 1.0 };
         Ok(Centroid { means, variance, log_priors, temperature })
     }
 
@@ -137,7 +137,7 @@ mod tests {
     fn without_spread_the_variance_is_one() {
         let z = mat![[0.1, 0.3], [0.1, 0.3], [0.1, 0.3], [0.7, 0.9f64]];
         let projected = Projected { z: z.as_ref(), classes: &[0, 0, 0, 1], count: 2, covariance: None };
-        let rule = Centroid::learn(&RuleParams::default(), &projected).unwrap();
+        let rule = Centroid::learn(&RuleParams::default(), &projected, true).unwrap();
         assert_eq!(rule.variance, 1.0);
         assert!(rule.temperature >= 1.0);
     }

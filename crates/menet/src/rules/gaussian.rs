@@ -54,7 +54,7 @@ impl Gaussian {
 }
 
 impl Rule for Gaussian {
-    fn learn(params: &RuleParams, projected: &Projected<'_>) -> Result<Self> {
+    fn learn(params: &RuleParams, projected: &Projected<'_>, calibrate: bool) -> Result<Self> {
         let counts = counts_of(projected)?;
         let log_priors = params.priors.logs(&counts)?;
         let (means, residuals) = means_and_residuals(projected, &counts);
@@ -77,7 +77,7 @@ impl Rule for Gaussian {
             }
         };
         let lower = factor(covariance.as_ref())?;
-        let temperature = if kept.is_some() && degrees <= 1.0 {
+        let temperature = if !calibrate || (kept.is_some() && degrees <= 1.0) {
             // Without one of two samples there is no covariance.
             1.0
         } else {
@@ -145,7 +145,7 @@ fn check_covariance(covariance: MatRef<'_, f64>, d: usize) -> Result<()> {
     for k in 0..d {
         for j in 0..d {
             let value = covariance[(j, k)];
-            if !(value.abs() <= 1e205) {
+            if value.is_nan() || value.abs() > 1e205 {
                 return Err(Error::NotFinite { what: "`covariance`", row: j, column: k, value });
             }
         }
@@ -308,7 +308,7 @@ mod tests {
         let learn = |z: &Mat<f64>, covariance: Option<&Mat<f64>>| {
             let covariance = covariance.map(|covariance| covariance.as_ref());
             let projected = Projected { z: z.as_ref(), classes: &[0, 0, 0, 1, 1, 1], count: 2, covariance };
-            Gaussian::learn(&params, &projected)
+            Gaussian::learn(&params, &projected, true)
         };
         assert_eq!(learn(&none, None).unwrap().covariance, Mat::<f64>::identity(2, 2));
         assert_eq!(learn(&constant, Some(&Mat::zeros(2, 2))).unwrap().covariance, Mat::<f64>::identity(2, 2));

@@ -69,11 +69,11 @@ pub struct Decision {
 
 /// A learned rule. Samples that reach it have the right size and are finite.
 pub trait Rule: Sync + Debug {
-    /// Learns the rule from samples.
+    /// Learns the rule from samples; its temperature too, or only what it decides by.
     ///
     /// # Errors
     /// When sizes disagree, a value is out of range, or a class has no sample.
-    fn learn(params: &RuleParams, projected: &Projected<'_>) -> Result<Self>
+    fn learn(params: &RuleParams, projected: &Projected<'_>, calibrate: bool) -> Result<Self>
     where
         Self: Sized;
 
@@ -122,11 +122,22 @@ pub enum Learned {
 /// # Errors
 /// When a parameter is out of range, sizes disagree, a value is not finite, or a class has no sample.
 pub fn learn(params: &RuleParams, projected: &Projected<'_>) -> Result<Learned> {
+    learn_to(params, projected, true)
+}
+
+/// The same for decisions alone: how sure they are is not looked into, so that its probabilities mean nothing. Priors other than those of
+/// the training samples need the temperature of the rule `nearest`, which then is found all the same.
+pub(crate) fn learn_blunt(params: &RuleParams, projected: &Projected<'_>) -> Result<Learned> {
+    let needed = params.kind == RuleKind::Nearest && params.priors != Priors::Train;
+    learn_to(params, projected, needed)
+}
+
+fn learn_to(params: &RuleParams, projected: &Projected<'_>, calibrate: bool) -> Result<Learned> {
     params.check(projected.count)?;
     Ok(match params.kind {
-        RuleKind::Nearest => Learned::Nearest(Nearest::learn(params, projected)?),
-        RuleKind::Centroid => Learned::Centroid(Centroid::learn(params, projected)?),
-        RuleKind::Gaussian => Learned::Gaussian(Gaussian::learn(params, projected)?),
+        RuleKind::Nearest => Learned::Nearest(Nearest::learn(params, projected, calibrate)?),
+        RuleKind::Centroid => Learned::Centroid(Centroid::learn(params, projected, calibrate)?),
+        RuleKind::Gaussian => Learned::Gaussian(Gaussian::learn(params, projected, calibrate)?),
     })
 }
 

@@ -164,7 +164,7 @@ impl Nearest {
 }
 
 impl Rule for Nearest {
-    fn learn(params: &RuleParams, projected: &Projected<'_>) -> Result<Self> {
+    fn learn(params: &RuleParams, projected: &Projected<'_>, calibrate: bool) -> Result<Self> {
         let counts = counts_of(projected)?;
         let n = projected.classes.len() as f64;
         let shifts = match params.priors {
@@ -184,8 +184,10 @@ impl Rule for Nearest {
         let (gallery, classes) = (projected.z.to_owned(), projected.classes.to_vec());
         let (neighbors, metric) = (params.neighbors, params.metric);
         let mut rule = Nearest { gallery, classes, neighbors, metric, temperature: 1.0, shifts };
-        let known = Gallery::new(rule.gallery.as_ref(), metric);
-        rule.temperature = rule.calibrated(&known, &counts);
+        if calibrate {
+            let known = Gallery::new(rule.gallery.as_ref(), metric);
+            rule.temperature = rule.calibrated(&known, &counts);
+        }
         Ok(rule)
     }
 
@@ -392,7 +394,7 @@ mod tests {
         for &metric in Metric::ALL {
             for neighbors in [1, 3, 4, 99] {
                 let params = RuleParams { neighbors, metric, ..RuleParams::default() };
-                let rule = Nearest::learn(&params, &projected).unwrap();
+                let rule = Nearest::learn(&params, &projected, true).unwrap();
                 let found =
                     nearest_neighbors(z.as_ref(), &classes, asked.as_ref(), neighbors, metric).unwrap();
                 let expected: Vec<usize> = found.iter().map(|found| found.class).collect();
@@ -415,7 +417,7 @@ mod tests {
         let learn = |neighbors| {
             let params = RuleParams { neighbors, ..RuleParams::default() };
             let projected = Projected { z: z.as_ref(), classes: &[0, 1, 2], count: 3, covariance: None };
-            Nearest::learn(&params, &projected).unwrap().temperature
+            Nearest::learn(&params, &projected, true).unwrap().temperature
         };
         assert!((learn(1) - 10.0 / 3.0).abs() < 1e-15);
         assert_eq!(learn(2), 1.0);

@@ -125,7 +125,10 @@ fn priors_shift_probabilities_their_way() {
                 Learned::Centroid(rule) => rule.temperature,
                 Learned::Gaussian(rule) => rule.temperature,
             };
-            assert!((odds - 3.0_f64.ln() / t).abs() < 1e-10, "{params:?}: the odds change by the priors' ratio");
+            assert!(
+                (odds - 3.0_f64.ln() / t).abs() < 1e-10,
+                "{params:?}: the odds change by the priors' ratio"
+            );
         }
     }
 }
