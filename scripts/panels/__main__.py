@@ -2,9 +2,10 @@
 
     python scripts/panels [--data FOLDER] [--splits 10] [--write]
 
-FOLDER holds sets as .npz files with ``X`` and ``y``; the built-in set leukemia is always among them. Two thirds of every
-class are for training. Every choice (ridge, refit, rule, metric, priors) is made by cross-validation inside them, at every
-size. The table is the mean balanced accuracy in percent; ``--write`` puts it in docs/experiments.md, between its marks.
+FOLDER holds sets as .npz files with ``X`` and ``y``; the built-in set leukemia is always among them. Two thirds of
+every class are for training. Every choice (ridge, refit, rule, metric, priors) is made by cross-validation inside
+them, at every size. The table is the mean balanced accuracy in percent; ``--write`` puts it in docs/panels.md,
+between its marks.
 """
 
 import argparse
@@ -28,7 +29,7 @@ GRID = {
     "metric": ("euclidean", "cosine"),
     "priors": ("train", "equal"),
 }
-DOCUMENT = Path(__file__).parents[2] / "docs" / "experiments.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "panels.md"
 BEGIN, END = "<!-- panels: begin -->", "<!-- panels: end -->"
 
 
@@ -46,7 +47,7 @@ def men(X_train, y_train, X_test, sizes):
 
 
 def folds(y):
-    """Return five folds, or as many as the second smallest class allows: classes of two are in the table too."""
+    """Return five folds; small classes are missing from some."""
     return StratifiedKFold(5, shuffle=True, random_state=0)
 
 
@@ -105,7 +106,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", help="a folder of .npz files")
     parser.add_argument("--splits", type=int, default=10)
-    parser.add_argument("--write", action="store_true", help="put the table in docs/experiments.md")
+    parser.add_argument("--write", action="store_true", help="put the table in docs/panels.md")
     options = parser.parse_args()
     result = table(measured(options.data, options.splits))
     print(result)

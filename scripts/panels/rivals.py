@@ -70,8 +70,9 @@ def anova_elimination_lda(X_train, y_train, X_test, sizes, begin=300, share=0.1)
 def l1_logistic(X_train, y_train, X_test, sizes, ratio=1.2):
     """Predict by multinomial logistic regression with an L1 penalty, where it uses the most variables allowed.
 
-    The inverse penalty C grows by a fixed ratio from where the first variable enters. Only variables that the sequential
-    strong rule lets through go to the solver; those it wrongly held back are admitted, and the fit is repeated.
+    The inverse penalty C grows by a fixed ratio from where the first variable enters. Only variables that the
+    sequential strong rule lets through go to the solver; those it wrongly held back are admitted, and the fit is
+    repeated.
     """
     X_train, X_test = standardised(X_train, X_test)
     classes, codes, counts = np.unique(y_train, return_inverse=True, return_counts=True)
@@ -107,9 +108,7 @@ def multinomial_l1(X, codes, C):
     """Return logistic regression over all classes with an L1 penalty."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return LogisticRegression(
-            C=C, l1_ratio=1, solver="saga", tol=1e-2, max_iter=300, random_state=0
-        ).fit(X, codes)
+        return LogisticRegression(C=C, l1_ratio=1, solver="saga", tol=1e-2, max_iter=300, random_state=0).fit(X, codes)
 
 
 def decision_values(model, X):
