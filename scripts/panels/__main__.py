@@ -15,11 +15,11 @@ from pathlib import Path
 
 import numpy as np
 from rivals import RIVALS, standardised, stratified_split
+from sets import built_in, files
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import StratifiedKFold
 
 from menet import ManifoldElasticNetCV
-from menet.datasets import load_leukemia
 
 SIZES = (10, 20, 50, 100)
 GRID = {
@@ -30,6 +30,8 @@ GRID = {
     "priors": ("train", "equal"),
 }
 DOCUMENT = Path(__file__).parents[2] / "docs" / "panels.md"
+# Large, and not of the kind that panels are asked of.
+NOT_HERE = {"orl", "digits"}
 BEGIN, END = "<!-- panels: begin -->", "<!-- panels: end -->"
 
 
@@ -60,19 +62,12 @@ NAMES = {
 }
 
 
-def sets(folder):
-    """Yield names, samples and classes."""
-    for path in sorted(Path(folder).glob("*.npz")) if folder else []:
-        with np.load(path) as archive:
-            yield path.stem, archive["X"].astype(float), archive["y"]
-    X, y = load_leukemia(return_X_y=True)
-    yield "leukemia", np.asarray(X, dtype=float), np.asarray(y)
-
-
 def measured(folder, splits):
     """Return the balanced accuracies in percent: set, method and size to one number per split."""
     found = {}
-    for name, X, y in sets(folder):
+    for name, X, y in [*files(folder), *built_in()]:
+        if name in NOT_HERE:
+            continue
         for method, predict in METHODS.items():
             began = time.perf_counter()
             for split in range(splits):
