@@ -538,6 +538,7 @@ mod tests {
             nonzeros: Some(1),
             panel_size: Some(1),
             refit: Some(Refit::Panel),
+            refit_ridge: Some(1.0),
             ridge: Some(1.0),
             rule: Some(menet::rules::RuleKind::Centroid),
             metric: Some(Metric::Cosine),

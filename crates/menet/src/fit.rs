@@ -36,10 +36,25 @@ use crate::target::target;
 /// When a parameter is out of range, there are fewer than two classes, there is nothing to learn, the policy
 /// `error` refuses, a decomposition fails, or `monitor` asks to stop.
 pub fn fit(data: &Dataset<'_>, params: &MenParams, monitor: &dyn Monitor) -> Result<Men> {
-    let neighborhood = Neighborhood::new(data, params, monitor)?;
-    let prepared = Prepared::new(data, params, &neighborhood, monitor)?;
+    let (neighborhood, samples) = Neighborhood::with_samples(data, params, monitor)?;
+    let prepared = Prepared::from_samples(data, samples, params, &neighborhood, monitor)?;
     let solved = prepared.solve(params, monitor)?;
     Men::assemble(&solved, params, monitor)
+}
+
+/// Centred samples.
+enum Samples<'a> {
+    Dense(Preprocessed<'a>),
+    Sparse(Implicit),
+}
+
+impl<'a> Samples<'a> {
+    fn new(data: &'a Dataset<'_>, params: &MenParams) -> Result<Self> {
+        Ok(match data.sparse() {
+            None => Samples::Dense(Preprocessed::new(data, params.pca_rank)?),
+            Some(x) => Samples::Sparse(Implicit::new(x)?),
+        })
+    }
 }
 
 /// Neighbours and their alignment.
@@ -56,32 +71,30 @@ impl Neighborhood {
     /// # Errors
     /// As [`fit`].
     pub fn new(data: &Dataset<'_>, params: &MenParams, monitor: &dyn Monitor) -> Result<Self> {
+        Ok(Self::with_samples(data, params, monitor)?.0)
+    }
+
+    /// The same, and the centred samples it was made from.
+    fn with_samples<'a>(
+        data: &'a Dataset<'_>,
+        params: &MenParams,
+        monitor: &dyn Monitor,
+    ) -> Result<(Self, Samples<'a>)> {
         check(data, params)?;
         let (rule, patch) = (patches::rule(&params.patch)?, params.patch_params());
         let mut clock = Clock { monitor, seconds: Vec::new() };
-        let (alignment, recall) = match data.sparse() {
-            None => {
-                let pre = clock.time(Stage::Preprocess, || Preprocessed::new(data, params.pca_rank))?;
-                let ((near, far), recall) = clock.time(Stage::Neighbors, || {
-                    related(data, &pre, rule, &patch, params.neighbors, monitor)
-                })?;
-                let alignment = clock.time(Stage::Alignment, || {
-                    Alignment::from_neighbors(&pre, rule, &patch, &near, &far, monitor)
-                })?;
-                (alignment, recall)
+        let samples = clock.time(Stage::Preprocess, || Samples::new(data, params))?;
+        let ((near, far), recall) = clock.time(Stage::Neighbors, || match &samples {
+            Samples::Dense(pre) => related(data, pre, rule, &patch, params.neighbors, monitor),
+            Samples::Sparse(pre) => {
+                Ok((implicit::related(pre, data.class_indices(), rule, &patch, monitor)?, None))
             }
-            Some(x) => {
-                let pre = clock.time(Stage::Preprocess, || Implicit::new(x))?;
-                let (near, far) = clock.time(Stage::Neighbors, || {
-                    implicit::related(&pre, data.class_indices(), rule, &patch, monitor)
-                })?;
-                let alignment = clock.time(Stage::Alignment, || {
-                    Alignment::from_neighbors(&pre, rule, &patch, &near, &far, monitor)
-                })?;
-                (alignment, None)
-            }
-        };
-        Ok(Neighborhood { alignment, recall, seconds: clock.seconds })
+        })?;
+        let alignment = clock.time(Stage::Alignment, || match &samples {
+            Samples::Dense(pre) => Alignment::from_neighbors(pre, rule, &patch, &near, &far, monitor),
+            Samples::Sparse(pre) => Alignment::from_neighbors(pre, rule, &patch, &near, &far, monitor),
+        })?;
+        Ok((Neighborhood { alignment, recall, seconds: clock.seconds }, samples))
     }
 }
 
@@ -132,13 +145,22 @@ impl<'a> Prepared<'a> {
         monitor: &dyn Monitor,
     ) -> Result<Self> {
         check(data, params)?;
+        Self::from_samples(data, Samples::new(data, params)?, params, neighborhood, monitor)
+    }
+
+    fn from_samples(
+        data: &'a Dataset<'a>,
+        samples: Samples<'_>,
+        params: &MenParams,
+        neighborhood: &Neighborhood,
+        monitor: &dyn Monitor,
+    ) -> Result<Self> {
         let alignment = &neighborhood.alignment;
         let mut clock = Clock { monitor, seconds: neighborhood.seconds.clone() };
         let (kind, shrinkage, components) = (params.target, params.target_shrinkage, params.components);
         let reduction = params.reduction_params(data.classes().len());
-        let (mean, norms, problem) = match data.sparse() {
-            None => {
-                let pre = Preprocessed::new(data, params.pca_rank)?;
+        let (mean, norms, problem) = match samples {
+            Samples::Dense(pre) => {
                 let y = clock.time(Stage::Target, || target(data, &pre, kind, shrinkage, components))?;
                 clock.time(Stage::Reduction, || {
                     let Preprocessed { x, mean, norms, .. } =
@@ -146,8 +168,7 @@ impl<'a> Prepared<'a> {
                     Ok((mean, norms, reduce(x, y.as_ref(), alignment, &reduction, monitor)?))
                 })?
             }
-            Some(x) => {
-                let pre = Implicit::new(x)?;
+            Samples::Sparse(pre) => {
                 let y = clock.time(Stage::Target, || {
                     implicit::target(data, &pre, kind, shrinkage, components, monitor)
                 })?;
