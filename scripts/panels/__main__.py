@@ -58,6 +58,7 @@ NAMES = {
     "menet": "menet",
     "anova": "ANOVA filter, shrinkage LDA",
     "l1": "L1 logistic regression",
+    "l1+lda": "its variables, shrinkage LDA",
     "anova+elimination": "ANOVA to 300, elimination by shrinkage LDA",
 }
 

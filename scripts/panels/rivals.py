@@ -1,4 +1,4 @@
-"""What panels of a few variables are measured against: three ways to choose variables and to decide by them.
+"""What panels of a few variables are measured against: four ways to choose variables and to decide by them.
 
 Every rival has the form ``f(X_train, y_train, X_test, sizes)`` and returns, for each size, the classes it predicts for
 the test samples from at most so many distinct variables. Samples are standardised by the training half in here, so
@@ -67,41 +67,59 @@ def anova_elimination_lda(X_train, y_train, X_test, sizes, begin=300, share=0.1)
     return out
 
 
-def l1_logistic(X_train, y_train, X_test, sizes, ratio=1.2):
-    """Predict by multinomial logistic regression with an L1 penalty, where it uses the most variables allowed.
+def l1_logistic(X_train, y_train, X_test, sizes):
+    """Predict by multinomial logistic regression with an L1 penalty, where it uses the most variables allowed."""
+    X_train, X_test = standardised(X_train, X_test)
+    classes, counts = np.unique(y_train, return_counts=True)
+    out = dict.fromkeys(sizes, np.repeat(classes[counts.argmax()], len(X_test)))
+    for admitted, used, model in l1_path(X_train, y_train, max(sizes)):
+        predicted = classes[model.predict(X_test[:, admitted])]
+        out.update({m: predicted for m in sizes if used.sum() <= m})
+    return out
+
+
+def l1_lda(X_train, y_train, X_test, sizes):
+    """Predict by shrinkage LDA on the variables that L1 logistic regression uses there."""
+    X_train, X_test = standardised(X_train, X_test)
+    classes, counts = np.unique(y_train, return_counts=True)
+    supports = dict.fromkeys(sizes)
+    for _, used, _ in l1_path(X_train, y_train, max(sizes)):
+        supports.update({m: used for m in sizes if 0 < used.sum() <= m})
+    common = np.repeat(classes[counts.argmax()], len(X_test))
+    return {
+        m: common if used is None else shrinkage_lda(X_train[:, used], y_train).predict(X_test[:, used])
+        for m, used in supports.items()
+    }
+
+
+def l1_path(X, y, most, ratio=1.2):
+    """Yield the variables given to the solver, those it uses, and the model, until more than ``most`` are used.
 
     The inverse penalty C grows by a fixed ratio from where the first variable enters. Only variables that the
     sequential strong rule lets through go to the solver; those it wrongly held back are admitted, and the fit is
     repeated.
     """
-    X_train, X_test = standardised(X_train, X_test)
-    classes, codes, counts = np.unique(y_train, return_inverse=True, return_counts=True)
+    classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
     onehot = np.eye(len(classes))[codes]
     probabilities = np.tile(counts / len(codes), (len(codes), 1))
-    slopes = np.abs(X_train.T @ (onehot - probabilities)).max(axis=1)
+    slopes = np.abs(X.T @ (onehot - probabilities)).max(axis=1)
     penalty = slopes.max()
-    out = dict.fromkeys(sizes, np.repeat(classes[counts.argmax()], len(X_test)))
-    used = np.zeros(X_train.shape[1], dtype=bool)
-    while True:
+    used = np.zeros(X.shape[1], dtype=bool)
+    while used.sum() <= most and penalty >= 1e-4 * len(codes):
         penalty, before = penalty / ratio, penalty
         admitted = used | (slopes >= 2 * penalty - before)
         while True:
-            model = multinomial_l1(X_train[:, admitted], codes, 1 / penalty)
+            model = multinomial_l1(X[:, admitted], codes, 1 / penalty)
             # scikit-learn has one row of weights, for the second class, if there are two.
-            probabilities = softmax(decision_values(model, X_train[:, admitted]), axis=1)
-            slopes = np.abs(X_train.T @ (onehot - probabilities)).max(axis=1)
+            probabilities = softmax(decision_values(model, X[:, admitted]), axis=1)
+            slopes = np.abs(X.T @ (onehot - probabilities)).max(axis=1)
             missed = ~admitted & (slopes > 1.01 * penalty)
             if not missed.any():
                 break
             admitted |= missed
         used = np.zeros_like(used)
         used[np.flatnonzero(admitted)[np.abs(model.coef_).max(axis=0) > 0]] = True
-        predicted = classes[model.predict(X_test[:, admitted])]
-        for m in sizes:
-            if used.sum() <= m:
-                out[m] = predicted
-        if used.sum() > max(sizes) or penalty < 1e-4 * len(codes):
-            return out
+        yield admitted, used, model
 
 
 def multinomial_l1(X, codes, C):
@@ -130,4 +148,9 @@ def shrinkage_lda(X, y):
     return LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto").fit(X, y)
 
 
-RIVALS = {"anova": anova_lda, "l1": l1_logistic, "anova+elimination": anova_elimination_lda}
+RIVALS = {
+    "anova": anova_lda,
+    "l1": l1_logistic,
+    "l1+lda": l1_lda,
+    "anova+elimination": anova_elimination_lda,
+}
