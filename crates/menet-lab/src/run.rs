@@ -18,6 +18,7 @@ use crate::journal::{Fingerprint, Journal};
 use crate::params::overlay;
 use crate::progress::{Progress, Quiet, Steps, Tracker};
 use crate::protocol::{Protocol, Set};
+use crate::space::sparsities;
 use crate::study::{ChoiceRow, ResultRow, Showcase, Study};
 use crate::{figures, output, report, summary};
 
@@ -266,13 +267,14 @@ fn showcase(
     Ok(showcase)
 }
 
-/// How many test samples a model recognises, in percent, when its paths select at most 1, 2, ... variables.
+/// How many test samples a model recognises, in percent, when its paths select at most so many variables.
 fn rates_by_nonzeros(men: &Men, train: &Dataset<'_>, test: &Dataset<'_>) -> Result<Vec<(usize, f64)>> {
     let used = |path: &menet::lars::Path| path.last().coefficients.nonzeros();
     let most = men.paths().iter().map(used).max().unwrap_or(0);
     let class_of = places_of(men.classes(), test.classes());
     let mut rates = Vec::new();
-    for k in 1..=most {
+    // A few numbers: every one is a refit, and with a limit on the panel an elimination.
+    for k in sparsities(most).into_iter().filter(|&k| k > 0) {
         let reading = Reading { nonzeros: Some(k), ..Reading::default() };
         let sparser = match men.at(reading, Some(train)) {
             Ok(sparser) => sparser,
