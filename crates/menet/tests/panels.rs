@@ -116,38 +116,6 @@ fn scores_have_unit_variance_within_classes_after_a_refit() {
 }
 
 #[test]
-fn the_units_of_variables_do_not_matter() {
-    let (x, labels) = samples(60, 30, 3, false);
-    let scaled = Mat::from_fn(60, 30, |i, j| x[(i, j)] * 10f64.powi((j % 7) as i32 - 3) + j as f64);
-    let (a, b) =
-        (Dataset::new(x.as_ref(), &labels).unwrap(), Dataset::new(scaled.as_ref(), &labels).unwrap());
-    for refit in [Refit::None, Refit::Axis, Refit::Panel, Refit::Discriminant] {
-        // Neighbours do depend on units, so they are left out.
-        let params =
-            MenParams { alpha: 0.0, target: menet::target::TargetKind::Centres, ..with(refit, Some(6)) };
-        let _ = (&a, &b);
-        let men = fitted(&a, &params);
-        assert!(men.panel().len() <= 6);
-    }
-    // The discriminants of a fixed panel, of all variables here, are the same whatever the units.
-    let all = |data| {
-        let params = MenParams {
-            nonzeros: Some(30),
-            ridge: Some(0.0),
-            alpha: 0.0,
-            refit: Some(Refit::Discriminant),
-            ..MenParams::default()
-        };
-        fitted(data, &MenParams { ridge: Some(1e-6), ..params })
-    };
-    let (one, other) = (all(&a), all(&b));
-    if one.panel().len() == 30 && other.panel().len() == 30 {
-        let (za, zb) = (one.transform(x.as_ref()).unwrap(), other.transform(scaled.as_ref()).unwrap());
-        assert!((&za - &zb).norm_max() < 1e-6);
-    }
-}
-
-#[test]
 fn a_budget_is_kept_at_every_size() {
     for levels in [false, true] {
         let (x, labels) = samples(45, 25, 5, levels);

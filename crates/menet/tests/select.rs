@@ -7,7 +7,7 @@ use menet::evaluate::{Split, generator, stratified_folds, subset};
 use menet::refit::Refit;
 use menet::rules::{Metric, Priors, RuleKind};
 use menet::scores::{ScoreKind, scores_of};
-use menet::select::{Grid, Size, best, search};
+use menet::select::{Grid, Size, best, best_or_own, search};
 use menet::{Dataset, Error, MenParams, Monitor, fit};
 
 fn samples() -> (Mat<f64>, Vec<usize>) {
@@ -96,6 +96,33 @@ fn the_best_is_chosen_and_one_standard_error_takes_fewer_variables() {
         let least = trials[top].merit(score) - trials[top].standard_error(score);
         assert!(trials[frugal].merit(score) >= least);
     }
+}
+
+#[test]
+fn the_own_settings_stay_unless_something_is_clearly_better() {
+    let (x, labels) = samples();
+    let data = Dataset::new(x.as_ref(), &labels).unwrap();
+    let folds = stratified_folds(&data, 5, &mut generator(0, &[])).unwrap();
+    let grid = grid([2, 8].map(Size::Panel).to_vec());
+    let score = ScoreKind::Balanced;
+    let mut trials = search(&data, &MenParams::default(), &grid, &folds, score, &(), &|_, _| ()).unwrap();
+    let own = MenParams { ridge: Some(1.0), refit: Some(Refit::Panel), ..MenParams::default() };
+    let is_own =
+        |params: &MenParams| params.ridge() == 1.0 && params.refit() == Refit::Panel && params.beta == 1.0;
+    // All alike: the own settings stay.
+    let alike = trials[0].folds.clone();
+    trials.iter_mut().for_each(|trial| trial.folds = alike.clone());
+    let chosen = best_or_own(&trials, score, &own).unwrap();
+    assert!(is_own(&trials[chosen].params), "{:?}", trials[chosen].params);
+    // One is better in every fold: it is taken.
+    let place = trials.iter().position(|trial| trial.params.refit() == Refit::None).unwrap();
+    trials[place].folds.iter_mut().for_each(|found| found.balanced += 5.0);
+    assert_eq!(best_or_own(&trials, score, &own), Some(place));
+    // Better in one fold and worse in another: the own settings stay.
+    trials[place].folds = alike;
+    trials[place].folds[0].balanced += 5.0;
+    trials[place].folds[1].balanced -= 3.0;
+    assert!(is_own(&trials[best_or_own(&trials, score, &own).unwrap()].params));
 }
 
 #[test]

@@ -100,7 +100,7 @@ pub(super) fn select(
     })?;
     search.second_pass()?;
     search.third_pass()?;
-    search.finish(method, dims)
+    search.finish(method, own, dims)
 }
 
 /// The largest of `dims` that there is.
@@ -362,10 +362,14 @@ impl<'a> Search<'a> {
     }
 
     /// Fits the choice on all samples. One that folds allow and all samples do not is passed over.
-    fn finish(mut self, method: &Method, dims: &[usize]) -> Result<Tuned> {
+    fn finish(mut self, method: &Method, own: &MenParams, dims: &[usize]) -> Result<Tuned> {
         let TuneOptions { score, one_standard_error, .. } = *self.options;
         let mut last = None;
-        while let Some(chosen) = select::best(&self.trials, score, one_standard_error) {
+        let choose = |trials: &[Trial]| match one_standard_error {
+            true => select::best(trials, score, true),
+            false => select::best_or_own(trials, score, own),
+        };
+        while let Some(chosen) = choose(&self.trials) {
             let params = self.trials[chosen].params.clone();
             let men = match menet::fit(self.data, &params, &Quiet(self.progress)) {
                 Ok(men) => men,

@@ -63,3 +63,50 @@ fn residual(within: &Within, b: MatRef<'_, f64>, w: MatRef<'_, f64>, values: &[f
     let difference = Mat::from_fn(w.nrows(), w.ncols(), |i, k| between[(i, k)] - values[k] * inside[(i, k)]);
     difference.norm_max() / between.norm_max().max(f64::MIN_POSITIVE)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn samples(scale: impl Fn(usize) -> f64) -> (Mat<f64>, Vec<usize>) {
+        let classes: Vec<usize> = (0..40).map(|i| i % 4).collect();
+        let value = |i: usize, j: usize| {
+            ((i * 7919 + j * 104_729 + i * j * 31) % 1009) as f64 / 500.0 + (classes[i] * (j + 1) % 3) as f64
+        };
+        let mut x = Mat::from_fn(40, 9, |i, j| scale(j) * value(i, j));
+        for j in 0..9 {
+            let mean = x.col(j).iter().sum::<f64>() / 40.0;
+            (0..40).for_each(|i| x[(i, j)] -= mean);
+        }
+        (x, classes)
+    }
+
+    /// Scores of the samples on the axes, and the axes in the units of [`Within`].
+    fn scores(x: &Mat<f64>, classes: &[usize]) -> (Mat<f64>, Mat<f64>, Within) {
+        let within = Within::new(x.as_ref(), classes, 4);
+        let found = discriminants(&within, &[0.25; 4], 3).unwrap();
+        assert!(found.residual < 1e-10, "{}", found.residual);
+        let w = Mat::from_fn(9, found.w.ncols(), |j, k| found.w[(j, k)] / within.scale[j]);
+        (x * &w, found.w, within)
+    }
+
+    #[test]
+    fn axes_have_unit_covariance_and_do_not_depend_on_units() {
+        let (x, classes) = samples(|_| 1.0);
+        let (z, w, within) = scores(&x, &classes);
+        assert_eq!(w.ncols(), 3, "one fewer than classes");
+        let covariance = within.of_scores(w.as_ref());
+        assert!((&covariance - Mat::<f64>::identity(3, 3)).norm_max() < 1e-10);
+        let (scaled, _) = samples(|j| 10f64.powi(j as i32 - 4));
+        let (other, ..) = scores(&scaled, &classes);
+        assert!((&z - &other).norm_max() < 1e-8 * z.norm_max());
+    }
+
+    #[test]
+    fn centres_that_coincide_are_refused() {
+        let x = Mat::from_fn(8, 2, |i, j| if (i / 4 + i + j) % 2 == 0 { 1.0 } else { -1.0 });
+        let classes = [0, 0, 1, 1, 0, 0, 1, 1];
+        let within = Within::new(x.as_ref(), &classes, 2);
+        assert!(discriminants(&within, &[0.5, 0.5], 1).is_err());
+    }
+}
