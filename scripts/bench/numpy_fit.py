@@ -1,7 +1,7 @@
 """The fit of the Manifold Elastic Net as one would write it with NumPy, SciPy and scikit-learn.
 
-Whatever menet's defaults are holds here: DLA patches, the whitened target, columns of length 1, kappa lowered as far as
-definiteness asks. For a few thousand samples and variables: distances, A and the Gram matrix are dense.
+What menet's preset "paper" says holds here: DLA patches, the whitened target, columns of length 1, kappa lowered as
+far as definiteness asks. For a few thousand samples and variables: distances, A and the Gram matrix are dense.
 """
 
 import numpy as np

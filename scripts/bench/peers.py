@@ -75,14 +75,14 @@ def mlpack_response(X, y, level, ridge):
 def menet_fit(problem, threads):
     from menet import ManifoldElasticNet
 
-    model = ManifoldElasticNet(n_nonzeros=problem.K, n_jobs=threads)
+    model = ManifoldElasticNet(n_nonzeros=problem.K, preset="paper", n_jobs=threads)
     return lambda: model.fit(problem.X, problem.y)
 
 
 def menet_approximate(problem, threads):
     from menet import ManifoldElasticNet
 
-    model = ManifoldElasticNet(n_nonzeros=problem.K, neighbors="approximate", n_jobs=threads)
+    model = ManifoldElasticNet(n_nonzeros=problem.K, preset="paper", neighbors="approximate", n_jobs=threads)
     return lambda: model.fit(problem.X, problem.y)
 
 
