@@ -153,7 +153,10 @@ fn tuned_parameters_are_what_fit_takes() {
         assert!(tuned.join(name).is_file(), "{name}");
     }
     let trials = fs::read_to_string(tuned.join("trials.csv")).unwrap();
-    assert!(trials.starts_with("beta,target_shrinkage,ridge,nonzeros,panel_size,refit,rule,"), "{trials}");
+    assert!(
+        trials.starts_with("beta,target_shrinkage,ridge,nonzeros,panel_size,refit,refit_ridge,rule,"),
+        "{trials}"
+    );
     ok(dir.path(), "fit --data leukemia --params tuned/params.toml --model m.safetensors");
     ok(dir.path(), &format!("{SMALL} --params tuned/best.toml --out run"));
     let rival = ok(dir.path(), "tune --data leukemia --method dla --out dla --budget 6 --folds 3 --json");

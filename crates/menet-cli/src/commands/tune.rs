@@ -184,6 +184,10 @@ fn summary(tuned: &Tuned) -> Result<String, Failure> {
         RuleKind::Nearest => format!("nearest ({} metric, voters = {})", rule.metric.name(), rule.neighbors),
         other => other.name().to_owned(),
     };
+    let refit = match params.refit() {
+        refit if refit.needs_gram() => format!("{} (ridge {})", refit.name(), params.refit_ridge()),
+        refit => refit.name().to_owned(),
+    };
     let size = match (params.panel_size, params.nonzeros) {
         (Some(size), _) => format!("panel_size = {size}"),
         (None, Some(k)) => format!("nonzeros = {k} per path"),
@@ -192,13 +196,12 @@ fn summary(tuned: &Tuned) -> Result<String, Failure> {
     let variables = tuned.men.as_ref().map_or(0, |men| men.panel().len());
     Ok(format!(
         "{name}: {validated} in cross-validation, the best of {} settings from {} path computations\n{}\n{variables} variables in all \
-         ({:.1} in the folds), {} axes: {size}\nrefit = {}, rule = {how}, ridge = {}, beta = {}, target_shrinkage = {}",
+         ({:.1} in the folds), {} axes: {size}\nrefit = {refit}, rule = {how}, ridge = {}, beta = {}, target_shrinkage = {}",
         tuned_for.trials.len(),
         tuned.fits,
         others.join(", "),
         best.variables,
         tuned.dimension,
-        params.refit().name(),
         params.ridge(),
         params.beta,
         params.target_shrinkage,

@@ -454,13 +454,14 @@ fn near(value: f64) -> Vec<f64> {
 }
 
 /// The parameters that the grid searches, as columns of a table: names, and the value of each in a setting.
-pub(crate) const COLUMNS: [&str; 10] = [
+pub(crate) const COLUMNS: [&str; 11] = [
     "beta",
     "target_shrinkage",
     "ridge",
     "nonzeros",
     "panel_size",
     "refit",
+    "refit_ridge",
     "rule",
     "voters",
     "metric",
@@ -468,7 +469,7 @@ pub(crate) const COLUMNS: [&str; 10] = [
 ];
 
 /// The values of [`COLUMNS`].
-pub(crate) fn cells(params: &MenParams) -> [String; 10] {
+pub(crate) fn cells(params: &MenParams) -> [String; 11] {
     let count = |value: Option<usize>| value.map_or_else(String::new, |value| value.to_string());
     let rule = params.rule();
     let nearest = rule.kind == RuleKind::Nearest;
@@ -486,6 +487,8 @@ pub(crate) fn cells(params: &MenParams) -> [String; 10] {
         count(params.nonzeros),
         count(params.panel_size),
         params.refit().name().to_owned(),
+        // Only the refits that solve the problem again have one.
+        if params.refit().needs_gram() { params.refit_ridge().to_string() } else { String::new() },
         rule.kind.name().to_owned(),
         // Only the nearest neighbours have them.
         if nearest { rule.neighbors.to_string() } else { String::new() },
