@@ -195,7 +195,7 @@ fn summary(tuned: &Tuned) -> Result<String, Failure> {
     };
     let variables = tuned.men.as_ref().map_or(0, |men| men.panel().len());
     Ok(format!(
-        "{name}: {validated} in cross-validation, the best of {} settings from {} path computations\n{}\n{variables} variables in all \
+        "{name}: {validated} in cross-validation, chosen from {} settings by {} path computations\n{}\n{variables} variables in all \
          ({:.1} in the folds), {} axes: {size}\nrefit = {refit}, rule = {how}, ridge = {}, beta = {}, target_shrinkage = {}",
         tuned_for.trials.len(),
         tuned.fits,
