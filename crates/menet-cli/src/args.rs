@@ -359,7 +359,7 @@ pub(crate) fn smaller(men: &Men, nonzeros: Option<usize>, components: Option<usi
 #[command(next_help_heading = "Search and metric")]
 pub(crate) struct SearchArgs {
     /// Metric of the nearest-neighbour rule: euclidean, cosine, or auto when tuning [default: for MEN that of its parameters, when
-    /// tuning both; for other methods that of [men] in --params, or euclidean]
+    /// tuning both; for other methods that of the table men in --params, or euclidean]
     #[arg(long, value_name = "NAME")]
     metric: Option<String>,
     /// Largest number of fits a search may make; for MEN, of times that paths are computed [default: 100]
