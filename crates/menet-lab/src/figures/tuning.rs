@@ -1,5 +1,5 @@
 //! What tuning saw: for MEN the cross-validated score against the number of variables, one line per refit; for other methods the
-//! cross-validated rate against the number of variables an axis may use, or the dimension.
+//! cross-validated rate against the number of variables per axis, or the dimension.
 
 use std::collections::BTreeMap;
 
