@@ -38,11 +38,11 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use menet::model::{Component, MenParts, PanelVariable};
+use menet::operator::DefinitenessReport;
 use menet::panel::{Reading, union};
 use menet::params::Preset;
-use menet::reduction::DefinitenessReport;
+use menet::plan::Regime;
 use menet::refit::{Reached, Refit, RefitReport};
-use menet::regime::Regime;
 use menet::sparse::SparseVector;
 use menet::{Dataset, Men, MenParams, Stage};
 use serde::{Deserialize, Serialize};
