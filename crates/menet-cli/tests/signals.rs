@@ -12,7 +12,6 @@ use std::time::Duration;
 
 use common::{names, ok, small_csv};
 use menet::Men;
-use menet::model::MenParts;
 use menet::rules::{Learned, Metric, Nearest};
 use menet_io::ModelFile;
 
@@ -126,7 +125,8 @@ fn predict_stops_while_it_computes() {
     let gallery = faer::Mat::from_fn(n, 1, |i, _| (i * 7919 % n) as f64);
     let classes = (0..n).map(|i| i % 2).collect();
     let rule = Nearest::from_parts(gallery, classes, 1, Metric::Euclidean, 1.0, vec![0.0; 2]).unwrap();
-    let parts = MenParts { rule: Some(Learned::Nearest(rule)), ..model.men.parts().clone() };
+    let mut parts = model.men.parts().clone();
+    parts.rule = Some(Learned::Nearest(rule));
     model.men = Men::from_parts(parts).unwrap();
     model.save(&here.join("m")).unwrap();
     let rows: String = (0..n).map(|i| format!("{},{},1\n", i % 977, i % 1009)).collect();

@@ -42,9 +42,9 @@ use menet::operator::DefinitenessReport;
 use menet::panel::{Reading, union};
 use menet::params::Preset;
 use menet::plan::Regime;
-use menet::refit::{Reached, Refit, RefitReport};
+use menet::refit::{Reached, RefitReport};
 use menet::sparse::SparseVector;
-use menet::{Dataset, Men, MenParams, Stage};
+use menet::{Dataset, Men, MenParams, Projection, Stage};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -215,9 +215,9 @@ impl ModelFile {
     fn pack(&self, complete: bool) -> std::result::Result<Vec<u8>, Problem> {
         let parts = self.men.parts();
         let mut pack = Packer::default();
-        pack.floats("mean", &parts.mean);
+        pack.floats("mean", parts.projection.mean());
         pack.floats("units", &parts.units);
-        pack.sparse("w", parts.axes.iter());
+        pack.sparse("w", parts.projection.axes().iter());
         pack.floats("level", &parts.components.iter().map(|c| c.level).collect::<Vec<_>>());
         pack.certificates("kkt", parts.components.iter().map(|c| c.certificate));
         pack.lists("entry", parts.components.iter().map(|c| c.order_of_entry.as_slice()));
@@ -314,29 +314,22 @@ impl ModelFile {
             None => None,
         };
         let panel = unpack_panel(&unpack, &axes, classes)?;
-        let before =
-            RefitReport { refit: Refit::None, candidates: panel.len(), residual: None, shrinkage: None };
-        let men = Men::from_parts(MenParts {
-            params,
-            mean: unpack.floats("mean")?,
-            axes,
-            components,
-            reached,
-            paths: if unpack.has("path.level") { unpack_paths(&unpack)? } else { Vec::new() },
-            refit: header.refit.unwrap_or(before),
-            panel,
-            rule,
-            units: unpack.floats("units")?,
-            neighbor_recall: header.neighbor_recall,
-            definiteness: header.definiteness,
-            regime: header.regime,
-            cg_residual: header.cg_residual,
-            seconds: header.seconds,
-            classes: header.classes,
-            feature_names,
-            image_shape: header.image_shape,
-        })
-        .map_err(|e| e.to_string())?;
+        let text = |e: menet::Error| e.to_string();
+        let projection = Projection::new(unpack.floats("mean")?, axes).map_err(text)?;
+        let units = unpack.floats("units")?;
+        let mut parts =
+            MenParts::new(params, projection, units, components, header.definiteness, header.classes);
+        if unpack.has("path.level") {
+            parts.paths = unpack_paths(&unpack)?;
+        }
+        if let Some(refit) = header.refit {
+            parts.refit = refit;
+        }
+        (parts.reached, parts.panel, parts.rule) = (reached, panel, rule);
+        (parts.neighbor_recall, parts.regime) = (header.neighbor_recall, header.regime);
+        (parts.cg_residual, parts.seconds) = (header.cg_residual, header.seconds);
+        (parts.feature_names, parts.image_shape) = (feature_names, header.image_shape);
+        let men = Men::from_parts(parts).map_err(text)?;
         let fingerprints = match unpack.has("gallery.fingerprints") {
             true => unpack.words("gallery.fingerprints")?,
             false => Vec::new(),

@@ -240,7 +240,8 @@ fn a_model_survives_the_file_bit_for_bit() {
     assert!(paths_from_bytes(&[0; 20]).is_err());
     let numbers = ModelFile { label_kind: Some(LabelKind::Integer), ..model.clone() };
     assert_eq!(ModelFile::from_bytes(&numbers.to_bytes().unwrap()).unwrap(), numbers);
-    let parts = MenParts { neighbor_recall: Some(0.1 + 0.2), ..model.men.parts().clone() };
+    let mut parts = model.men.parts().clone();
+    parts.neighbor_recall = Some(0.1 + 0.2);
     let approximate = ModelFile { men: Men::from_parts(parts).unwrap(), ..model.clone() };
     assert_eq!(ModelFile::from_bytes(&approximate.to_bytes().unwrap()).unwrap(), approximate);
 

@@ -157,12 +157,16 @@ impl MenParams {
         })
     }
 
-    /// The rule that decides in a space of so many axes, with its parameters. On a single axis the angle between samples says no more than
-    /// their sign, so that the default preset takes the Gaussian rule there.
+    /// The rule that decides in a space of so many axes, with its parameters. On a single axis the angle between samples says
+    /// no more than their sign. So the default preset takes the Gaussian rule there, and the rule `nearest` the Euclidean
+    /// metric.
     pub fn rule_for(&self, axes: usize) -> RuleParams {
         let mut rule = self.rule();
-        if self.rule.is_none() && self.preset == Preset::Default && axes == 1 {
-            rule.kind = RuleKind::Gaussian;
+        if axes == 1 {
+            if self.rule.is_none() && self.preset == Preset::Default {
+                rule.kind = RuleKind::Gaussian;
+            }
+            rule.metric = Metric::Euclidean;
         }
         rule
     }

@@ -50,6 +50,7 @@ impl Fit {
         let data = table.dataset()?;
         let men = menet::fit(&data, &params, &context.watch)?;
         context.watch.done();
+        men.doubts().iter().for_each(|doubt| context.notice(doubt));
         let (n, p) = (data.samples(), data.variables());
         let kept = if self.no_path { men.clone().without_paths() } else { men.clone() };
         let file = ModelFile::new(kept, &data, &self.data.data)?;
@@ -87,6 +88,7 @@ fn report(men: &Men, ends: &[Option<Ends>], doubt: Option<&str>, n: usize, p: us
         "kkt": men.certificates().iter().map(|c| c.kkt).collect::<Vec<_>>(),
         "levels": men.levels(),
         "panel_size": men.panel().len(),
+        "doubts": men.doubts(),
         "refit": men.refit(),
         "rule": rule_name(men),
         "ends": ends.iter().map(|ends| ends.as_ref().map(Ends::json)).collect::<Vec<_>>(),

@@ -22,6 +22,7 @@ use crate::neighbors::NeighborSearch;
 use crate::operator::{Definiteness, Route};
 use crate::params::MenParams;
 use crate::patches;
+use crate::rules::{Metric, RuleKind};
 use cost::Size;
 
 /// Up to this many samples an n×n matrix is formed.
@@ -91,6 +92,10 @@ impl Plan {
         let axes = params.components.unwrap_or(limit);
         if axes > limit {
             return Err(Error::Components { requested: axes, limit, classes });
+        }
+        if axes == 1 && params.metric == Some(Metric::Cosine) && params.rule().kind == RuleKind::Nearest {
+            let allowed = "\"euclidean\", or left out: on one axis every cosine is 1 or -1";
+            return Err(Error::parameter("metric", "\"cosine\" with one axis", allowed));
         }
         if shape.nonzeros.is_some() {
             refuse_for_sparse(shape, params)?;

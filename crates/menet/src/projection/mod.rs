@@ -47,6 +47,14 @@ impl Projection {
         }
     }
 
+    /// The projection on the first `d` axes.
+    ///
+    /// # Errors
+    /// When there are none.
+    pub fn first(&self, d: usize) -> Result<Self> {
+        Self::new(self.mean.clone(), self.axes[..d.min(self.axes.len())].to_vec())
+    }
+
     /// Number of variables p.
     pub fn variables(&self) -> usize {
         self.mean.len()

@@ -1,0 +1,158 @@
+//! Everything a model is made of.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::lars::{Certificate, Path};
+use crate::monitor::Stage;
+use crate::operator::DefinitenessReport;
+use crate::panel;
+use crate::params::MenParams;
+use crate::plan::Regime;
+use crate::projection::Projection;
+use crate::refit::{Reached, Refit, RefitReport};
+use crate::rules::Learned;
+
+/// What is known of the path of one axis besides the axis read off it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Component {
+    /// The level λ at which its path was read.
+    pub level: f64,
+    /// The worst certificate over its path.
+    pub certificate: Certificate,
+    /// The variables of its path in the order in which they first entered.
+    pub order_of_entry: Vec<usize>,
+}
+
+impl From<&Path> for Component {
+    fn from(path: &Path) -> Self {
+        let (level, certificate) = (path.last().level, path.certificate());
+        Component { level, certificate, order_of_entry: path.order_of_entry() }
+    }
+}
+
+/// A variable of the panel.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct PanelVariable {
+    /// Which.
+    pub variable: usize,
+    /// Its standard deviation in the training samples; none if that is not known.
+    pub deviation: Option<f64>,
+    /// The class that a larger value speaks for: the one whose centre its weights point to most; none if that is not known.
+    pub class: Option<usize>,
+}
+
+/// Everything a [`Men`] is made of, for those who store models.
+///
+/// [`Self::new`] makes them; set what is known beyond that.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct MenParts {
+    /// The parameters of the fit.
+    pub params: MenParams,
+    /// The mean of every variable, and the columns of W, in the user's units.
+    pub projection: Projection,
+    /// One per path.
+    pub components: Vec<Component>,
+    /// The path of every axis, in the solver's units; empty if they were left out.
+    pub paths: Vec<Path>,
+    /// The reduced problem at the variables that the paths reached, for refits that solve it again; none if it was left out.
+    pub reached: Option<Reached>,
+    /// What the refit did.
+    pub refit: RefitReport,
+    /// The distinct variables that the axes use, rising; what is known of each from the training samples may be missing.
+    pub panel: Vec<PanelVariable>,
+    /// The rule that decides in the projected space; none for a model that was made smaller without its training samples.
+    pub rule: Option<Learned>,
+    /// What turns a path's coefficient of a variable into its weight in W.
+    pub units: Vec<f64>,
+    /// The share of true neighbours that the approximate search found; none if it was exact.
+    pub neighbor_recall: Option<f64>,
+    /// What the definiteness policy found and did.
+    pub definiteness: DefinitenessReport,
+    /// Which way the fit went; none if that is not known.
+    pub regime: Option<Regime>,
+    /// The worst relative residual of the conjugate gradients, if they built the Gram matrix.
+    pub cg_residual: Option<f64>,
+    /// Seconds every stage took.
+    pub seconds: Vec<(Stage, f64)>,
+    /// Class names, sorted.
+    pub classes: Vec<String>,
+    /// Names of the variables, if the data had any.
+    pub feature_names: Option<Vec<String>>,
+    /// Height and width of the images that the samples are, if the data said so.
+    pub image_shape: Option<(usize, usize)>,
+}
+
+impl MenParts {
+    /// A model that projects. `units` is what turns a path's coefficient of a variable into its weight in W.
+    pub fn new(
+        params: MenParams,
+        projection: Projection,
+        units: Vec<f64>,
+        components: Vec<Component>,
+        definiteness: DefinitenessReport,
+        classes: Vec<String>,
+    ) -> Self {
+        let unknown = |variable| PanelVariable { variable, deviation: None, class: None };
+        let panel: Vec<PanelVariable> = panel::union(projection.axes()).into_iter().map(unknown).collect();
+        let candidates = panel.len();
+        MenParts {
+            params,
+            projection,
+            components,
+            paths: Vec::new(),
+            reached: None,
+            refit: RefitReport { refit: Refit::None, candidates, residual: None, shrinkage: None },
+            panel,
+            rule: None,
+            units,
+            neighbor_recall: None,
+            definiteness,
+            regime: None,
+            cg_residual: None,
+            seconds: Vec::new(),
+            classes,
+            feature_names: None,
+            image_shape: None,
+        }
+    }
+
+    /// Refuses parts that do not fit together.
+    pub(super) fn check(&self) -> Result<()> {
+        let (p, d) = (self.projection.variables(), self.projection.components());
+        let size = |what, given: usize, expected: usize, of: &str| {
+            let why = format!("the model has {expected} {of}");
+            if given == expected { Ok(()) } else { Err(Error::Size { what, given, expected, why }) }
+        };
+        size("`units`", self.units.len(), p, "variables")?;
+        if !self.paths.is_empty() {
+            size("`paths`", self.paths.len(), self.components.len(), "axes that were fitted")?;
+        }
+        if let Some(rule) = &self.rule {
+            size("the rule's space", rule.dimension(), d, "axes")?;
+            size("the rule's classes", rule.class_count(), self.classes.len(), "classes")?;
+        }
+        let used = panel::union(self.projection.axes());
+        let told: Vec<usize> = self.panel.iter().map(|row| row.variable).collect();
+        if used != told {
+            return Err(Error::parameter("panel", format!("{told:?}"), format!("{used:?}, as the axes use")));
+        }
+        if let Some(names) = &self.feature_names {
+            size("`feature_names`", names.len(), p, "variables")?;
+        }
+        if let Some((height, width)) = self.image_shape {
+            size("an image", height.saturating_mul(width), p, "variables")?;
+        }
+        let used = self
+            .paths
+            .iter()
+            .flat_map(Path::knots)
+            .flat_map(|knot| knot.coefficients.indices().iter().chain(&knot.entered).chain(&knot.left));
+        let used = used.chain(self.components.iter().flat_map(|component| &component.order_of_entry));
+        if let Some(&index) = used.max().filter(|&&index| index >= p) {
+            return Err(Error::parameter("paths", format!("variable {index}"), format!("below {p}")));
+        }
+        Ok(())
+    }
+}

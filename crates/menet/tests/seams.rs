@@ -1,0 +1,189 @@
+//! The seams between the stages: what is made outside gives the same bits as `fit`.
+
+mod common;
+
+use common::clusters;
+use menet::alignment::{Alignment, groups};
+use menet::faer::Mat;
+use menet::gram::{FactorGram, Gram, GramForm};
+use menet::neighbors::{Block, Nearest};
+use menet::operator::Route;
+use menet::panel::Reading;
+use menet::patches;
+use menet::plan::{GramRequest, RouteRequest, Shape};
+use menet::preprocess::Centred;
+use menet::sparse::SparseMatrix;
+use menet::targets::{AxisCount, target};
+use menet::{Dataset, Men, MenParams, Neighborhood, Plan, Prepared, ReducedProblem, fit, reduce};
+
+fn same(a: &Men, b: &Men) {
+    assert_eq!(a.projection(), b.projection());
+    assert_eq!(a.paths(), b.paths());
+    assert_eq!(a.rule().unwrap(), b.rule().unwrap());
+    assert_eq!(a.panel_table(), b.panel_table());
+    assert_eq!((a.definiteness(), a.regime()), (b.definiteness(), b.regime()));
+}
+
+fn both(data: &Dataset<'static>) -> [Dataset<'static>; 2] {
+    let labels: Vec<String> =
+        data.class_indices().iter().map(|&class| data.classes()[class].clone()).collect();
+    let x = SparseMatrix::from_dense(data.x().unwrap()).unwrap();
+    [data.clone(), Dataset::from_sparse_beyond(0, x, &labels).unwrap()]
+}
+
+#[test]
+fn plan_reduce_solve_assemble_is_fit() {
+    for data in both(&clusters(41, 4, 12, 30)) {
+        for patch in ["dla", "ltsa"] {
+            let params = MenParams { nonzeros: Some(8), patch: patch.to_owned(), ..MenParams::default() };
+            let whole = fit(&data, &params, &()).unwrap();
+
+            let plan = Plan::new(&data, &params).unwrap();
+            let samples = Centred::new(&data, None).unwrap();
+            let rule = patches::rule(patch).unwrap();
+            // Neighbours of three blocks in two, merged.
+            let wanted = groups(rule, &patches::PatchParams::default());
+            let class = data.class_indices();
+            let block = |from: usize, to: usize| match data.sparse() {
+                Some(x) => {
+                    let rows: Vec<usize> = (from..to).collect();
+                    Block::sparse(x.select(&rows), &class[from..to], from).unwrap()
+                }
+                None => {
+                    let x = data.x().unwrap().subrows(from, to - from);
+                    Block::dense(x, &class[from..to], from).unwrap()
+                }
+            };
+            let mut found = [Vec::new(), Vec::new()];
+            for (from, to) in [(0, 7), (7, 40), (40, 48)] {
+                let queries = block(from, to);
+                let search = |a, b| Nearest::search(&queries, &block(a, b), wanted, &()).unwrap();
+                let merged = search(20, 48).merge(search(0, 20)).unwrap().into_neighbors();
+                found.iter_mut().zip(merged).for_each(|(all, some)| all.extend(some));
+            }
+            let patch_params = patches::PatchParams::default();
+            let alignment = Alignment::from_neighbors(&samples, rule, &patch_params, &found, &()).unwrap();
+            let y = target(&data, &samples, params.target, params.target_shrinkage, AxisCount::All, &());
+            let problem =
+                reduce(samples, y.unwrap().as_ref(), &alignment, &params, &plan.regime, &()).unwrap();
+            let prepared = Prepared::from_problem(&data, problem).unwrap();
+            let solved = prepared.solve(&params, &()).unwrap();
+            same(&Men::assemble(&solved, &params, &()).unwrap(), &whole);
+
+            let neighborhood = Neighborhood::new(&data, &params, &()).unwrap();
+            let prepared = Prepared::new(&data, &params, &neighborhood, &()).unwrap();
+            let solved = prepared.solve(&params, &()).unwrap();
+            same(&Men::assemble(&solved, &params, &()).unwrap(), &whole);
+            let axes = solved.read(Reading::default(), &params).unwrap();
+            assert_eq!(axes.axes, whole.projection().axes());
+        }
+    }
+}
+
+/// A problem from G, b, mean, norms and a report; of the samples there is only what the paths reach.
+#[test]
+fn a_problem_made_elsewhere_gives_the_same_model() {
+    let data = clusters(42, 4, 12, 30);
+    for gram in [GramRequest::Full, GramRequest::Columns] {
+        for params in [
+            MenParams { nonzeros: Some(8), route: RouteRequest::Dense, gram, ..MenParams::default() },
+            MenParams { nonzeros: Some(8), route: RouteRequest::Dense, gram, ..MenParams::paper() },
+        ] {
+            let whole = fit(&data, &params, &()).unwrap();
+            let neighborhood = Neighborhood::new(&data, &params, &()).unwrap();
+            let prepared = Prepared::new(&data, &params, &neighborhood, &()).unwrap();
+            let made = prepared.problem();
+            let regime = made.report().regime.clone().unwrap();
+            assert_eq!(regime.route, Route::Dense);
+            let p = data.variables();
+            let g: Box<dyn Gram> = match regime.gram {
+                GramForm::Full => Box::new(made.gram().submatrix(&(0..p).collect::<Vec<_>>())),
+                // The Gram matrix of these samples, by another factor: equal up to rounding only.
+                GramForm::Columns => {
+                    let g = made.gram().submatrix(&(0..p).collect::<Vec<_>>());
+                    let values = g.self_adjoint_eigen(faer::Side::Lower).unwrap();
+                    let (u, s) = (values.U(), values.S());
+                    let root = |k: usize| s[k].max(0.0).sqrt();
+                    Box::new(FactorGram::new(Mat::from_fn(p, p, |k, j| root(k) * u[(j, k)])))
+                }
+            };
+            let (mean, norms) = (made.mean().to_vec(), made.norms().to_vec());
+            let (b, n) = (made.b().to_owned(), data.samples());
+            let problem =
+                ReducedProblem::new(g, b.clone(), mean.clone(), norms.clone(), n, made.report().clone());
+            // The columns that no path reaches are missing.
+            let used: Vec<usize> = whole.paths().iter().flat_map(|path| path.order_of_entry()).collect();
+            let x = data.x().unwrap();
+            let some = Mat::from_fn(n, p, |i, j| if used.contains(&j) { x[(i, j)] } else { 0.0 });
+            let some = SparseMatrix::from_dense(some.as_ref()).unwrap();
+            let few = Dataset::from_sparse_beyond(0, some, data.class_indices()).unwrap();
+            let prepared = Prepared::from_problem(&few, problem.unwrap()).unwrap();
+            let solved = prepared.solve(&params, &()).unwrap();
+            let men = Men::assemble(&solved, &params, &()).unwrap();
+            if regime.gram == GramForm::Full {
+                assert_eq!(men.paths(), whole.paths());
+                assert_eq!(men.projection(), whole.projection());
+            } else {
+                let off = men.projection().to_dense() - whole.projection().to_dense();
+                assert!(off.norm_max() < 1e-8 * whole.projection().to_dense().norm_max());
+            }
+
+            let wrong = |b, mean, norms| {
+                let g: Box<dyn Gram> = Box::new(Mat::<f64>::identity(p, p));
+                ReducedProblem::new(g, b, mean, norms, n, made.report().clone()).is_err()
+            };
+            assert!(wrong(Mat::zeros(p - 1, 2), mean.clone(), norms.clone()));
+            assert!(wrong(Mat::zeros(p, 0), mean.clone(), norms.clone()));
+            assert!(wrong(b.clone(), mean[1..].to_vec(), norms.clone()));
+            assert!(wrong(b, mean, Vec::new()));
+        }
+    }
+    let problem = |data: &Dataset<'_>| {
+        let params = MenParams::default();
+        let neighborhood = Neighborhood::new(data, &params, &()).unwrap();
+        let prepared = Prepared::new(data, &params, &neighborhood, &()).unwrap();
+        let made = prepared.problem();
+        let g: Box<dyn Gram> = Box::new(made.gram().submatrix(&(0..30).collect::<Vec<_>>()));
+        let (b, mean, norms) = (made.b().to_owned(), made.mean().to_vec(), made.norms().to_vec());
+        ReducedProblem::new(g, b, mean, norms, data.samples(), made.report().clone()).unwrap()
+    };
+    let other = clusters(43, 4, 11, 30);
+    assert!(Prepared::from_problem(&other, problem(&data)).is_err(), "other samples");
+    let narrow = clusters(43, 4, 12, 29);
+    assert!(Prepared::from_problem(&narrow, problem(&data)).is_err(), "other variables");
+}
+
+/// Counts the stages that were begun.
+struct Begun(std::sync::atomic::AtomicUsize);
+
+impl menet::Monitor for Begun {
+    fn progress(&self, _: menet::Stage, _: usize, _: usize) {
+        self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn what_cannot_be_done_is_refused_before_any_work() {
+    let data = clusters(44, 4, 12, 30);
+    let refused = [
+        MenParams { components: Some(4), ..MenParams::default() },
+        MenParams {
+            route: RouteRequest::Conjugate,
+            definiteness: menet::operator::Definiteness::Floor,
+            ..MenParams::default()
+        },
+    ];
+    for params in refused {
+        let begun = Begun(0.into());
+        assert!(fit(&data, &params, &begun).is_err());
+        assert_eq!(begun.0.into_inner(), 0, "a stage was begun");
+    }
+    // On sizes alone: nothing of 60,000 x 784 needs to be there.
+    let shape = Shape { samples: 60_000, variables: 784, classes: 10, nonzeros: None };
+    for params in [
+        MenParams { components: Some(10), ..MenParams::default() },
+        MenParams { route: RouteRequest::Dense, ..MenParams::default() },
+    ] {
+        assert!(Plan::new(shape, &params).is_err());
+    }
+}
