@@ -4,20 +4,28 @@
 demo:
 	cargo run --release --quiet -- demo
 
-# The samples of tests/data, made anew by SciPy and Arrow, so that the readers meet what those write today. Where Python is not
-# at hand the committed samples are tested alone.
+# $(call environment,FOLDER,PACKAGES,WHY): Python packages in a virtual environment, which Debian has a package for.
+environment = echo "$(1): a virtual environment with $(2), $(3)" \
+  && { test -x $(1)/bin/python || python3 -m venv $(1) || { echo "installing python3-venv, which makes such environments" \
+       && apt-get install --yes python3-venv && python3 -m venv $(1); }; } \
+  && $(1)/bin/python -m pip install --quiet --disable-pip-version-check $(2)
+
+# The samples of tests/data, made anew by SciPy and Arrow, so that the readers meet what those write today. Where Python or its
+# packages cannot be had, the committed samples are tested alone.
 fixtures:
 	@rm -rf target/fixtures && mkdir -p target/fixtures
-	@{ test -x target/python/bin/python || python3 -m venv target/python; } \
-	  && target/python/bin/python -m pip install --quiet --disable-pip-version-check numpy pandas pyarrow scipy \
-	  && target/python/bin/python scripts/fixtures.py target/fixtures \
-	  || echo "no Python with NumPy, pandas, SciPy and Arrow: only the committed samples are tested"
+	@if ! command -v python3 >/dev/null; then echo "no Python: only the committed samples are tested"; \
+	elif ! { $(call environment,target/python,numpy pandas pyarrow scipy,to write samples as they write them today); }; then \
+	  echo "NumPy, pandas, SciPy and Arrow cannot be installed: only the committed samples are tested"; \
+	else target/python/bin/python scripts/fixtures.py target/fixtures; fi
 
 test: fixtures
 	cargo fmt --all --check
+	scripts/same_features.sh
 	cargo clippy --release --workspace --all-targets -- -D warnings
 	MENET_FIXTURES=$(CURDIR)/target/fixtures cargo test --release --workspace
 	RUSTDOCFLAGS="-D warnings" cargo doc --release --workspace --no-deps
+	cargo package --workspace --exclude menet-python --no-verify --allow-dirty --offline --quiet
 	$(MAKE) browser
 	$(MAKE) python
 
@@ -27,12 +35,10 @@ soak:
 
 # The Python package in a virtual environment of its own: the wheel as users get it, and what its tests need.
 wheel:
-	test -x target/venv/bin/python || python3 -m venv target/venv \
-	  || { apt-get install --yes python3-venv && python3 -m venv target/venv; }
-	target/venv/bin/python -m pip install --quiet --disable-pip-version-check maturin
+	@$(call environment,target/venv,maturin,to build the wheel)
 	rm -rf target/wheels
 	target/venv/bin/maturin build --release --quiet --out target/wheels --interpreter target/venv/bin/python
-	target/venv/bin/python -m pip install --quiet --disable-pip-version-check "$$(ls target/wheels/*.whl)[test]"
+	@$(call environment,target/venv,"$$(ls target/wheels/*.whl)[test]",to test the package)
 	target/venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall target/wheels/*.whl
 
 # Its format, lints, types, stubs, examples and tests. The command, whose model files it shares, must be built.
@@ -59,15 +65,17 @@ python-tests:
 # The report of data with hostile names, opened and used in headless Chromium. Where that or selenium cannot be had,
 # nothing is tested and nothing fails; where they can, what the test finds counts.
 browser:
-	@if { { test -x /usr/bin/chromium && test -x /usr/bin/chromedriver; } \
-	      || { apt-get update && apt-get install --yes chromium chromium-driver; } >/dev/null 2>&1; } \
-	   && { test -x target/python/bin/python || python3 -m venv target/python; } \
-	   && target/python/bin/python -m pip install --quiet --disable-pip-version-check selenium; then \
+	@test -x /usr/bin/chromium && test -x /usr/bin/chromedriver || { \
+	  echo "installing Debian's chromium and chromium-driver, to test the report in a browser"; \
+	  { apt-get update && apt-get install --yes chromium chromium-driver; } >/dev/null 2>&1 || true; }
+	@if ! { test -x /usr/bin/chromium && test -x /usr/bin/chromedriver; }; then \
+	  echo "no Chromium with its driver: the report is not tested in a browser"; \
+	elif ! { $(call environment,target/python,selenium,to steer the browser); }; then \
+	  echo "selenium cannot be installed: the report is not tested in a browser"; \
+	else \
 	  rm -rf target/report && cargo build --release --quiet --workspace --example sample_report \
 	  && target/release/examples/sample_report target/report --hostile \
 	  && target/python/bin/python scripts/test_report.py target/report/report.html; \
-	else \
-	  echo "no Chromium with its driver and selenium: the report is not tested in a browser"; \
 	fi
 
 # menet beside others, in an environment of their own, and how its time grows. `make bench BENCH=--write`

@@ -9,7 +9,6 @@ use menet::{Men, MenParams, Monitor, Stage, fit};
 use menet_io::blocks::{BLOCK, BlockReader};
 use menet_io::write::{self, BlockWriter};
 use menet_io::{ReadOptions, Table, Values, read, transform};
-use npyz::WriterBuilder;
 use parquet::basic::{Repetition, Type as PhysicalType};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, FloatType, Int64Type};
 use parquet::file::writer::SerializedFileWriter;
@@ -44,22 +43,29 @@ fn packed(text: &str) -> Vec<u8> {
     out.finish().unwrap()
 }
 
-fn npy<T: npyz::Serialize + npyz::AutoSerialize>(values: impl Iterator<Item = T>, shape: &[u64]) -> Vec<u8> {
-    npy_as(values, shape, npyz::Order::C, T::default_dtype())
+/// An array as NumPy writes it: `descr` is the type, and `bytes` gives the bytes of every value.
+fn npy<T, const N: usize>(
+    values: impl Iterator<Item = T>,
+    shape: &[usize],
+    (descr, fortran): (&str, bool),
+    bytes: impl Fn(T) -> [u8; N],
+) -> Vec<u8> {
+    let order = if fortran { "True" } else { "False" };
+    let shape: String = shape.iter().map(|size| format!("{size}, ")).collect();
+    let header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': ({shape}), }}");
+    let header = header.replace(", )", ")");
+    // The numbers begin at a multiple of 64 bytes.
+    let header = format!("{header:<width$}\n", width = (header.len() + 11).next_multiple_of(64) - 11);
+    let mut out = b"\x93NUMPY\x01\x00".to_vec();
+    out.extend((header.len() as u16).to_le_bytes());
+    out.extend(header.bytes());
+    out.extend(values.flat_map(bytes));
+    out
 }
 
-fn npy_as<T: npyz::Serialize>(
-    values: impl Iterator<Item = T>,
-    shape: &[u64],
-    order: npyz::Order,
-    dtype: npyz::DType,
-) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let options = npyz::WriteOptions::new().dtype(dtype).order(order).shape(shape);
-    let mut writer = options.writer(&mut bytes).begin_nd().unwrap();
-    writer.extend(values).unwrap();
-    writer.finish().unwrap();
-    bytes
+/// Doubles in C order.
+fn doubles(values: impl Iterator<Item = f64>, shape: &[usize]) -> Vec<u8> {
+    npy(values, shape, ("<f8", false), f64::to_le_bytes)
 }
 
 /// Row groups of several lengths, one of them empty, and columns of several types.
@@ -113,7 +119,7 @@ fn parquet(x: MatRef<'_, f64>, groups: &[usize]) -> Vec<u8> {
 
 /// The same samples in every format.
 fn inputs(folder: &Path, x: MatRef<'_, f64>) -> Vec<PathBuf> {
-    let (n, p) = (x.nrows() as u64, x.ncols() as u64);
+    let (n, p) = x.shape();
     let by_rows = || x.row_iter().flat_map(|row| row.iter().copied().collect::<Vec<f64>>());
     let by_columns = || x.col_iter().flat_map(|column| column.iter().copied().collect::<Vec<f64>>());
     let half = x.nrows() / 2;
@@ -121,30 +127,20 @@ fn inputs(folder: &Path, x: MatRef<'_, f64>) -> Vec<PathBuf> {
         .row_iter()
         .map(|row| format!("1 1:{} 2:{} 3:{} 4:{} 5:{}\n", row[0], row[1], row[2], row[3], row[4]))
         .collect();
-    let big = npyz::DType::parse("'>f8'").unwrap();
-    let little = npyz::DType::parse("'<f8'").unwrap();
     let samples: [(&str, Vec<u8>); 13] = [
         ("x.csv", text(x, ',').into_bytes()),
         ("x.tsv", text(x, '\t').into_bytes()),
         ("x.csv.gz", packed(&text(x, ','))),
         ("x.parquet", parquet(x, &[half, 0, 1, x.nrows() - half - 1])),
         ("x.svm", svm.into_bytes()),
-        ("double.npy", npy(by_rows(), &[n, p])),
-        ("single.npy", npy(by_rows().map(|x| x as f32), &[n, p])),
-        ("byte.npy", npy(by_rows().map(|x| x as u8), &[n, p])),
-        ("whole.npy", npy(by_rows().map(|x| x as i64), &[n, p])),
-        ("images.npy", npy(by_rows(), &[n, 1, p])),
-        ("swapped.npy", npy_as(by_rows(), &[n, p], npyz::Order::C, big)),
-        ("fortran.npy", npy_as(by_columns(), &[n, p], npyz::Order::Fortran, little)),
-        (
-            "fortran-short.npy",
-            npy_as(
-                by_columns().map(|x| x as i16),
-                &[n, p],
-                npyz::Order::Fortran,
-                npyz::DType::parse("'<i2'").unwrap(),
-            ),
-        ),
+        ("double.npy", doubles(by_rows(), &[n, p])),
+        ("single.npy", npy(by_rows().map(|x| x as f32), &[n, p], ("<f4", false), f32::to_le_bytes)),
+        ("byte.npy", npy(by_rows().map(|x| x as u8), &[n, p], ("|u1", false), u8::to_le_bytes)),
+        ("whole.npy", npy(by_rows().map(|x| x as i64), &[n, p], ("<i8", false), i64::to_le_bytes)),
+        ("images.npy", doubles(by_rows(), &[n, 1, p])),
+        ("swapped.npy", npy(by_rows(), &[n, p], (">f8", false), f64::to_be_bytes)),
+        ("fortran.npy", npy(by_columns(), &[n, p], ("<f8", true), f64::to_le_bytes)),
+        ("fortran-short.npy", npy(by_columns().map(|x| x as i16), &[n, p], ("<i2", true), i16::to_le_bytes)),
     ];
     samples
         .into_iter()
@@ -280,9 +276,9 @@ fn what_is_wrong_is_told_as_of_the_whole_and_leaves_nothing() {
         x
     };
     let by_rows = |x: &Mat<f64>| {
-        npy(x.transpose().col_iter().flat_map(|r| r.iter().copied().collect::<Vec<_>>()), &[ROWS as u64, 5])
+        doubles(x.transpose().col_iter().flat_map(|r| r.iter().copied().collect::<Vec<_>>()), &[ROWS, 5])
     };
-    let nameless = npy(x.col_iter().flat_map(|c| c.iter().copied().collect::<Vec<_>>()), &[5, ROWS as u64]);
+    let nameless = doubles(x.col_iter().flat_map(|c| c.iter().copied().collect::<Vec<_>>()), &[5, ROWS]);
     let cases: Vec<(&str, Vec<u8>, &str)> = vec![
         ("text.csv", format!("{good}1,2,x,3,four,5,6\n").into_bytes(), "line 39, column \"more\": \"four\""),
         ("ragged.csv", format!("{good}1,2\n").into_bytes(), "line 39 has 2 fields"),
@@ -308,7 +304,7 @@ fn what_is_wrong_is_told_as_of_the_whole_and_leaves_nothing() {
         ("empty.csv", Vec::new(), "empty"),
         ("header.csv", format!("{}\n", good.lines().next().unwrap()).into_bytes(), "no data"),
         ("none.parquet", parquet(x.as_ref(), &[]), "no data"),
-        ("none.npy", npy(std::iter::empty::<f64>(), &[0, 5]), "empty"),
+        ("none.npy", doubles(std::iter::empty(), &[0, 5]), "empty"),
         ("other.csv", b"a,b\n1,2\n".to_vec(), "no column"),
     ];
     for (name, bytes, expected) in cases {

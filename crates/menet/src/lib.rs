@@ -102,5 +102,5 @@ pub use reducer::{Method, Reduced, Reducer};
 
 /// The README's example, run as a test.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;

@@ -2,7 +2,7 @@
 
 #[test]
 fn the_readme_shows_the_example() {
-    let readme = include_str!("../../../README.md");
+    let readme = include_str!("../README.md");
     assert!(
         readme.contains(include_str!("../examples/readme.rs")),
         "copy examples/readme.rs into the README"

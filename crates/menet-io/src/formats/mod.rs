@@ -8,6 +8,7 @@ mod header;
 pub mod idx;
 pub mod images;
 pub mod mat;
+mod npy;
 pub mod npz;
 pub mod numpy;
 pub mod parquet;

@@ -3,11 +3,11 @@
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use npyz::NpyFile;
 use zip::ZipArchive;
 use zip::result::ZipError;
 
 use super::columns::list;
+use super::npy::Npy;
 use super::numpy::{Shape, ended, numbers, read_labels};
 use super::{Format, ReadOptions, Reader};
 use crate::error::{Error, Result, short};
@@ -33,7 +33,7 @@ pub fn read_npz_from(reader: impl Read + Seek, path: &Path, options: &ReadOption
     let (x_key, y_key) = (options.x_key.as_deref().unwrap_or("X"), options.y_key.as_deref().unwrap_or("y"));
     let known = list(&archive.names);
     let found = archive.array(x_key, |file, what| {
-        let shape = Shape::of(file.header(), what, path)?;
+        let shape = Shape::of(&file.header, what, path)?;
         Ok((shape, shape.in_rows(numbers(file, what, path)?)))
     })?;
     let Some((shape, values)) = found else {
@@ -86,7 +86,7 @@ impl<'a, R: Read + Seek> Archive<'a, R> {
         }
         let array = |name: &[u8]| {
             let name = String::from_utf8_lossy(name).into_owned();
-            npyz::npz::array_name_from_file_name(&name).map(str::to_owned)
+            name.strip_suffix(".npy").map(str::to_owned)
         };
         let names = entries.iter().filter_map(|(name, _)| array(name)).collect();
         // Names have no checksum, but stand in the file twice.
@@ -104,7 +104,7 @@ impl<'a, R: Read + Seek> Archive<'a, R> {
     fn array<T>(
         &mut self,
         name: &str,
-        read: impl FnOnce(NpyFile<&mut dyn Read>, &str) -> Result<T>,
+        read: impl FnOnce(Npy<&mut dyn Read>, &str) -> Result<T>,
     ) -> Result<Option<T>> {
         let (path, what) = (self.path, format!("the array {name:?}"));
         let damaged = |e: &dyn std::fmt::Display| {
@@ -114,11 +114,11 @@ impl<'a, R: Read + Seek> Archive<'a, R> {
                 format!("{what} cannot be read: {}", short(cause.lines().next().unwrap_or_default())),
             )
         };
-        let mut entry = match self.zip.by_name(&npyz::npz::file_name_from_array_name(name)) {
+        let mut entry = match self.zip.by_name(&format!("{name}.npy")) {
             Err(ZipError::FileNotFound) => return Ok(None),
             other => other.map_err(|e| damaged(&e))?,
         };
-        let file = NpyFile::new(&mut entry as &mut dyn Read).map_err(|e| damaged(&e))?;
+        let file = Npy::new(&mut entry as &mut dyn Read).map_err(|e| damaged(&e))?;
         let value = read(file, &what)?;
         ended(&mut entry, &what, path)?;
         Ok(Some(value))

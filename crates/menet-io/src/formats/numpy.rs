@@ -4,8 +4,7 @@ use std::fs::File;
 use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use npyz::{Deserialize, NpyFile, NpyHeader, Order, TypeRead};
-
+use super::npy::{Header, Kind, Npy, Order};
 use super::{Format, MOST_VALUES, Reader};
 use crate::blocks::{Blocks, OneBlock, room, whole};
 use crate::error::{Error, Result};
@@ -46,9 +45,9 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    pub(super) fn of(header: &NpyHeader, what: &str, path: &Path) -> Result<Self> {
+    pub(super) fn of(header: &Header, what: &str, path: &Path) -> Result<Self> {
         let shape: Vec<usize> =
-            header.shape().iter().map(|&size| usize::try_from(size).unwrap_or(usize::MAX)).collect();
+            header.shape.iter().map(|&size| usize::try_from(size).unwrap_or(usize::MAX)).collect();
         let (rows, columns, image) = match shape[..] {
             [n, p] => (n, p, None),
             [n, h, w] => (n, h.saturating_mul(w), Some((h, w))),
@@ -66,7 +65,7 @@ impl Shape {
         {
             return Err(Error::input(path, format!("{what} claims the shape {shape:?}")));
         }
-        let order = header.order();
+        let order = header.order;
         if order == Order::Fortran && image.is_some() {
             let problem = format!("{what} has three dimensions in Fortran order; save it in C order");
             return Err(Error::input(path, problem));
@@ -106,10 +105,10 @@ impl Array {
     fn open(path: &Path) -> Result<Self> {
         let invalid = |e: std::io::Error| Error::input(path, e);
         let file = open_file(path, "a NumPy array")?;
-        let file = NpyFile::new(BufReader::with_capacity(1 << 16, file)).map_err(invalid)?;
-        let shape = Shape::of(file.header(), ARRAY, path)?;
-        let numbers = Numbers::of(file.header(), ARRAY, path)?;
-        let mut reader = file.into_inner();
+        let Npy { header, mut reader } =
+            Npy::new(BufReader::with_capacity(1 << 16, file)).map_err(invalid)?;
+        let shape = Shape::of(&header, ARRAY, path)?;
+        let numbers = Numbers::of(&header, ARRAY, path)?;
         let meta = reader.get_ref().metadata().map_err(invalid)?;
         let start = if meta.is_file() { reader.stream_position().map_err(invalid)? } else { 0 };
         let end = start as usize + shape.rows * shape.columns * numbers.size;
@@ -184,28 +183,40 @@ struct Numbers {
     decode: Decode,
 }
 
-type Decode = Box<dyn Fn(&[u8], &mut Vec<f64>) -> std::io::Result<()> + Send>;
+/// Appends the numbers that some bytes hold.
+type Decode = fn(&[u8], &mut Vec<f64>) -> std::io::Result<()>;
 
 impl Numbers {
-    fn of(header: &NpyHeader, what: &str, path: &Path) -> Result<Self> {
-        let dtype = header.dtype();
-        macro_rules! first_of {
-            ($($kind:ty => $convert:expr),*) => {
-                $(if let Ok(reader) = <$kind>::reader(&dtype) {
-                    let decode: Decode = Box::new(move |mut bytes, values| {
-                        while !bytes.is_empty() {
-                            values.push($convert(reader.read_one(&mut bytes)?)?);
-                        }
-                        Ok(())
-                    });
-                    return Ok(Numbers { size: size_of::<$kind>(), decode });
-                })*
+    fn of(header: &Header, what: &str, path: &Path) -> Result<Self> {
+        /// A decoder of a type in the order of bytes that the header tells.
+        macro_rules! either {
+            ($kind:ty, $convert:expr) => {
+                if header.big_endian {
+                    |bytes, values| each(bytes, values, |one| $convert(<$kind>::from_be_bytes(one)))
+                } else {
+                    |bytes, values| each(bytes, values, |one| $convert(<$kind>::from_le_bytes(one)))
+                }
             };
         }
-        first_of!(f64 => Ok::<f64, std::io::Error>, f32 => sure, half::f16 => sure, u8 => sure,
-            i8 => sure, u16 => sure, i16 => sure, u32 => sure, i32 => sure,
-            u64 => |x: u64| exact(x.into()), i64 => |x: i64| exact(x.into()), bool => |x: bool| sure(u8::from(x)));
-        Err(Error::input(path, format!("{what} is of type {}, which is not a number", dtype.descr())))
+        let decode: Decode = match (header.kind, header.size) {
+            (Kind::Float, 8) => either!(f64, sure),
+            (Kind::Float, 4) => either!(f32, sure),
+            (Kind::Float, 2) => either!(half::f16, sure),
+            (Kind::Unsigned, 1) => either!(u8, sure),
+            (Kind::Unsigned, 2) => either!(u16, sure),
+            (Kind::Unsigned, 4) => either!(u32, sure),
+            (Kind::Unsigned, 8) => either!(u64, |x: u64| exact(x.into())),
+            (Kind::Signed, 1) => either!(i8, sure),
+            (Kind::Signed, 2) => either!(i16, sure),
+            (Kind::Signed, 4) => either!(i32, sure),
+            (Kind::Signed, 8) => either!(i64, |x: i64| exact(x.into())),
+            (Kind::Bool, 1) => |bytes, values| each(bytes, values, |[one]| sure(u8::from(truth(one)?))),
+            _ => {
+                let problem = format!("{what} is of type {}, which is not a number", header.descr);
+                return Err(Error::input(path, problem));
+            }
+        };
+        Ok(Numbers { size: header.size, decode })
     }
 
     /// Reads piece by piece: a header that claims absurd sizes meets the end of the file, not the end of memory.
@@ -222,6 +233,30 @@ impl Numbers {
     }
 }
 
+/// Appends what `convert` makes of every N bytes.
+fn each<const N: usize>(
+    bytes: &[u8],
+    values: &mut Vec<f64>,
+    convert: impl Fn([u8; N]) -> std::io::Result<f64>,
+) -> std::io::Result<()> {
+    values.reserve(bytes.len() / N);
+    for &one in bytes.as_chunks::<N>().0 {
+        values.push(convert(one)?);
+    }
+    Ok(())
+}
+
+fn truth(byte: u8) -> std::io::Result<bool> {
+    match byte {
+        0 | 1 => Ok(byte == 1),
+        _ => Err(damaged(format!("{byte} is not a truth value"))),
+    }
+}
+
+fn damaged(problem: String) -> std::io::Error {
+    std::io::Error::new(ErrorKind::InvalidData, problem)
+}
+
 fn sure(x: impl Into<f64>) -> std::io::Result<f64> {
     Ok(x.into())
 }
@@ -231,17 +266,16 @@ fn exact(x: i128) -> std::io::Result<f64> {
     if x.abs() <= 1 << 53 {
         return Ok(x as f64);
     }
-    let problem = format!("{x} is a whole number beyond 2^53, which would be rounded");
-    Err(std::io::Error::new(ErrorKind::InvalidData, problem))
+    Err(damaged(format!("{x} is a whole number beyond 2^53, which would be rounded")))
 }
 
 /// All numbers of an array, in the order of the file.
-pub(super) fn numbers<R: Read>(file: NpyFile<R>, what: &str, path: &Path) -> Result<Vec<f64>> {
-    let numbers = Numbers::of(file.header(), what, path)?;
-    let count = claimed(file.len(), what, path)?;
+pub(super) fn numbers<R: Read>(mut file: Npy<R>, what: &str, path: &Path) -> Result<Vec<f64>> {
+    let numbers = Numbers::of(&file.header, what, path)?;
+    let count = claimed(file.header.count(), what, path)?;
     let mut values = Vec::new();
     memory::reserve(&mut values, count, path)?;
-    numbers.read(&mut file.into_inner(), count, &mut values).map_err(|e| cut_short(what, path, &e))?;
+    numbers.read(&mut file.reader, count, &mut values).map_err(|e| cut_short(what, path, &e))?;
     Ok(values)
 }
 
@@ -255,33 +289,51 @@ pub(super) fn ended(reader: &mut impl Read, what: &str, path: &Path) -> Result<(
 }
 
 /// Labels: numbers or truth values of any type, or texts, in their normal form.
-pub(super) fn read_labels<R: Read>(file: NpyFile<R>, what: &str, path: &Path) -> Result<Vec<String>> {
-    /// As many as the header claims.
-    fn all<T: Deserialize, R: Read>(
-        data: npyz::NpyReader<T, R>,
-        what: &str,
-        path: &Path,
-        label: impl Fn(T) -> String,
-    ) -> Result<Vec<String>> {
-        let count = claimed(data.total_len(), what, path)?;
-        data.take(count).map(|value| value.map(&label).map_err(|e| cut_short(what, path, &e))).collect()
+pub(super) fn read_labels<R: Read>(mut file: Npy<R>, what: &str, path: &Path) -> Result<Vec<String>> {
+    let Header { kind, size, big_endian, .. } = file.header;
+    let label = |bytes: &[u8]| match kind {
+        Kind::Bool => truth(bytes[0]).map(labels::from_bool),
+        Kind::Signed | Kind::Unsigned => Ok(integer(bytes, kind == Kind::Signed, big_endian).to_string()),
+        Kind::Text => text(bytes, big_endian).map(|text| labels::normal(&text)),
+        _ => {
+            let end = if kind == Kind::Bytes { filled(bytes) } else { bytes.len() };
+            Ok(labels::normal(&String::from_utf8_lossy(&bytes[..end])))
+        }
+    };
+    if matches!(kind, Kind::Float | Kind::Other) {
+        return Ok(numbers(file, what, path)?.into_iter().map(labels::from_number).collect());
     }
-    macro_rules! first_of {
-        ($file:expr, $($kind:ty => $label:expr),*) => {{
-            let file = $file;
-            $(let file = match file.try_data::<$kind>() {
-                Ok(data) => return all(data, what, path, $label),
-                Err(file) => file,
-            };)*
-            file
-        }};
-    }
-    let whole = |x: i128| x.to_string();
-    let file = first_of!(file, String => |text: String| labels::normal(&text),
-        Vec<u8> => |bytes: Vec<u8>| labels::normal(&String::from_utf8_lossy(&bytes)), bool => labels::from_bool,
-        i64 => |x: i64| whole(x.into()), u64 => |x: u64| whole(x.into()), i32 => |x: i32| whole(x.into()),
-        u32 => |x: u32| whole(x.into()), u8 => |x: u8| whole(x.into()));
-    Ok(numbers(file, what, path)?.into_iter().map(labels::from_number).collect())
+    let count = claimed(file.header.count(), what, path)?;
+    claimed(size as u64, what, path)?;
+    let mut bytes = vec![0; size];
+    let next = |_| {
+        file.reader.read_exact(&mut bytes).and_then(|()| label(&bytes)).map_err(|e| cut_short(what, path, &e))
+    };
+    (0..count).map(next).collect()
+}
+
+/// A whole number of at most eight bytes.
+fn integer(bytes: &[u8], signed: bool, big_endian: bool) -> i128 {
+    let unsigned = |value: i128, &byte: &u8| value << 8 | i128::from(byte);
+    let value =
+        if big_endian { bytes.iter().fold(0, unsigned) } else { bytes.iter().rev().fold(0, unsigned) };
+    let bits = 8 * bytes.len();
+    if signed && value >> (bits - 1) & 1 == 1 { value - (1 << bits) } else { value }
+}
+
+/// A text in UTF-32 that zeros may follow.
+fn text(bytes: &[u8], big_endian: bool) -> std::io::Result<String> {
+    let code = |&one: &[u8; 4]| if big_endian { u32::from_be_bytes(one) } else { u32::from_le_bytes(one) };
+    let codes: Vec<u32> = bytes.as_chunks().0.iter().map(code).collect();
+    let end = codes.iter().rposition(|&code| code != 0).map_or(0, |last| last + 1);
+    let letter =
+        |&code: &u32| char::from_u32(code).ok_or_else(|| damaged(format!("{code:#x} is not a character")));
+    codes[..end].iter().map(letter).collect()
+}
+
+/// Where the zeros begin that fill bytes up.
+fn filled(bytes: &[u8]) -> usize {
+    bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1)
 }
 
 /// The number of values a header claims, if it is to be believed.

@@ -1,17 +1,16 @@
-//! The interactive charts, built with plotly's types; `draw.js` draws and colours them.
+//! The interactive charts as plotly's JSON; `draw.js` draws and colours them.
 
-use plotly::box_plot::{BoxPoints, QuartileMethod};
-use plotly::color::NamedColor;
-use plotly::common::{DashType, Fill, HoverInfo, Line, Marker, MarkerSymbol, Mode, Orientation, Title};
-use plotly::layout::{Axis, AxisType, BoxMode, HoverMode, Legend, Margin, RangeMode};
-use plotly::{BoxPlot, Layout, Plot, Scatter, Traces};
+use std::io::Read;
+
 use serde_json::{Value, json};
 
-use super::unwritten;
 use crate::curves::{Curve, mean_and_sd, shown_dimensions};
 use crate::error::{Error, Result};
 use crate::names::shown;
 use crate::palette::look;
+
+/// plotly.js with the traces that are drawn here, compressed: `scripts/plotly_bundle.sh` makes it.
+const LIBRARY: &[u8] = include_bytes!("plotly/plotly.js.gz");
 
 /// What stands beside the charts' titles.
 pub(super) const BANDS_NOTE: &str = "; bands: ± one standard deviation";
@@ -23,15 +22,12 @@ pub(super) const ENTRIES_NOTE: &str = "the axis at the end of the step that each
 pub(super) const ENTRY_BARS_NOTE: &str = "coefficients at the end of the step that each entry begins; in the \
     colour of its line, the variable that entered";
 
-/// The text of plotly.min.js, which the crate carries.
+/// The text of plotly.js.
 pub(super) fn library() -> Result<String> {
-    let sources = Plot::offline_js_sources();
-    // Its first script; the second is MathJax, which nothing here needs.
-    let first = sources.split_once('>').and_then(|(_, rest)| rest.split_once("</script"));
-    match first {
-        Some((script, _)) if script.contains("plotly.js") => Ok(script.to_owned()),
-        _ => Err(Error::Study("the plotly crate no longer holds plotly.min.js where it did".to_owned())),
-    }
+    let mut script = String::new();
+    let read = flate2::read::GzDecoder::new(LIBRARY).read_to_string(&mut script);
+    read.map_err(|e| Error::Study(format!("the charting script inside the program is damaged: {e}")))?;
+    Ok(script)
 }
 
 /// A name in plotly's texts, which read a little HTML and `%{...}`.
@@ -43,9 +39,9 @@ fn text(name: &str, most: usize) -> String {
         .replace("%{", "%\u{200b}{")
 }
 
-/// One line a method, a band about it where there are repeats.
-pub(super) fn rates(curves: &[(usize, String, Curve)]) -> Result<Value> {
-    let mut bands = Traces::new();
+/// One line per method, a band about it where there are repeats.
+pub(super) fn rates(curves: &[(usize, String, Curve)]) -> Value {
+    let mut bands = Vec::new();
     let mut lines = Vec::new();
     for (place, method, curve) in curves {
         let (look, group) = (look(*place), format!("m{place}"));
@@ -58,47 +54,55 @@ pub(super) fn rates(curves: &[(usize, String, Curve)]) -> Result<Value> {
             })
             .collect();
         let edge = |sign: f64| {
-            let edge = rates.iter().map(|(mean, sd)| two(mean + sign * sd).clamp(0.0, 100.0)).collect();
-            Scatter::new(dimensions.clone(), edge)
-                .mode(Mode::Lines)
-                .line(Line::new().width(0.0))
-                .legend_group(group.clone())
-                .show_legend(false)
-                .hover_info(HoverInfo::Skip)
+            let edge = rates.iter().map(|(mean, sd)| two(mean + sign * sd).clamp(0.0, 100.0));
+            json!({
+                "type": "scatter",
+                "x": dimensions,
+                "y": edge.collect::<Vec<_>>(),
+                "mode": "lines",
+                "line": { "width": 0 },
+                "legendgroup": group,
+                "showlegend": false,
+                "hoverinfo": "skip",
+            })
         };
         if rates.iter().any(|&(_, sd)| sd > 0.0) {
             bands.push(edge(-1.0));
+            let mut upper = edge(1.0);
+            upper["fill"] = "tonexty".into();
             // Hexadecimal with opacity, so that the script can exchange the colour and keep the rest.
-            bands.push(edge(1.0).fill(Fill::ToNextY).fill_color(format!("{}22", look.colour)));
+            upper["fillcolor"] = format!("{}22", look.colour).into();
+            bands.push(upper);
         }
         let spread = rates.iter().map(|(_, sd)| if *sd > 0.0 { format!("± {sd:.1}") } else { String::new() });
-        let line = Scatter::new(dimensions.clone(), rates.iter().map(|(mean, _)| two(*mean)).collect())
-            .name(text(method, 30))
-            .mode(Mode::LinesMarkers)
-            .line(Line::new().color(look.colour).width(2.0).dash(dash(look.dash)))
-            .marker(Marker::new().color(look.colour).size(7).symbol(symbol(look.marker)))
-            .text_array(spread.collect::<Vec<_>>())
-            .hover_template("dimension %{x}: %{y:.1f} % %{text}")
-            .legend_group(group);
-        lines.push(line);
+        lines.push(json!({
+            "type": "scatter",
+            "x": dimensions,
+            "y": rates.iter().map(|(mean, _)| two(*mean)).collect::<Vec<_>>(),
+            "name": text(method, 30),
+            "mode": "lines+markers",
+            "line": { "color": look.colour, "width": 2, "dash": dash_name(look.dash) },
+            "marker": { "color": look.colour, "size": 7, "symbol": symbol(look.marker) },
+            "text": spread.collect::<Vec<_>>(),
+            "hovertemplate": "dimension %{x}: %{y:.1f} % %{text}",
+            "legendgroup": group,
+        }));
     }
-    for line in lines {
-        bands.push(line);
-    }
+    bands.append(&mut lines);
+    let mut layout = layout("dimension of the projected space", "recognition rate (%)");
     let most = curves.iter().filter_map(|(_, _, curve)| curve.keys().last()).max().copied().unwrap_or(0);
-    let mut axis = axis("dimension of the projected space");
     if most <= 8 {
         // Left to itself, plotly would mark halves.
-        axis = axis.dtick(1.0);
+        layout["xaxis"]["dtick"] = 1.into();
     }
-    let layout = layout("", "recognition rate (%)").x_axis(axis).hover_mode(HoverMode::Closest);
-    Ok(json!({ "data": value(&bands)?, "layout": value(&layout)? }))
+    layout["hovermode"] = "closest".into();
+    json!({ "data": bands, "layout": layout })
 }
 
-/// One box a method at each of ten dimensions.
-pub(super) fn boxes(curves: &[(usize, String, Curve)]) -> Result<Value> {
+/// One box per method at each of ten dimensions.
+pub(super) fn boxes(curves: &[(usize, String, Curve)]) -> Value {
     let dimensions = shown_dimensions(curves);
-    let mut traces = Traces::new();
+    let mut traces = Vec::new();
     for (place, method, curve) in curves {
         let look = look(*place);
         let points =
@@ -107,50 +111,54 @@ pub(super) fn boxes(curves: &[(usize, String, Curve)]) -> Result<Value> {
         if y.is_empty() {
             continue;
         }
-        traces.push(
-            BoxPlot::new_xy(x, y)
-                .name(text(method, 30))
-                .line(Line::new().color(look.colour).width(1.5))
-                .fill_color(format!("{}44", look.colour))
-                .marker(Marker::new().color(look.colour).size(4).symbol(symbol(look.marker)))
-                .box_points(BoxPoints::All)
-                .jitter(0.0)
-                .point_pos(0.0)
-                // As in the static figure for the paper's five repeats.
-                .quartile_method(QuartileMethod::Inclusive),
-        );
+        traces.push(json!({
+            "type": "box",
+            "x": x,
+            "y": y,
+            "name": text(method, 30),
+            "line": { "color": look.colour, "width": 1.5 },
+            "fillcolor": format!("{}44", look.colour),
+            "marker": { "color": look.colour, "size": 4, "symbol": symbol(look.marker) },
+            "boxpoints": "all",
+            "jitter": 0,
+            "pointpos": 0,
+            // As in the static figure for the paper's five repeats.
+            "quartilemethod": "inclusive",
+        }));
     }
-    let categories: Vec<String> = dimensions.iter().map(ToString::to_string).collect();
-    let axis = axis("dimension of the projected space").type_(AxisType::Category).category_array(categories);
-    let layout = layout("", "recognition rate (%)").x_axis(axis).box_mode(BoxMode::Group);
-    Ok(json!({ "data": value(&traces)?, "layout": value(&layout)? }))
+    let mut layout = layout("dimension of the projected space", "recognition rate (%)");
+    layout["xaxis"]["type"] = "category".into();
+    layout["xaxis"]["categoryarray"] = dimensions.iter().map(ToString::to_string).collect();
+    layout["boxmode"] = "group".into();
+    json!({ "data": traces, "layout": layout })
 }
 
 /// The layout of the explorer's chart of a path.
-pub(super) fn path_layout() -> Result<Value> {
-    let x = "ℓ1 norm of the coefficients";
-    value(&layout(x, "coefficient").hover_mode(HoverMode::Closest))
+pub(super) fn path_layout() -> Value {
+    let mut layout = layout("ℓ1 norm of the coefficients", "coefficient");
+    layout["hovermode"] = "closest".into();
+    layout
 }
 
 /// The layout of the explorer's chart of the rate against the number of variables.
-pub(super) fn sparsity_layout() -> Result<Value> {
-    let x = axis("variables an axis may use").range_mode(RangeMode::ToZero);
-    value(&layout("", "rate on this split (%)").x_axis(x).show_legend(false))
+pub(super) fn sparsity_layout() -> Value {
+    let mut layout = layout("variables an axis may use", "rate on this split (%)");
+    layout["xaxis"]["rangemode"] = "tozero".into();
+    layout["showlegend"] = false.into();
+    layout
 }
 
 /// What all charts share: transparent, little margin, the legend below the axis.
-fn layout(x: &str, y: &str) -> Layout {
-    Layout::new()
-        .paper_background_color(NamedColor::Transparent)
-        .plot_background_color(NamedColor::Transparent)
-        .margin(Margin::new().left(56).right(12).top(12).bottom(48))
-        .legend(Legend::new().orientation(Orientation::Horizontal).x(0.0))
-        .x_axis(axis(x))
-        .y_axis(axis(y))
-}
-
-fn axis(title: &str) -> Axis {
-    Axis::new().title(Title::with_text(title)).auto_margin(true).zero_line(false)
+fn layout(x: &str, y: &str) -> Value {
+    let axis = |title| json!({ "title": { "text": title }, "automargin": true, "zeroline": false });
+    json!({
+        "paper_bgcolor": "transparent",
+        "plot_bgcolor": "transparent",
+        "margin": { "l": 56, "r": 12, "t": 12, "b": 48 },
+        "legend": { "orientation": "h", "x": 0 },
+        "xaxis": axis(x),
+        "yaxis": axis(y),
+    })
 }
 
 /// A dash pattern of the palette by plotly's name.
@@ -163,26 +171,17 @@ pub(super) fn dash_name(pattern: &str) -> &'static str {
     }
 }
 
-fn dash(pattern: &str) -> DashType {
-    match dash_name(pattern) {
-        "dash" => DashType::Dash,
-        "dot" => DashType::Dot,
-        "dashdot" => DashType::DashDot,
-        _ => DashType::Solid,
-    }
-}
-
-/// The markers, in the order of the palette's numbers.
-fn symbol(marker: usize) -> MarkerSymbol {
+/// The markers by plotly's names, in the order of the palette's numbers.
+fn symbol(marker: usize) -> &'static str {
     match marker {
-        0 => MarkerSymbol::Circle,
-        1 => MarkerSymbol::Square,
-        2 => MarkerSymbol::TriangleUp,
-        3 => MarkerSymbol::Diamond,
-        4 => MarkerSymbol::TriangleDown,
-        5 => MarkerSymbol::Cross,
-        6 => MarkerSymbol::X,
-        _ => MarkerSymbol::Star,
+        0 => "circle",
+        1 => "square",
+        2 => "triangle-up",
+        3 => "diamond",
+        4 => "triangle-down",
+        5 => "cross",
+        6 => "x",
+        _ => "star",
     }
 }
 
@@ -191,6 +190,14 @@ fn two(rate: f64) -> f64 {
     (rate * 100.0).round() / 100.0
 }
 
-fn value(of: &impl serde::Serialize) -> Result<Value> {
-    serde_json::to_value(of).map_err(unwritten)
+#[cfg(test)]
+mod tests {
+    use super::library;
+
+    #[test]
+    fn the_script_fits_into_a_page() {
+        let script = library().unwrap();
+        assert!(script.is_ascii() && script.contains("plotly.js") && script.len() < 1_500_000);
+        assert!(!script.to_ascii_lowercase().contains("</script"));
+    }
 }

@@ -1,7 +1,7 @@
 //! The report of a study: one HTML file that needs nothing else.
 //!
 //! It is read on phones and screens, in the light and in the dark, without a network. The tables are plain markup; the
-//! charts are plotly's, whose script comes inside its crate and goes inside the file; the other scripts are ours: they draw,
+//! charts are plotly's, whose script travels with the program and goes inside the file; the other scripts are ours: they draw,
 //! follow the reader's colour scheme and run the path explorer. A content security policy forbids the page to
 //! fetch anything. Names from data reach the page escaped, each in the way its place demands.
 
@@ -41,8 +41,8 @@ pub fn html(study: &Study) -> Result<String> {
         "pictures": page.pictures,
         "confusions": page.confusions,
         "explorer": explorer,
-        "pathLayout": charts::path_layout()?,
-        "rateLayout": charts::sparsity_layout()?,
+        "pathLayout": charts::path_layout(),
+        "rateLayout": charts::sparsity_layout(),
         "looks": (0..LOOKS).map(|i| json!([look(i).colour, charts::dash_name(look(i).dash)])).collect::<Value>(),
         "dark": dark_twins().map(|(light, dark)| (light.to_owned(), dark.into())).collect::<Map<_, _>>(),
     });
@@ -52,7 +52,7 @@ pub fn html(study: &Study) -> Result<String> {
         .map(|(i, s)| format!("<a href=\"#set-{i}\">{}</a>\n", escaped(&named(&s.data, s.train))))
         .collect();
     let explore = if explorable { "<a href=\"#explorer\">Path explorer</a>\n" } else { "" };
-    let mut out = String::with_capacity(6_000_000);
+    let mut out = String::with_capacity(2_000_000);
     // Writing to a string cannot fail.
     let _ = write!(
         out,
@@ -135,10 +135,10 @@ impl Page {
             let spread = curves.iter().any(|(_, _, curve)| has_spread(curve));
             let (mean, spread) = if spread { ("mean over ", charts::BANDS_NOTE) } else { ("", "") };
             self.chart(&id, "Recognition rate against dimension", &format!("{mean}{over}{spread}"));
-            self.charts.insert(id, charts::rates(&curves)?);
+            self.charts.insert(id, charts::rates(&curves));
             let id = format!("boxes-{i}");
             self.chart(&id, "Rates over the repeats", &format!("{over}; {}", charts::BOXES_NOTE));
-            self.charts.insert(id, charts::boxes(&curves)?);
+            self.charts.insert(id, charts::boxes(&curves));
         }
         if let Some(data) = confusion::data(study, setting) {
             self.confusions.insert(i.to_string(), data);

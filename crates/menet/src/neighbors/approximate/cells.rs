@@ -2,12 +2,10 @@
 
 use std::ops::Range;
 
-use ann_search_rs::prelude::{Dist, KMeansTrainingParams, Verbosity};
-use ann_search_rs::utils::k_means_utils::{assign_all_parallel, train_centroids};
 use faer::Mat;
 use rayon::prelude::*;
 
-use super::Near;
+use super::{Near, kmeans};
 use crate::error::Result;
 use crate::monitor::{Monitor, Stage, proceed};
 use crate::neighbors::Among;
@@ -17,14 +15,13 @@ use crate::neighbors::screen::Samples;
 const CELL: usize = 256;
 const LARGEST_CELL: usize = 1024;
 
-/// Samples of a cell, about, that its centre is found from; turns of k-means; and its seed.
+/// Samples of a cell, about, that its centre is found from; and turns of k-means.
 const TRAINED: usize = 64;
 const TURNS: usize = 5;
-const SEED: usize = 1;
 
-/// Samples that are assigned to cells between two questions to the monitor: whole tiles of the crate that does it, of 512
-/// samples each, so that nothing is rounded otherwise than all at once.
-const ASSIGNED: usize = 32 * 512;
+/// Samples that are assigned to cells between two questions to the monitor: whole tiles, so that nothing is rounded otherwise
+/// than all at once.
+const ASSIGNED: usize = 32 * kmeans::TILE;
 
 /// Cells that would have fewer samples on the average are not worth it.
 const SMALLEST_CELL: usize = 32;
@@ -136,15 +133,11 @@ fn divide(x: &[f32], p: usize, count: usize, monitor: &dyn Monitor) -> Result<Ve
     }
     let trained = n.min(count * TRAINED);
     let training: Vec<f32> = (0..trained).flat_map(|k| &x[k * n / trained * p..][..p]).copied().collect();
-    let (metric, params) = (Dist::SquaredEuclidean, KMeansTrainingParams::new(TURNS, None, None));
-    let centres =
-        train_centroids(&training, p, trained, count, &metric, Some(params), SEED, Verbosity::Quiet);
-    // It refuses only what is not asked for here: fewer samples than cells.
-    let Ok(centres) = centres else { return Ok(vec![0; n]) };
+    let centres = kmeans::centres(&training, p, count, TURNS);
     let mut cells = Vec::with_capacity(n);
     for x in x.chunks(ASSIGNED * p) {
         proceed(monitor, Stage::Neighbors)?;
-        cells.extend(assign_all_parallel(x, &[], p, x.len() / p, &centres, &[], count, &metric));
+        cells.extend(kmeans::assign(x, p, &centres));
     }
     Ok(cells)
 }

@@ -10,6 +10,7 @@
 
 mod cells;
 mod choose;
+mod kmeans;
 mod scan;
 
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -87,7 +87,7 @@ pub(super) fn nearer(a: &(f32, u32), b: &(f32, u32)) -> std::cmp::Ordering {
 }
 
 /// `2 aᵀ b`, samples one after the other.
-fn products(p: usize, a: &[f32], b: &[f32]) -> Mat<f32> {
+pub(super) fn products(p: usize, a: &[f32], b: &[f32]) -> Mat<f32> {
     let a = MatRef::from_column_major_slice(a, p, a.len() / p);
     let b = MatRef::from_column_major_slice(b, p, b.len() / p);
     let mut out = Mat::zeros(a.ncols(), b.ncols());

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Sees to it that `cargo run`, the tests and the wheel choose the same features of every dependency. Where they differ, a
+# dependency and all that depends on it are compiled once more: ask for the feature in the workspace's manifest.
+set -euo pipefail
+features() {
+  cargo tree --locked --prefix none --format '{p} [{f}]' "$@" | sed 's/ (\*)$//' | grep -v ' ([^)]*/crates/' | sort -u
+}
+all=$(features --workspace --edges normal,build,dev)
+for packages in "" "--package menet-python"; do
+  # shellcheck disable=SC2086 # none or two words
+  if different=$(features $packages --edges normal,build | comm -23 - <(echo "$all") | grep .); then
+    echo "cargo ${packages:-run} chooses other features than cargo test --workspace:" >&2
+    echo "$different" >&2
+    exit 1
+  fi
+done
