@@ -97,7 +97,8 @@ pub use params::MenParams;
 pub use projection::Projection;
 pub use reducer::{Method, Reduced, Reducer};
 
-/// The README's example, run as a test.
+/// The examples of the README and of docs/rust.md, run as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../../../docs/rust.md")]
 struct Readme;
