@@ -83,7 +83,7 @@ fn labels_that_the_model_does_not_know_are_told() {
     assert!(noticed.is_empty() && rate(&said) > 60.0, "{said}{noticed}");
     let (said, noticed) = ok(dir.path(), &predict("other.csv"));
     assert!(
-        noticed.contains("no class of the model: \"one\"") && said.contains("[\"one\"]"),
+        noticed.contains("not classes of the model: \"one\"") && said.contains("[\"one\"]"),
         "{noticed}{said}"
     );
 }

@@ -15,7 +15,7 @@ use menet::{Dataset, Men, Method};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::protocol::{FOLDS, MetricChoice, TuneOptions};
-pub use selection::Selection;
+pub use selection::{SIZES, Selection};
 pub use walk::Trial;
 
 /// What was chosen, and from what.

@@ -30,7 +30,7 @@ const RIDGES: [f64; 5] = [0.03, 0.3, 1.0, 3.0, 10.0];
 const BETAS: [f64; 3] = [1.0, 10.0, 100.0];
 const SHRINKAGES: [f64; 3] = [0.1, 1.0, 10.0];
 /// The numbers of variables, per path or in all.
-const SIZES: [usize; 6] = [5, 10, 20, 50, 100, 200];
+pub const SIZES: [usize; 6] = [5, 10, 20, 50, 100, 200];
 /// The values that steps of the third pass go along.
 const STEPS: [f64; 11] = [1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0];
 
