@@ -66,7 +66,7 @@ fn fit_transform_predict_equal_the_library_bit_for_bit() {
 #[test]
 fn large_sparse_data_stay_sparse_from_end_to_end() {
     let dir = tempfile::tempdir().unwrap();
-    // 400 samples of some 100,000 variables: 320 MB, were they dense.
+    // 400 samples of about 100,000 variables would take 320 MB as a dense matrix.
     let line = |i: usize| {
         let mut pairs: Vec<(usize, usize)> =
             (0..8).map(|k| ((i * 7919 + k * 12_501) % 90_000 + 1000, 1 + k % 3)).collect();
@@ -77,7 +77,7 @@ fn large_sparse_data_stay_sparse_from_end_to_end() {
         format!("{} {}\n", i % 3, pairs.join(" "))
     };
     fs::write(dir.path().join("d.svm"), (0..400).map(line).collect::<String>()).unwrap();
-    // Samples that lack the last variables are samples all the same.
+    // Samples may lack the last variables.
     let cut = |i: usize| line(i).rsplit_once(' ').unwrap().0.to_owned() + "\n";
     fs::write(dir.path().join("few.svm"), (0..9).map(cut).collect::<String>()).unwrap();
     let report = json(dir.path(), &["fit", "--data", "d.svm", "--nonzeros", "20", "--model", "m", "--json"]);
@@ -163,13 +163,13 @@ fn odd_names_and_labels_survive() {
 }
 
 #[test]
-fn the_recall_of_approximate_neighbours_is_told() {
+fn the_recall_of_approximate_neighbours_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     let fit = ["fit", "--data", "leukemia", "--nonzeros", "5", "--model", "m"];
     assert!(json(dir.path(), &[&fit[..], &["--json"]].concat())["neighbor_recall"].is_null());
     assert!(!ok(dir.path(), &["inspect", "--model", "m"]).contains("approximate"));
     let approximate = [&fit[..], &["--neighbors", "approximate"]].concat();
-    // So few samples that all are compared.
+    // With so few samples, all are compared.
     assert!(ok(dir.path(), &approximate).contains("approximate neighbours, 100.0% of the true ones"));
     assert_eq!(json(dir.path(), &[&approximate[..], &["--json"]].concat())["neighbor_recall"], 1.0);
     assert!(ok(dir.path(), &["inspect", "--model", "m"]).contains("100.0% of the true ones"));
@@ -213,7 +213,7 @@ fn missing_values_become_the_training_mean() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("d.csv"), "a,b,label\n1,2,x\n2,1,y\n3,5,x\n6,4,y\n").unwrap();
     ok(dir.path(), &["fit", "--data", "d.csv", "--model", "m"]);
-    // One sample alone, the mean of a (3) filled in.
+    // A single sample, filled with the mean of a (3).
     fs::write(dir.path().join("gap.csv"), "a,b\n,4\n").unwrap();
     fs::write(dir.path().join("full.csv"), "a,b\n3,4\n").unwrap();
     let gap =

@@ -164,7 +164,7 @@ fn a_reader_that_goes_away_is_no_error() {
 
 #[test]
 fn a_full_disk_is_an_error() {
-    // A device that is always full, where there is one.
+    // Needs a device that is always full.
     if !Path::new("/dev/full").exists() {
         eprintln!("skipped: there is no /dev/full");
         return;

@@ -145,7 +145,7 @@ impl Table {
         if let Some(row) = labels.iter().position(String::is_empty) {
             let count = labels.iter().filter(|label| label.is_empty()).count();
             let problem = format!(
-                "sample {}{} of {} has no label ({count} samples without a label in all); add the label, or leave the sample out",
+                "sample {}{} of {} has no label ({count} without a label in all); add the label, or leave the sample out",
                 row + 1,
                 self.id_of(row),
                 self.rows
@@ -231,7 +231,7 @@ impl Table {
     /// A hint for the case that there are as many labels as columns.
     pub(crate) fn turned(&self, labels: usize) -> &'static str {
         if labels == self.columns && labels != self.rows {
-            ", but there are as many labels as columns; if rows are variables, add --transpose"
+            ", but there are as many labels as columns; if the table is transposed (one variable per row), add --transpose"
         } else {
             ""
         }

@@ -43,7 +43,7 @@ pub fn transform(
     let mut notices = Vec::new();
     if id.is_some() && !BlockWriter::holds_ids(out) {
         notices.push(format!(
-            "{}: a .npy file cannot store the names of the samples; they are left out",
+            "{}: a .npy file does not hold the names of the samples; they are left out",
             out.display()
         ));
     }

@@ -1,4 +1,4 @@
-//! The model file: what is saved comes back bit for bit, old files still load, and damaged files are refused.
+//! The model file: a saved model loads bit for bit, old files still load, and damaged files are refused.
 
 mod common;
 
@@ -48,7 +48,7 @@ fn nearest(model: &ModelFile) -> &Nearest {
     }
 }
 
-/// The same model with another part.
+/// The same model with a changed part.
 fn with_parts(model: &ModelFile, change: impl FnOnce(&mut MenParts)) -> ModelFile {
     let mut parts = model.men.parts().clone();
     change(&mut parts);
@@ -79,7 +79,7 @@ fn every_refit_with_every_rule_survives_bit_for_bit() {
                 let back = ModelFile::from_bytes(&complete).unwrap();
                 assert_eq!(back, model, "{what}");
                 assert_eq!(back.to_bytes_complete().unwrap(), complete, "{what}");
-                // A file that users save leaves out the reduced problem, and nothing else.
+                // A saved file leaves out only the reduced problem.
                 assert_eq!(model.men.parts().reached.is_some(), refit.needs_gram(), "{what}");
                 let saved = ModelFile::from_bytes(&model.to_bytes().unwrap()).unwrap();
                 assert_eq!(saved, with_parts(&model, |parts| parts.reached = None), "{what}");
@@ -111,7 +111,7 @@ fn a_model_without_a_rule_survives() {
 
 #[test]
 fn a_rule_without_training_samples_needs_few_bytes() {
-    // Mean, unit and name of every variable are in the file too: some 25 bytes per variable, whatever the panel.
+    // The file also has the mean, unit and name of every variable: about 25 bytes per variable, for any panel.
     let (p, size) = (200, 20);
     let bytes = |samples: usize, rule: RuleKind| {
         let value = |i: usize, j: usize| ((i * 7919 + j * 104_729 + i * j * 31) % 1009) as f64 / 100.0;
@@ -176,7 +176,7 @@ fn a_model_survives_the_file_bit_for_bit() {
 
 #[test]
 fn a_model_of_the_first_version_still_loads() {
-    // Made by this test with MENET_WRITE_FIXTURE=1, once; it must never be written again.
+    // This test wrote the file once, with MENET_WRITE_FIXTURE=1. It must never be written again.
     let path = fixture("model-v1.safetensors");
     let (fresh, table) = model();
     if std::env::var_os("MENET_WRITE_FIXTURE").is_some() {
@@ -192,7 +192,7 @@ fn a_model_of_the_first_version_still_loads() {
     };
     assert_eq!((kept.men.classes(), kept.men.params()), (fresh.men.classes(), &then));
     assert_eq!(kept.men.feature_names().unwrap()[2], "größe");
-    // The numbers themselves may move by rounding as the solver changes; the file must give back what it held.
+    // A changed solver may change the numbers by rounding, but the file must give back its own numbers.
     let z = kept.men.transform(table.matrix().unwrap()).unwrap();
     assert_eq!(z, nearest(&kept).gallery);
     assert!(kept.men.at(reading(Some(2), Some(3)), None).is_ok());
@@ -282,7 +282,7 @@ fn a_damaged_model_is_an_error() {
     fs::write(&path, replace("\\\"format\\\":2", "\\\"format\\\":7")).unwrap();
     let message = ModelFile::load(&path).unwrap_err().to_string();
     assert!(message.contains("version 7") && message.contains("versions 1 to 2"), "{message}");
-    // Neither another version nor a lost checksum gets past it.
+    // A changed version or a missing checksum is noticed.
     fs::write(&path, replace("\\\"format\\\":2", "\\\"format\\\":1")).unwrap();
     assert!(ModelFile::load(&path).unwrap_err().to_string().contains("checksum"));
     fs::write(&path, replace("\\\"checksum\\\"", "\\\"checkmum\\\"")).unwrap();

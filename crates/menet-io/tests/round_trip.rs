@@ -35,7 +35,7 @@ fn every_format_gives_the_same_w() {
         .collect();
     assert_eq!(fits[0], fits[1]);
     assert_eq!(fits[0], fits[2]);
-    // What other programs wrote: the committed samples, and those `make test` has them write today.
+    // Files of other programs: the committed samples, and those that `make test` writes with current versions.
     let fresh = std::env::var_os("MENET_FIXTURES")
         .map(PathBuf::from)
         .filter(|folder| folder.join("sample.mat").exists());

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_names_are_told() {
+    fn unknown_names_are_reported() {
         for (text, word) in [
             ("[dlaa]\nkappa = 1.0", "dlaa"),
             ("[dla]\nkapa = 1.0", "kapa"),

@@ -111,7 +111,7 @@ impl TuneOptions {
     pub fn check(&self) -> Result<()> {
         let zero = [("--nonzeros", &self.nonzeros), ("--panel-size", &self.panel_size)];
         match zero.into_iter().find(|(_, sizes)| sizes.contains(&0)) {
-            Some((name, _)) => Err(Error::Usage(format!("{name} 0: use numbers of variables from 1 on"))),
+            Some((name, _)) => Err(Error::Usage(format!("{name} 0: numbers of variables must be 1 or more"))),
             None => Ok(()),
         }
     }

@@ -23,7 +23,7 @@ fn results_have_every_cell_and_no_dimension_beyond_a_methods_limit() {
     let splits = file(dir.path(), "splits.csv");
     assert_eq!(splits.lines().count(), 1 + 2 * 3 * 44);
     assert_eq!(splits.lines().filter(|line| line.contains(",3,0,") && line.ends_with(",train,")).count(), 15);
-    // The table's rate is the best mean over dimensions, its deviation that of the repeats there.
+    // The rate of the table is the best mean over dimensions, with the standard deviation of the repeats at that dimension.
     for row in &study.summary {
         let at = |d: usize| -> Vec<f64> {
             let same = study.results.iter().filter(|r| {
@@ -38,7 +38,7 @@ fn results_have_every_cell_and_no_dimension_beyond_a_methods_limit() {
         assert!((row.sd.unwrap() - (squares / 2.0).sqrt()).abs() < 1e-9 && row.seconds > 0.0);
     }
     assert!(dir.path().join("report.html").is_file() && dir.path().join("figures").is_dir());
-    // What is recorded of the run gives its parameters back.
+    // The record of the run contains its parameters.
     let recorded = MethodParams::parse(&file(dir.path(), "run.toml")).unwrap();
     assert_eq!(recorded.method("men").unwrap(), Method::from_name("men").unwrap());
 }
@@ -48,7 +48,7 @@ fn by_default_methods_use_as_many_dimensions_as_they_have() {
     let dir = tempfile::tempdir().unwrap();
     let protocol = Protocol { dims: Vec::new(), train_per_class: vec![3], ..protocol() };
     let (study, cells) = go(&protocol, &set(1), dir.path());
-    // 5 classes of 3: 14 dimensions, of which 12 variables allow 12, and MEN and FLDA have 4.
+    // 5 classes of 3 samples allow 14 dimensions, 12 variables allow 12, and MEN and FLDA have 4.
     let most = |method: &str| study.results.iter().filter(|r| r.method == method).map(|r| r.dimension).max();
     assert_eq!((most("men"), most("flda"), most("pca")), (Some(4), Some(4), Some(12)));
     for cell in &cells {
@@ -61,7 +61,7 @@ fn by_default_methods_use_as_many_dimensions_as_they_have() {
         }
     }
     assert!(study.summary.iter().filter(|row| row.method == "pca").all(|row| row.variables == 12.0));
-    // The confusions are those of the table's dimension, over all repeats.
+    // The confusion is at the dimension of the table, over all repeats.
     for (row, confusion) in study.summary.iter().zip(&study.confusions) {
         assert_eq!((&row.method, &row.data), (&confusion.method, &confusion.data));
         assert_eq!(confusion.tested, [21, 21, 21, 21, 3]);
@@ -151,7 +151,7 @@ fn men_is_decided_by_its_own_rule() {
 }
 
 #[test]
-fn what_cannot_be_run_is_told_at_once() {
+fn what_cannot_be_run_is_reported_at_once() {
     let wrong = [
         (Protocol { methods: vec!["mem".to_owned()], ..protocol() }, "mem"),
         (Protocol { methods: vec!["pca".to_owned(), "pca".to_owned()], ..protocol() }, "twice"),

@@ -96,16 +96,16 @@ fn raising_the_repeats_gives_what_a_run_at_once_gives() {
         let (whole, part) = (at_once.path().join(name), extended.path().join(name));
         go(&of(4), &set, &whole);
         let (study, _) = go(&of(1), &set, &part);
-        // One repeat has no standard deviation, in no file.
+        // With one repeat, no file has a standard deviation.
         assert!(study.summary.iter().all(|row| row.sd.is_none()));
         assert!(file(&part, "summary.csv").lines().skip(1).all(|line| line.split(',').nth(4) == Some("")));
-        // The scripts behind the markup know these words for other reasons.
+        // Scripts after the markup contain these words for other reasons.
         let page = file(&part, "report.html");
         let page = page.split_once("<script").unwrap().0;
         assert!(!page.contains("NaN") && !page.contains('±'));
         go(&of(2), &set, &part);
         let before = file(&part, journal::NAME);
-        // Stopped in between, as by a kill: the tables are those of two repeats until the new ones are there.
+        // If it is stopped in between, the tables are those of two repeats until the new ones are complete.
         let tables = file(&part, "results.csv");
         let error =
             run(&of(4), std::slice::from_ref(&set), &part, &[], &After(5, AtomicUsize::new(0))).unwrap_err();
@@ -126,7 +126,7 @@ fn raising_the_repeats_gives_what_a_run_at_once_gives() {
 }
 
 #[test]
-fn a_folder_of_an_older_format_is_told() {
+fn a_folder_of_an_older_format_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     let (protocol, set) = (protocol(), set(3));
     let header = r#"{"menet":"0.1.0","protocol":"methods = []\nrepeats = 3\n","data":[]}"#;

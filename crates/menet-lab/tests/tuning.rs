@@ -28,7 +28,7 @@ fn tuning_never_sees_the_test_samples() {
     };
     let set = set(6);
     let split = protocol.split(&set, 3, 0).unwrap();
-    // Every test sample replaced by another's, of another class.
+    // Replace every test sample by one of another class.
     let x = set.data.x().unwrap();
     let from = |i: usize| if split.test.contains(&i) { 43 - i } else { i };
     let labels = set.data.class_indices().to_vec();
@@ -41,7 +41,7 @@ fn tuning_never_sees_the_test_samples() {
         assert_eq!(first.chosen, second.chosen, "{}", first.place);
     }
     assert_ne!(one.results, two.results, "the rates do see them");
-    // The table is at the dimension chosen.
+    // The table is at the chosen dimension.
     let choice = first[0].chosen.as_ref().unwrap();
     let at = one.results.iter().find(|r| r.method == "men" && r.dimension == choice.dimension).unwrap();
     assert_eq!((one.summary[0].dimension, one.summary[0].rate), (choice.dimension, at.rate));
@@ -78,7 +78,7 @@ fn a_search_keeps_its_budget_and_its_choice_is_what_fit_takes() {
             }
         }
     }
-    // The rule prefers the smaller model, and never one that is worse by more than the standard error.
+    // The one-standard-error rule prefers the smaller model, but never one that is worse by more than the standard error.
     for name in ["men", "spg"] {
         let method = Method::from_name(name).unwrap();
         let search = |one_standard_error| {
@@ -100,7 +100,7 @@ fn a_search_keeps_its_budget_and_its_choice_is_what_fit_takes() {
     }
 }
 
-/// The trials are those of `menet::select`, and of separate fits.
+/// The trials equal those of `menet::select` and of separate fits.
 #[test]
 fn men_is_searched_in_full_and_for_the_score_asked_for() {
     let data = data(9);
@@ -154,7 +154,7 @@ fn the_search_of_men_can_be_restricted() {
     let found = search("men-alpha0", rules);
     assert!(found.iter().all(|trial| trial.params.rule().kind == RuleKind::Centroid));
     assert!(found.iter().all(|trial| trial.params.nonzeros == Some(2) && trial.params.alpha == 0.0));
-    // The paper's method stays the paper's.
+    // The search of `men-paper` keeps the paper's refit and rule.
     for trial in search("men-paper", few.clone()) {
         assert_eq!((trial.params.refit(), trial.params.rule().kind), (Refit::None, RuleKind::Nearest));
     }

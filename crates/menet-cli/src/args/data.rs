@@ -122,7 +122,7 @@ impl HowArgs {
                 .map_or_else(String::new, |columns| format!(" among {}", formats::list(columns)));
             let how = if self.no_header { "by its number with --label" } else { "with --label" };
             return Err(Failure::Usage(format!(
-                "{source}: there is no label column {:?}{known}; name it {how} (--y-key for arrays), or give --labels FILE; if rows are variables, add --transpose",
+                "{source}: there is no label column {:?}{known}; name it {how} (--y-key for arrays), or give --labels FILE; if the table is transposed (one variable per row), add --transpose",
                 self.label
             )));
         }

@@ -67,8 +67,8 @@ impl Demo {
 The ORL faces: 400 photographs of 40 people, 40 x 40 pixels. From five of the ten photographs of each person,
 menet learned {d} axes that tell the people apart, in {total:.2} s. Each axis uses at most 100 of the {p} pixels.
 
-Share of the other 200 photographs that the nearest neighbour recognises, by the number of pixels per axis
-(all read from this one fit):
+Share of the other 200 photographs that are recognised by their nearest neighbour, by the number of pixels
+per axis (all read from this one fit):
 "
         ))?;
         for (k, rate) in &rates {

@@ -176,7 +176,7 @@ impl Text {
         let classes =
             variables.len() > 1 && variables.iter().all(|&at| self.rows[row].get(at).is_some_and(is_text));
         if (names || classes) && self.layout.label.is_none() {
-            "; if rows are variables, add --transpose"
+            "; if the table is transposed (one variable per row), add --transpose"
         } else {
             ""
         }
