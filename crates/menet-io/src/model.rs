@@ -39,11 +39,11 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use menet::model::{Component, MenParts};
+use menet::operator::DefinitenessReport;
 use menet::panel::Reading;
 use menet::params::Preset;
-use menet::reduction::DefinitenessReport;
+use menet::plan::Regime;
 use menet::refit::{Refit, RefitReport};
-use menet::regime::Regime;
 use menet::{Dataset, Men, MenParams, Stage};
 use serde::{Deserialize, Serialize};
 

@@ -47,7 +47,7 @@ mod core {
     const DENSE_BYTES: usize = menet::dataset::DENSE_BYTES;
 
     #[pymodule_export]
-    const GRAM_LIMIT: usize = menet::regime::GRAM_LIMIT;
+    const GRAM_LIMIT: usize = menet::gram::GRAM_LIMIT;
 
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use faer::{Mat, MatRef};
 use menet::panel::Reading;
+use menet::plan::Regime;
 use menet::rules::Learned;
 use menet::sparse::SparseVector;
 use menet::{Men, MenParams, Method, Named};
@@ -262,7 +263,7 @@ impl Model {
 
     /// Which way the fit went, as JSON.
     fn regime(&self) -> PyResult<String> {
-        json(&self.men().regime())
+        json(&self.men().regime().map(Regime::told))
     }
 
     /// The parameters of the fit, as JSON, but for the penalty factors, which may be infinite.

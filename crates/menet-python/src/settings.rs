@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use menet::neighbors::NeighborSearch;
+use menet::operator::Definiteness;
 use menet::params::Preset;
 use menet::patches::REGISTRY;
-use menet::reduction::Definiteness;
+use menet::plan::{GramRequest, RouteRequest};
 use menet::refit::Refit;
-use menet::regime::{GramForm, Route};
 use menet::rules::{Metric, RuleKind};
-use menet::target::TargetKind;
+use menet::targets::TargetKind;
 use menet::{MenParams, Method, Named};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -81,9 +81,9 @@ pub(crate) fn choices() -> BTreeMap<&'static str, Vec<&'static str>> {
         names::<Metric>(),
         names::<Preset>(),
         names::<Refit>(),
-        names::<Route>(),
+        names::<RouteRequest>(),
         names::<RuleKind>(),
-        names::<GramForm>(),
+        names::<GramRequest>(),
         ("patch", patches),
     ])
 }

@@ -16,12 +16,12 @@ use criterion::Throughput::{BytesDecimal, Elements};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use faer::{Mat, MatRef};
 use menet::alignment::Alignment;
-use menet::conjugate::Smoother;
 use menet::lars::{LarsOptions, lars_paths, regression_paths};
-use menet::neighbors::{Among, NeighborSearch, neighbor_groups_by};
+use menet::neighbors::{Among, NeighborSearch, neighbor_groups};
+use menet::operator::Smoother;
+use menet::operator::eigenvalue_bound;
 use menet::patches::{Dla, PatchParams};
-use menet::preprocess::Preprocessed;
-use menet::reduction::eigenvalue_bound;
+use menet::preprocess::{Centred, Columns};
 use menet::rules::{Metric, nearest_neighbors};
 use menet::sparse::{SparseMatrix, SparseVector};
 use menet::spectrum::smallest_eigenvalue;
@@ -72,14 +72,14 @@ fn neighbors(criterion: &mut Criterion) -> Result<()> {
         (&points, NeighborSearch::Approximate),
     ] {
         let (n, p) = (data.samples(), data.variables());
-        let preprocessed = Preprocessed::new(data, None)?;
+        let preprocessed = Centred::new(data, None)?;
         // A product serves both samples of a pair.
         time(
             criterion,
             &format!("neighbors/{}_n{n}_p{p}", search.name()),
             Elements(flops([n, n, p])),
             || {
-                let (found, recall) = neighbor_groups_by(data, &preprocessed, groups, search, &())?;
+                let (found, recall) = neighbor_groups(data, &preprocessed, groups, search, &())?;
                 assert!(recall != Some(1.0), "an exact search in disguise: this has no meaning");
                 Ok(found)
             },
@@ -91,7 +91,7 @@ fn neighbors(criterion: &mut Criterion) -> Result<()> {
 /// The alignment of 5,000 samples as a fit has it.
 fn alignment(criterion: &mut Criterion) -> Result<()> {
     let data = clusters::clusters(5000, 20, 10, None);
-    let preprocessed = Preprocessed::new(&data, None)?;
+    let preprocessed = Centred::new(&data, None)?;
     let alignment = Alignment::new(&data, &preprocessed, &Dla, &PatchParams::default(), &())?;
     let MenParams { alpha, beta, kappa, floor, .. } = MenParams::default();
     let admissible = alignment.largest_kappa(kappa, eigenvalue_bound(alpha, beta, floor), &())?;
@@ -169,7 +169,7 @@ fn normal(seed: u64, rows: usize, columns: usize) -> Mat<f64> {
 fn regression(x: Mat<f64>, d: usize) -> Result<(Mat<f64>, Mat<f64>)> {
     let (n, p) = x.shape();
     let data = Dataset::from_owned(x, &vec![0; n])?;
-    let x = Preprocessed::new(&data, None)?.with_unit_columns().x;
+    let (Columns::Dense(x), ..) = Centred::new(&data, None)?.into_solver(true) else { unreachable!() };
     let weights = normal(1, p, d);
     let weights = Mat::from_fn(p, d, |j, k| if (j + 7 * k) % 50 == 0 { 5.0 * weights[(j, k)] } else { 0.0 });
     let y = &x * weights + normal(0, n, d);

@@ -15,8 +15,8 @@ mod drawn;
 use std::time::Instant;
 
 use faer::Mat;
-use menet::neighbors::{Among, NeighborSearch, neighbor_groups_by};
-use menet::preprocess::Preprocessed;
+use menet::neighbors::{Among, NeighborSearch, neighbor_groups};
+use menet::preprocess::Centred;
 use menet::{Dataset, Named};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -32,12 +32,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ("idx", [images, labels, rest @ ..]) => (idx(n, images, labels)?, rest),
         _ => return Err(format!("no such data: {kind}").into()),
     };
-    let preprocessed = Preprocessed::new(&data, None)?;
+    let preprocessed = Centred::new(&data, None)?;
     let groups = [(Among::Within, 5), (Among::Between, 5)];
     for &search in NeighborSearch::ALL {
         if rest.is_empty() || rest.iter().any(|name| name == search.name()) {
             let (start, wall) = (processor_seconds(), Instant::now());
-            let (_, recall) = neighbor_groups_by(&data, &preprocessed, groups, search, &())?;
+            let (_, recall) = neighbor_groups(&data, &preprocessed, groups, search, &())?;
             let seconds = match (start, processor_seconds()) {
                 (Some(start), Some(end)) => format!("{:.1} CPU s", end - start),
                 _ => format!("{:.1} s", wall.elapsed().as_secs_f64()),

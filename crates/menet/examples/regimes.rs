@@ -18,9 +18,10 @@ mod written;
 use std::sync::Mutex;
 use std::time::Instant;
 
-use menet::regime::{GRAM_LIMIT, GramForm, Route};
+use menet::gram::GRAM_LIMIT;
+use menet::plan::{GramRequest, RouteRequest};
 use menet::sparse::SparseMatrix;
-use menet::{Dataset, MenParams, Monitor, Named, Stage, fit};
+use menet::{Dataset, MenParams, Monitor, Stage, fit};
 
 const CASES: &str = "text 1993 4862 2 100 text 1993 4862 20 100 text 1943 3289 2 100 text 1943 3289 20 100 \
     text 1000 5500 10 100 text 3500 2000 10 50 text 600 2500 4 30 text 4000 5000 5 100 normal 400 1600 40 200 \
@@ -28,12 +29,12 @@ const CASES: &str = "text 1993 4862 2 100 text 1993 4862 20 100 text 1943 3289 2
     normal 2000 1600 10 100";
 
 /// The ways that can be forced, and the choice.
-const WAYS: [(Route, GramForm); 5] = [
-    (Route::Dense, GramForm::Full),
-    (Route::Dense, GramForm::Columns),
-    (Route::Conjugate, GramForm::Full),
-    (Route::Conjugate, GramForm::Columns),
-    (Route::Auto, GramForm::Auto),
+const WAYS: [(RouteRequest, GramRequest); 5] = [
+    (RouteRequest::Dense, GramRequest::Full),
+    (RouteRequest::Dense, GramRequest::Columns),
+    (RouteRequest::Conjugate, GramRequest::Full),
+    (RouteRequest::Conjugate, GramRequest::Columns),
+    (RouteRequest::Auto, GramRequest::Auto),
 ];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -73,7 +74,7 @@ fn measure(kind: &str, size: [usize; 4], repeats: usize) -> Result<(), Box<dyn s
     let mut chosen = String::new();
     for _ in 0..repeats {
         for (&(route, gram), best) in WAYS.iter().zip(&mut best) {
-            if (kind == "sparse" || p > GRAM_LIMIT) && gram == GramForm::Full {
+            if (kind == "sparse" || p > GRAM_LIMIT) && gram == GramRequest::Full {
                 continue;
             }
             let params = MenParams { nonzeros: Some(nonzeros), route, gram, ..MenParams::paper() };
@@ -83,11 +84,11 @@ fn measure(kind: &str, size: [usize; 4], repeats: usize) -> Result<(), Box<dyn s
             if found[0] + found[1] < best[0] + best[1] {
                 *best = found;
             }
-            if route == Route::Auto {
+            if route == RouteRequest::Auto {
                 target = target.min(clock.seconds(&[Stage::Target]));
                 before = before.min(clock.seconds(&[Stage::Preprocess, Stage::Neighbors, Stage::Alignment]));
                 let way = men.regime().ok_or("a fit tells its way")?;
-                chosen = format!("{}, {}", way.route.name(), way.gram.name());
+                chosen = format!("{:?}, {:?}", way.route, way.gram).to_lowercase();
             }
         }
     }

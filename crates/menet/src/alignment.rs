@@ -6,11 +6,11 @@ use rayon::prelude::*;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::monitor::{Monitor, Stage, proceed};
-use crate::neighbors::{Among, Neighbor, NeighborSearch, neighbor_groups_by};
-use crate::patches::{Local, Neighborhood, PatchParams, PatchRule, Samples};
-use crate::preprocess::Preprocessed;
-pub use crate::sparse::SparseSymmetric;
-use crate::spectrum::{Operator, Search};
+use crate::neighbors::{Among, Found, NeighborSearch, neighbor_groups};
+use crate::numerics::sparse::SparseSymmetric;
+use crate::numerics::spectrum::{Operator, Search};
+use crate::patches::{Local, Neighborhood, PatchParams, PatchRule};
+use crate::preprocess::Centred;
 
 /// How well an eigenvalue is known when κ has been found, relative to the largest possible one: to the last digit, and where
 /// there are so many samples that the last digits are not worth their time.
@@ -34,13 +34,13 @@ impl Alignment {
     /// When a patch cannot be built, or `monitor` asks to stop.
     pub fn new(
         data: &Dataset<'_>,
-        preprocessed: &Preprocessed<'_>,
+        samples: &Centred<'_>,
         rule: &dyn PatchRule,
         params: &PatchParams,
         monitor: &dyn Monitor,
     ) -> Result<Self> {
-        let ((near, far), _) = related(data, preprocessed, rule, params, NeighborSearch::Exact, monitor)?;
-        Self::from_neighbors(preprocessed, rule, params, &near, &far, monitor)
+        let (found, _) = related(data, samples, rule, params, NeighborSearch::Exact, monitor)?;
+        Self::from_neighbors(samples, rule, params, &found, monitor)
     }
 
     /// The same from neighbours already found.
@@ -48,11 +48,10 @@ impl Alignment {
     /// # Errors
     /// As [`Self::new`].
     pub fn from_neighbors(
-        samples: &dyn Samples,
+        samples: &Centred<'_>,
         rule: &dyn PatchRule,
         params: &PatchParams,
-        near: &[Vec<Neighbor>],
-        far: &[Vec<Neighbor>],
+        [near, far]: &Found<2>,
         monitor: &dyn Monitor,
     ) -> Result<Self> {
         let n = near.len();
@@ -75,7 +74,8 @@ impl Alignment {
                     center,
                     near: &near[center],
                     far: &far[center],
-                    data: samples,
+                    samples: samples.rows(),
+                    variables: samples.variables(),
                     params,
                     median_distance,
                 })?;
@@ -129,25 +129,20 @@ impl Alignment {
 /// When `monitor` asks to stop.
 pub fn related(
     data: &Dataset<'_>,
-    preprocessed: &Preprocessed<'_>,
+    samples: &Centred<'_>,
     rule: &dyn PatchRule,
     params: &PatchParams,
     search: NeighborSearch,
     monitor: &dyn Monitor,
-) -> Result<(Groups, Option<f64>)> {
-    let ([near, far], recall) =
-        neighbor_groups_by(data, preprocessed, groups(rule, params), search, monitor)?;
-    Ok(((near, far), recall))
+) -> Result<(Found<2>, Option<f64>)> {
+    neighbor_groups(data, samples, groups(rule, params), search, monitor)
 }
 
 /// The groups of neighbours that `rule` asks for.
-pub(crate) fn groups(rule: &dyn PatchRule, params: &PatchParams) -> [(Among, usize); 2] {
+pub fn groups(rule: &dyn PatchRule, params: &PatchParams) -> [(Among, usize); 2] {
     let k_far = if rule.has_kappa() { params.k_between } else { 0 };
     [(rule.near(), params.k_within), (Among::Between, k_far)]
 }
-
-/// For every sample its neighbours of the first and of the second group.
-pub type Groups = (Vec<Vec<Neighbor>>, Vec<Vec<Neighbor>>);
 
 type Entries = Vec<Triplet<usize, usize, f64>>;
 

@@ -1,7 +1,7 @@
 //! Everything that can go wrong, with the data a caller needs to say it in their own words.
 
 use crate::monitor::Stage;
-use crate::sparse::SparseMatrix;
+use crate::numerics::sparse::SparseMatrix;
 
 /// `Result` with this crate's [`enum@Error`].
 pub type Result<T> = std::result::Result<T, Error>;

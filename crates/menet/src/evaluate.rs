@@ -12,8 +12,9 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::{Dataset, check_finite};
+use crate::dataset::Dataset;
 use crate::error::{Error, Result};
+use crate::numerics::finite::check_finite;
 use crate::rules::{Learned, Metric};
 use crate::scores::{Scores, scores_of};
 

@@ -1,15 +1,17 @@
 //! The fit: Algorithm 1 of the paper, one call per stage, and what comes after it.
 //!
-//! The stages fall into three steps, each of which can be kept and used again:
+//! [`fit`] is plan → reduce → solve → assemble. Each step can be kept, used again, or made elsewhere:
 //!
 //! | step | holds | depends on |
 //! |---|---|---|
+//! | [`Plan`] | what will be done | the size of the data |
 //! | [`Neighborhood`] | neighbours and alignment L | the samples and the patch |
-//! | [`Prepared`] | the reduced problem `(G, b)` | also α, β, κ and the target |
+//! | [`Prepared`] | the [reduced problem](ReducedProblem) `(G, b)` | also α, β, κ and the target |
 //! | [`Solved`] | the paths, from which axes are read | also the ridge and the longest path |
+//! | [`Men`] | the model | also the number of variables, the refit and the rule |
 //!
-//! What is read off a [`Solved`] (number of variables, refit, rule) costs little beside the steps before. A search over
-//! many settings ([`crate::select`]) therefore makes few of the first steps and many of the last.
+//! What is read off a [`Solved`] costs little beside the steps before. A search over many settings ([`crate::select`])
+//! therefore makes few of the first steps and many of the last.
 
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -17,18 +19,17 @@ use std::time::Instant;
 use crate::alignment::{Alignment, related};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
-use crate::implicit::{self, Implicit};
 use crate::lars::{Ended, Path, lars_paths};
 use crate::model::Men;
 use crate::monitor::{Monitor, Stage, proceed};
-use crate::neighbors::NeighborSearch;
 use crate::panel::{self, Reading};
 use crate::params::{MenParams, default_nonzeros};
 use crate::patches;
-use crate::preprocess::Preprocessed;
-use crate::reduction::{LassoProblem, reduce, reduce_sparse};
+use crate::plan::Plan;
+use crate::preprocess::Centred;
+use crate::reduce::{ReducedProblem, reduce};
 use crate::refit::{Axes, Elimination, How, Reached, Refit, Source};
-use crate::target::target;
+use crate::targets::{AxisCount, target};
 
 /// Learns a sparse projection and a rule that decides by it.
 ///
@@ -36,25 +37,22 @@ use crate::target::target;
 /// When a parameter is out of range, there are fewer than two classes, there is nothing to learn, the policy
 /// `error` refuses, a decomposition fails, or `monitor` asks to stop.
 pub fn fit(data: &Dataset<'_>, params: &MenParams, monitor: &dyn Monitor) -> Result<Men> {
+    fit_axes(data, params, AxisCount::exactly(params.components), monitor)
+}
+
+/// As [`fit`], with fewer axes than `params` ask for where the class centres leave fewer.
+pub(crate) fn fit_at_most(data: &Dataset<'_>, params: &MenParams, monitor: &dyn Monitor) -> Result<Men> {
+    fit_axes(data, params, params.components.map_or(AxisCount::All, AxisCount::AtMost), monitor)
+}
+
+fn fit_axes(data: &Dataset<'_>, params: &MenParams, axes: AxisCount, monitor: &dyn Monitor) -> Result<Men> {
+    let plan = Plan::new(data, params)?;
     let (neighborhood, samples) = Neighborhood::with_samples(data, params, monitor)?;
-    let prepared = Prepared::from_samples(data, samples, params, &neighborhood, monitor)?;
+    let prepared = Prepared::from_samples(data, samples, params, (&plan, axes), &neighborhood, monitor)?;
+    let found = prepared.problem.b.ncols();
+    let params = &MenParams { components: params.components.map(|_| found), ..params.clone() };
     let solved = prepared.solve(params, monitor)?;
     Men::assemble(&solved, params, monitor)
-}
-
-/// Centred samples.
-enum Samples<'a> {
-    Dense(Preprocessed<'a>),
-    Sparse(Implicit),
-}
-
-impl<'a> Samples<'a> {
-    fn new(data: &'a Dataset<'_>, params: &MenParams) -> Result<Self> {
-        Ok(match data.sparse() {
-            None => Samples::Dense(Preprocessed::new(data, params.pca_rank)?),
-            Some(x) => Samples::Sparse(Implicit::new(x)?),
-        })
-    }
 }
 
 /// Neighbours and their alignment.
@@ -71,6 +69,7 @@ impl Neighborhood {
     /// # Errors
     /// As [`fit`].
     pub fn new(data: &Dataset<'_>, params: &MenParams, monitor: &dyn Monitor) -> Result<Self> {
+        Plan::new(data, params)?;
         Ok(Self::with_samples(data, params, monitor)?.0)
     }
 
@@ -79,58 +78,23 @@ impl Neighborhood {
         data: &'a Dataset<'_>,
         params: &MenParams,
         monitor: &dyn Monitor,
-    ) -> Result<(Self, Samples<'a>)> {
-        check(data, params)?;
+    ) -> Result<(Self, Centred<'a>)> {
         let (rule, patch) = (patches::rule(&params.patch)?, params.patch_params());
         let mut clock = Clock { monitor, seconds: Vec::new() };
-        let samples = clock.time(Stage::Preprocess, || Samples::new(data, params))?;
-        let ((near, far), recall) = clock.time(Stage::Neighbors, || match &samples {
-            Samples::Dense(pre) => related(data, pre, rule, &patch, params.neighbors, monitor),
-            Samples::Sparse(pre) => {
-                Ok((implicit::related(pre, data.class_indices(), rule, &patch, monitor)?, None))
-            }
-        })?;
-        let alignment = clock.time(Stage::Alignment, || match &samples {
-            Samples::Dense(pre) => Alignment::from_neighbors(pre, rule, &patch, &near, &far, monitor),
-            Samples::Sparse(pre) => Alignment::from_neighbors(pre, rule, &patch, &near, &far, monitor),
-        })?;
+        let samples = clock.time(Stage::Preprocess, || Centred::new(data, params.pca_rank))?;
+        let (found, recall) = clock
+            .time(Stage::Neighbors, || related(data, &samples, rule, &patch, params.neighbors, monitor))?;
+        let alignment = clock
+            .time(Stage::Alignment, || Alignment::from_neighbors(&samples, rule, &patch, &found, monitor))?;
         Ok((Neighborhood { alignment, recall, seconds: clock.seconds }, samples))
     }
 }
 
-/// Refuses what can be refused before any work.
-fn check(data: &Dataset<'_>, params: &MenParams) -> Result<()> {
-    params.check(data.variables())?;
-    let classes = data.classes().len();
-    if classes < 2 {
-        return Err(Error::Classes { found: classes, samples: data.samples() });
-    }
-    params.priors.check(classes)?;
-    if data.sparse().is_none() {
-        return Ok(());
-    }
-    if let Some(rank) = params.pca_rank {
-        let (n, p) = (data.samples(), data.variables());
-        let value = format!("{rank} with sparse samples, {n} x {p}");
-        return Err(Error::parameter("pca_rank", value, "left out: a reconstruction needs dense data"));
-    }
-    if params.neighbors == NeighborSearch::Approximate {
-        let allowed = "\"exact\" for data that stay sparse";
-        return Err(Error::parameter("neighbors", "\"approximate\" with sparse samples", allowed));
-    }
-    Ok(())
-}
-
-/// The reduced problem.
+/// The reduced problem, and the samples that it is of.
 #[derive(Debug)]
 pub struct Prepared<'a> {
     pub(crate) data: &'a Dataset<'a>,
-    pub(crate) mean: Vec<f64>,
-    pub(crate) norms: Vec<f64>,
-    /// Of neighbours.
-    pub(crate) recall: Option<f64>,
-    pub(crate) problem: LassoProblem,
-    pub(crate) seconds: Vec<(Stage, f64)>,
+    pub(crate) problem: ReducedProblem,
 }
 
 impl<'a> Prepared<'a> {
@@ -144,43 +108,52 @@ impl<'a> Prepared<'a> {
         neighborhood: &Neighborhood,
         monitor: &dyn Monitor,
     ) -> Result<Self> {
-        check(data, params)?;
-        Self::from_samples(data, Samples::new(data, params)?, params, neighborhood, monitor)
+        let plan = Plan::new(data, params)?;
+        let samples = Centred::new(data, params.pca_rank)?;
+        let axes = AxisCount::exactly(params.components);
+        Self::from_samples(data, samples, params, (&plan, axes), neighborhood, monitor)
+    }
+
+    /// A problem that was reduced elsewhere. Of `data` the classes are used, and the variables that a path reaches: the
+    /// others may be left empty (sparse samples with few columns).
+    ///
+    /// # Errors
+    /// When the data have other sizes than the problem.
+    pub fn from_problem(data: &'a Dataset<'a>, problem: ReducedProblem) -> Result<Self> {
+        let why = |what: &str, expected: usize| format!("the problem has {expected} {what}");
+        for (what, given, expected) in [
+            ("variables", data.variables(), problem.mean.len()),
+            ("samples", data.samples(), problem.samples),
+        ] {
+            if given != expected {
+                return Err(Error::Size { what: "the data", given, expected, why: why(what, expected) });
+            }
+        }
+        Ok(Prepared { data, problem })
     }
 
     fn from_samples(
         data: &'a Dataset<'a>,
-        samples: Samples<'_>,
+        samples: Centred<'_>,
         params: &MenParams,
+        (plan, axes): (&Plan, AxisCount),
         neighborhood: &Neighborhood,
         monitor: &dyn Monitor,
     ) -> Result<Self> {
-        let alignment = &neighborhood.alignment;
         let mut clock = Clock { monitor, seconds: neighborhood.seconds.clone() };
-        let (kind, shrinkage, components) = (params.target, params.target_shrinkage, params.components);
-        let reduction = params.reduction_params(data.classes().len());
-        let (mean, norms, problem) = match samples {
-            Samples::Dense(pre) => {
-                let y = clock.time(Stage::Target, || target(data, &pre, kind, shrinkage, components))?;
-                clock.time(Stage::Reduction, || {
-                    let Preprocessed { x, mean, norms, .. } =
-                        if params.standardize { pre.with_unit_columns() } else { pre };
-                    Ok((mean, norms, reduce(x, y.as_ref(), alignment, &reduction, monitor)?))
-                })?
-            }
-            Samples::Sparse(pre) => {
-                let y = clock.time(Stage::Target, || {
-                    implicit::target(data, &pre, kind, shrinkage, components, monitor)
-                })?;
-                let problem = clock.time(Stage::Reduction, || {
-                    let x = pre.solver_columns(params.standardize);
-                    reduce_sparse(x, y.as_ref(), alignment, &reduction, monitor)
-                })?;
-                (pre.mean, pre.norms, problem)
-            }
-        };
-        let recall = neighborhood.recall;
-        Ok(Prepared { data, mean, norms, recall, problem, seconds: clock.seconds })
+        let (kind, shrinkage) = (params.target, params.target_shrinkage);
+        let y = clock.time(Stage::Target, || target(data, &samples, kind, shrinkage, axes, monitor))?;
+        let mut problem = clock.time(Stage::Reduction, || {
+            reduce(samples, y.as_ref(), &neighborhood.alignment, params, &plan.regime, monitor)
+        })?;
+        problem.report.neighbor_recall = neighborhood.recall;
+        problem.report.seconds = clock.seconds;
+        Ok(Prepared { data, problem })
+    }
+
+    /// The reduced problem.
+    pub fn problem(&self) -> &ReducedProblem {
+        &self.problem
     }
 
     /// Computes the paths as far as `params` need them.
@@ -190,7 +163,7 @@ impl<'a> Prepared<'a> {
     pub fn solve(&'a self, params: &MenParams, monitor: &dyn Monitor) -> Result<Solved<'a>> {
         let p = self.data.variables();
         let Some(size) = params.panel_size else {
-            let nonzeros = params.nonzeros.unwrap_or_else(|| default_nonzeros(self.data.samples()));
+            let nonzeros = params.nonzeros.unwrap_or_else(|| default_nonzeros(self.problem.samples));
             return self.solve_to(params, nonzeros, monitor);
         };
         // As far as the panel needs it, which shows only on the way.
@@ -218,15 +191,14 @@ impl<'a> Prepared<'a> {
         nonzeros: usize,
         monitor: &dyn Monitor,
     ) -> Result<Solved<'a>> {
-        let options = params.lars_options(params.ridge(), nonzeros, &self.norms);
-        let mut clock = Clock { monitor, seconds: self.seconds.clone() };
-        let paths = clock.time(Stage::Lars, || {
-            lars_paths(&self.problem.gram, self.problem.b.as_ref(), &options, monitor)
-        })?;
+        let options = params.lars_options(params.ridge(), nonzeros, &self.problem.norms);
+        let mut clock = Clock { monitor, seconds: self.problem.report.seconds.clone() };
+        let paths = clock
+            .time(Stage::Lars, || lars_paths(self.problem.gram(), self.problem.b(), &options, monitor))?;
         // W = (1 + λ2) ŵ (Eq. updateW), on columns that were divided by their norm.
         let unit =
             |&norm: &f64| (1.0 + params.ridge()) / if params.standardize && norm > 0.0 { norm } else { 1.0 };
-        let units = self.norms.iter().map(unit).collect();
+        let units = self.problem.norms.iter().map(unit).collect();
         Ok(Solved { prepared: self, paths, units, seconds: clock.seconds, reached: OnceLock::new() })
     }
 }
@@ -290,7 +262,7 @@ impl Solved<'_> {
     fn source(&self, refit: Refit) -> Source<'_> {
         Source {
             data: self.prepared.data,
-            mean: &self.prepared.mean,
+            mean: &self.prepared.problem.mean,
             units: &self.units,
             paths: &self.paths,
             reached: self.reached(refit),

@@ -24,27 +24,29 @@
 //! | stage | room | in the paper |
 //! |---|---|---|
 //! | labelled data, validated | [`dataset`] | |
-//! | centre, PCA reconstruction, unit columns | [`preprocess`] | step 1 |
+//! | what will be done, or why not | [`params`], [`plan`] | |
+//! | centre, PCA reconstruction, unit columns; dense or sparse | [`preprocess`] | step 1 |
 //! | neighbours within and between classes, exact or nearly all | [`neighbors`] | |
-//! | a patch a sample | [`patches`] | step 2, Eqs. part1, part2 |
-//! | `L = Σ SᵢᵀLᵢSᵢ`, and its spectrum | [`alignment`], [`spectrum`] | step 3, Eq. whole1 |
-//! | the class target `Y` | [`target`](mod@target) | step 4, Eq. classerror |
-//! | `(X, L, Y) → (G, b)`, definiteness | [`reduction`], [`conjugate`] | step 5, Eqs. newX, newY |
-//! | which way, and why | [`regime`] | |
-//! | where Gram columns come from | [`gram`], [`smoothed`] | |
-//! | the path of every column, certified | [`lars`] | step 6 |
+//! | one patch per sample | [`patches`] | step 2, Eqs. part1, part2 |
+//! | `L = Σ SᵢᵀLᵢSᵢ` | [`alignment`] | step 3, Eq. whole1 |
+//! | the class target `Y` | [`targets`] | step 4, Eq. classerror |
+//! | A, which stands for the manifold term; definiteness | [`operator`] | step 5, Eqs. newX, newY |
+//! | `(X, A, Y) → (G, b)` | [`reduce()`], [`gram`] | step 5 |
+//! | the path of every axis, certified | [`lars`] | step 6 |
 //! | the panel, and the weights on it | [`panel`], [`refit`] | |
-//! | sparse `W`, in the user's units | [`projection`] | step 7, Eq. updateW |
+//! | the model: sparse `W`, in the user's units | [`model`], [`projection`] | step 7, Eq. updateW |
 //! | nearest neighbour, centroid, Gaussian; probabilities | [`rules`] | section 3 |
 //! | splits, folds, rates at every dimension | [`evaluate`] | section 3 |
 //! | rate, balanced accuracy, log loss, AUC | [`scores`] | |
 //! | settings, by cross-validation | [`select`] | |
 //!
-//! Sparse data that are too large to be made dense go the same way through [`implicit`].
+//! Dense and sparse data share every stage: they differ inside [`preprocess::Centred`] alone. Numerics that know nothing
+//! of MEN are in `numerics/`.
 //!
-//! The methods it is compared with are in [`baselines`]; [`reducer`] lists them all, MEN among them.
+//! The baselines are in [`baselines`]; [`reducer`] lists them all, MEN among them.
 //!
-//! [`fit`] is that table as a function. Every stage is public, so that one can stop anywhere and look.
+//! [`fit()`] is that table as a function: [plan](Plan), [reduce](Prepared), [solve](Prepared::solve),
+//! [assemble](Men::assemble). A caller can enter and leave at each of these seams.
 //!
 //! # What holds
 //!
@@ -57,35 +59,33 @@
 
 pub mod alignment;
 pub mod baselines;
-pub mod conjugate;
 pub mod dataset;
 pub mod error;
 pub mod evaluate;
 mod fit;
 pub mod gram;
-pub mod implicit;
 pub mod lars;
-mod linalg;
 pub mod model;
 pub mod monitor;
 pub mod named;
 pub mod neighbors;
+mod numerics;
+pub mod operator;
 pub mod panel;
 pub mod params;
 pub mod patches;
+pub mod plan;
 pub mod preprocess;
 pub mod projection;
+mod reduce;
 pub mod reducer;
-pub mod reduction;
 pub mod refit;
-pub mod regime;
 pub mod rules;
 pub mod scores;
 pub mod select;
-pub mod smoothed;
-pub mod sparse;
-pub mod spectrum;
-pub mod target;
+pub mod targets;
+
+pub use faer;
 
 pub use dataset::{Dataset, Real};
 pub use error::{Error, Result};
@@ -93,8 +93,11 @@ pub use fit::{Neighborhood, Prepared, Solved, fit};
 pub use model::{Men, MenParts};
 pub use monitor::{Monitor, Stage};
 pub use named::Named;
+pub use numerics::{sparse, spectrum};
 pub use params::MenParams;
+pub use plan::Plan;
 pub use projection::Projection;
+pub use reduce::{ReducedProblem, ReductionReport, reduce};
 pub use reducer::{Method, Reduced, Reducer};
 
 /// The examples of the README and of docs/rust.md, run as tests.

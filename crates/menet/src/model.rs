@@ -8,14 +8,14 @@ use crate::error::{Error, Result};
 use crate::fit::{Clock, Solved};
 use crate::lars::{Certificate, Ended, Path};
 use crate::monitor::{Monitor, Stage, proceed};
+use crate::numerics::sparse::SparseVector;
+use crate::operator::DefinitenessReport;
 use crate::panel::{self, Reading};
 use crate::params::MenParams;
+use crate::plan::Regime;
 use crate::projection::Projection;
-use crate::reduction::DefinitenessReport;
 use crate::refit::{Axes, How, Reached, Refit, RefitReport, Source};
-use crate::regime::Regime;
 use crate::rules::{Learned, Projected, learn};
-use crate::sparse::SparseVector;
 
 /// What is known of one component's path besides the axis read off it.
 #[derive(Debug, Clone, PartialEq)]
@@ -115,9 +115,11 @@ pub struct MenParts {
 
 impl Men {
     /// Reads the model that `params` ask for off the paths.
-    pub(crate) fn assemble(solved: &Solved<'_>, params: &MenParams, monitor: &dyn Monitor) -> Result<Self> {
-        let prepared = solved.prepared;
-        let data = prepared.data;
+    ///
+    /// # Errors
+    /// When the paths do not reach so far, no variable can be used, a system cannot be solved, or `monitor` asks to stop.
+    pub fn assemble(solved: &Solved<'_>, params: &MenParams, monitor: &dyn Monitor) -> Result<Self> {
+        let (data, problem) = (solved.prepared.data, &solved.prepared.problem);
         if params.panel_size.is_none() && !params.refit().shares_panel() {
             check_ties(&solved.paths)?;
         }
@@ -126,12 +128,12 @@ impl Men {
             let reading = Reading { nonzeros: None, panel_size: params.panel_size, components: None };
             let axes = solved.read(reading, params)?;
             proceed(monitor, Stage::Refit)?;
-            let (rule, panel) = decided(data, &prepared.mean, &axes, params)?;
+            let (rule, panel) = decided(data, &problem.mean, &axes, params)?;
             Ok((axes, rule, panel))
         })?;
         Men::from_parts(MenParts {
             params: params.clone(),
-            mean: prepared.mean.clone(),
+            mean: problem.mean.clone(),
             axes: axes.axes,
             components: solved.paths.iter().map(Component::from).collect(),
             reached: solved.reached(params.refit()).cloned(),
@@ -140,10 +142,10 @@ impl Men {
             panel,
             rule: Some(rule),
             units: solved.units.clone(),
-            neighbor_recall: prepared.recall,
-            cg_residual: prepared.problem.cg_residual(),
-            definiteness: prepared.problem.definiteness.clone(),
-            regime: Some(prepared.problem.regime.clone()),
+            neighbor_recall: problem.report.neighbor_recall,
+            cg_residual: problem.cg_residual(),
+            definiteness: problem.report.definiteness.clone(),
+            regime: problem.report.regime.clone(),
             seconds: clock.seconds,
             classes: data.classes().to_vec(),
             feature_names: data.feature_names().map(<[String]>::to_vec),

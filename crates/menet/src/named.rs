@@ -29,10 +29,10 @@ pub trait Named: Copy + 'static {
 mod tests {
     use super::*;
     use crate::neighbors::NeighborSearch;
-    use crate::reduction::Definiteness;
-    use crate::regime::{GramForm, Route};
+    use crate::operator::Definiteness;
+    use crate::plan::{GramRequest, RouteRequest};
     use crate::rules::Metric;
-    use crate::target::TargetKind;
+    use crate::targets::TargetKind;
 
     fn round_trip<T: Named + PartialEq + std::fmt::Debug>() {
         for &value in T::ALL {
@@ -47,8 +47,8 @@ mod tests {
         round_trip::<Metric>();
         round_trip::<Definiteness>();
         round_trip::<NeighborSearch>();
-        round_trip::<Route>();
-        round_trip::<GramForm>();
+        round_trip::<RouteRequest>();
+        round_trip::<GramRequest>();
         round_trip::<TargetKind>();
     }
 }

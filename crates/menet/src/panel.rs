@@ -11,7 +11,7 @@
 
 use crate::error::{Error, Result};
 use crate::lars::{Ended, Path};
-use crate::sparse::SparseVector;
+use crate::numerics::sparse::SparseVector;
 
 /// How many variables are read off a fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

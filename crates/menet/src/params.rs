@@ -6,12 +6,12 @@ use crate::error::{Result, at_least_one, check};
 use crate::lars::{LarsOptions, check_penalty_factors};
 use crate::named::Named;
 use crate::neighbors::NeighborSearch;
+use crate::operator::{Definiteness, OperatorParams};
 use crate::patches::{self, PatchParams};
-use crate::reduction::{Definiteness, ReductionParams};
+use crate::plan::{GramRequest, RouteRequest};
 use crate::refit::Refit;
-use crate::regime::{GramForm, Route};
 use crate::rules::{Metric, Priors, RuleKind, RuleParams};
-use crate::target::TargetKind;
+use crate::targets::TargetKind;
 
 /// A set of defaults for what is left open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -100,9 +100,9 @@ pub struct MenParams {
     /// How frequent the classes are expected to be.
     pub priors: Priors,
     /// How A is applied: a matter of time and memory.
-    pub route: Route,
+    pub route: RouteRequest,
     /// What there is of the Gram matrix: a matter of time and memory.
-    pub gram: GramForm,
+    pub gram: GramRequest,
 }
 
 impl Default for MenParams {
@@ -137,8 +137,8 @@ impl Default for MenParams {
             voters: 1,
             metric: None,
             priors: Priors::Train,
-            route: Route::Auto,
-            gram: GramForm::Auto,
+            route: RouteRequest::Auto,
+            gram: GramRequest::Auto,
         }
     }
 }
@@ -208,7 +208,7 @@ impl MenParams {
         at_least_one("pca_rank", self.pca_rank)?;
         at_least_one("voters", Some(self.voters))?;
         self.patch_params().check()?;
-        self.reduction_params(2).check()?;
+        self.operator_params().check()?;
         check("ridge", self.ridge(), "a number from 0 to 1e100", |x| x >= 0.0)?;
         check("refit_ridge", self.refit_ridge(), "a number from 0 to 1e100", |x| x >= 0.0)?;
         check("relax", self.relax, "from 0 to 1", |x| (0.0..=1.0).contains(&x))?;
@@ -227,16 +227,13 @@ impl MenParams {
         }
     }
 
-    pub(crate) fn reduction_params(&self, classes: usize) -> ReductionParams {
-        ReductionParams {
+    pub(crate) fn operator_params(&self) -> OperatorParams {
+        OperatorParams {
             alpha: self.alpha,
             beta: self.beta,
             kappa: self.kappa,
             definiteness: self.definiteness,
             floor: self.floor,
-            route: self.route,
-            gram: self.gram,
-            axes: classes - 1,
         }
     }
 

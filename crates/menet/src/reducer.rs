@@ -8,13 +8,14 @@ use serde::{Deserialize, Serialize};
 use crate::baselines::{Dla, Flda, Lpp, Npe, Pca, Spca, Spg};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
+use crate::fit::fit_at_most;
 use crate::lars::Path;
 use crate::monitor::Monitor;
+use crate::numerics::sparse::SparseVector;
 use crate::panel::Reading;
 use crate::params::Preset;
 use crate::projection::Projection;
-use crate::sparse::SparseVector;
-use crate::{Men, MenParams, fit};
+use crate::{Men, MenParams};
 
 /// A method of dimension reduction with its parameters.
 pub trait Reducer: Sync + std::fmt::Debug {
@@ -168,11 +169,9 @@ impl Reducer for MenParams {
     }
 
     fn fit(&self, data: &Dataset<'_>, components: Option<usize>, monitor: &dyn Monitor) -> Result<Reduced> {
-        let asked = |components| MenParams { components, ..self.clone() };
-        let men = match fit(data, &asked(components.or(self.components)), monitor) {
-            Err(Error::Components { limit, .. }) if limit > 0 => fit(data, &asked(Some(limit)), monitor)?,
-            done => done?,
-        };
+        let most = data.variables().min(data.classes().len().saturating_sub(1)).max(1);
+        let components = components.or(self.components).map(|asked| asked.min(most));
+        let men = fit_at_most(data, &MenParams { components, ..self.clone() }, monitor)?;
         let projection = men.projection().clone();
         Ok(Reduced { sparser: Some(Sparser::Men(Box::new(men))), ..projection.into() })
     }

@@ -451,7 +451,7 @@ impl Fold {
 
     /// The scores of every rule on the same axes.
     fn decide(&self, axes: &Axes, prepared: &Prepared<'_>, settings: &[MenParams]) -> Result<Vec<Found>> {
-        let projection = Projection::new(prepared.mean.clone(), axes.axes.clone())?;
+        let projection = Projection::new(prepared.problem().mean().to_vec(), axes.axes.clone())?;
         let (gallery, z) = (projection.project(&self.train)?, projection.project(&self.test)?);
         let projected = Projected {
             z: gallery.as_ref(),

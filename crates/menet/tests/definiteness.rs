@@ -5,9 +5,9 @@ mod common;
 use common::clusters;
 use faer::Side;
 use menet::alignment::Alignment;
+use menet::operator::{Definiteness, eigenvalue_bound};
 use menet::patches::{PatchParams, rule};
-use menet::preprocess::Preprocessed;
-use menet::reduction::{Definiteness, eigenvalue_bound};
+use menet::preprocess::Centred;
 use menet::{Dataset, Error, Men, MenParams, Named, fit};
 
 fn params(kappa: f64, definiteness: Definiteness) -> MenParams {
@@ -26,7 +26,7 @@ fn alignment(data: &Dataset<'_>) -> Alignment {
         lle_regularizer: 1e-3,
         ltsa_dimension: None,
     };
-    let pre = Preprocessed::new(data, None).unwrap();
+    let pre = Centred::new(data, None).unwrap();
     Alignment::new(data, &pre, rule("dla").unwrap(), &patch, &()).unwrap()
 }
 

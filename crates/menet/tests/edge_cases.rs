@@ -7,8 +7,8 @@ use faer::{Mat, mat};
 use menet::lars::Certificate;
 use menet::neighbors::{Among, neighbors};
 use menet::panel::Reading;
-use menet::preprocess::Preprocessed;
-use menet::target::{TargetKind, target};
+use menet::preprocess::Centred;
+use menet::targets::{AxisCount, TargetKind, target};
 use menet::{Dataset, Error, Men, MenParams, Monitor, Named, Stage, fit};
 use std::sync::Mutex;
 
@@ -156,7 +156,7 @@ fn numbers_of_nonzeros() {
 #[test]
 fn a_fit_holds_every_smaller_fit_bit_for_bit() {
     // More variables than a Gram matrix is formed for, so columns on demand.
-    let wide = clusters(27, 4, 5, menet::regime::GRAM_LIMIT + 100);
+    let wide = clusters(27, 4, 5, menet::gram::GRAM_LIMIT + 100);
     let large = fitted(&wide, &MenParams { nonzeros: Some(40), ..MenParams::paper() });
     for k in (1..=40).step_by(3) {
         let direct = fitted(&wide, &MenParams { nonzeros: Some(k), ..MenParams::paper() });
@@ -297,7 +297,7 @@ fn wide_and_tall() {
 
 #[test]
 fn more_variables_than_a_gram_matrix_holds() {
-    let data = clusters(18, 3, 5, menet::regime::GRAM_LIMIT + 50);
+    let data = clusters(18, 3, 5, menet::gram::GRAM_LIMIT + 50);
     let params = MenParams { nonzeros: Some(20), ..MenParams::paper() };
     assert_eq!(fitted(&data, &params).support_sizes(), [20, 20]);
 }
@@ -319,8 +319,8 @@ fn pca_reconstruction_still_speaks_of_the_original_variables() {
 fn training_scores_follow_the_target() {
     let data = clusters(20, 3, 10, 6);
     let men = fitted(&data, &MenParams { ridge: Some(0.0), alpha: 0.0, ..MenParams::paper() });
-    let pre = Preprocessed::new(&data, None).unwrap();
-    let y = target(&data, &pre, TargetKind::Whitened, 1.0, None).unwrap();
+    let pre = Centred::new(&data, None).unwrap();
+    let y = target(&data, &pre, TargetKind::Whitened, 1.0, AxisCount::All, &()).unwrap();
     let z = men.transform(data.x().unwrap()).unwrap();
     for k in 0..2 {
         let cosine = (z.col(k).transpose() * y.col(k)) / (z.col(k).norm_l2() * y.col(k).norm_l2());
@@ -364,10 +364,10 @@ fn a_column_that_is_rounding_takes_no_part() {
 #[test]
 fn stages_refuse_what_does_not_belong_together() {
     let (one, other) = (clusters(24, 3, 6, 5), clusters(25, 3, 5, 5));
-    let pre = Preprocessed::new(&other, None).unwrap();
+    let pre = Centred::new(&other, None).unwrap();
     let size = |error: Error| assert!(matches!(error, Error::Size { .. }), "{error}");
     size(neighbors(&one, &pre, Among::All, 2, &()).unwrap_err());
-    size(target(&one, &pre, TargetKind::Centres, 1.0, None).unwrap_err());
+    size(target(&one, &pre, TargetKind::Centres, 1.0, AxisCount::All, &()).unwrap_err());
 }
 
 #[test]

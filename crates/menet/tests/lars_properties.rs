@@ -147,7 +147,7 @@ fn run(seeds: std::ops::Range<u64>, largest: usize, fragile: &[Design]) {
 /// From data as from their Gram matrix, in any layout, below and above the size at which it is formed.
 #[test]
 fn regressions_are_paths_of_their_gram_matrix() {
-    for p in [30, menet::regime::GRAM_LIMIT + 1] {
+    for p in [30, menet::gram::GRAM_LIMIT + 1] {
         let rng = &mut rng(7);
         let x = Design::Gaussian.matrix(rng, 20, p);
         let y = Mat::from_fn(20, 2, |_, _| rng.random_range(-1.0..1.0));

@@ -66,14 +66,15 @@ fn the_panel_refit_is_the_minimiser_on_the_panel() {
     let men = fitted(&data, &params);
     let panel = men.panel();
     // Without the manifold term A = I: the ridge regression of the target on columns of length 1.
-    let pre = menet::preprocess::Preprocessed::new(&data, None).unwrap();
-    let y = menet::target::target(&data, &pre, params.target, params.target_shrinkage, None).unwrap();
-    let unit = pre.with_unit_columns();
-    let columns = Mat::from_fn(50, panel.len(), |i, k| unit.x[(i, panel[k])]);
+    let pre = menet::preprocess::Centred::new(&data, None).unwrap();
+    let all = menet::targets::AxisCount::All;
+    let y = menet::targets::target(&data, &pre, params.target, params.target_shrinkage, all, &()).unwrap();
+    let (unit, _, norms) = pre.into_solver(true);
+    let columns = Mat::from_fn(50, panel.len(), |i, k| unit.column(panel[k])[i]);
     let w = men.projection();
     for (k, axis) in w.axes().iter().enumerate() {
         assert_eq!(axis.indices(), panel);
-        let solver: Vec<f64> = panel.iter().map(|&j| axis.get(j) * unit.norms[j]).collect();
+        let solver: Vec<f64> = panel.iter().map(|&j| axis.get(j) * norms[j]).collect();
         let fitted: Vec<f64> = (0..50)
             .map(|i| panel.iter().enumerate().map(|(m, _)| columns[(i, m)] * solver[m]).sum())
             .collect();

@@ -5,16 +5,15 @@ mod common;
 use common::{clusters, correlate, gaussian, normal, relative_difference, rng};
 use faer::{Mat, Side};
 use menet::alignment::Alignment;
-use menet::conjugate::Smoother;
-use menet::gram::Gram;
+use menet::gram::{Gram, GramForm, SmoothedGram};
 use menet::lars::{LarsOptions, Path, certify, lars_path};
 use menet::neighbors::{Among, neighbors};
+use menet::operator::{Operator, Route, Smoother, eigenvalue_bound};
 use menet::patches::{PatchParams, rule};
-use menet::preprocess::Preprocessed;
-use menet::reduction::eigenvalue_bound;
-use menet::regime::{GramForm, Route};
-use menet::smoothed::{Operator, SmoothedGram, Variables};
-use menet::target::target;
+use menet::plan::{GramRequest, RouteRequest};
+use menet::preprocess::Centred;
+use menet::preprocess::Columns;
+use menet::targets::{AxisCount, target};
 use menet::{Dataset, MenParams, fit};
 
 /// L(κ), dense, by the public stages.
@@ -33,7 +32,7 @@ fn patch_params(params: &MenParams) -> PatchParams {
 }
 
 fn alignment(data: &Dataset<'_>, params: &MenParams) -> Alignment {
-    let pre = Preprocessed::new(data, params.pca_rank).unwrap();
+    let pre = Centred::new(data, params.pca_rank).unwrap();
     Alignment::new(data, &pre, rule(&params.patch).unwrap(), &patch_params(params), &()).unwrap()
 }
 
@@ -77,9 +76,9 @@ fn literal_stack(root: &Mat<f64>, x: &Mat<f64>, y: &Mat<f64>, ridge: f64) -> (Ma
 fn small_problem(seed: u64, ridge: f64) -> (Dataset<'static>, MenParams, Mat<f64>, Mat<f64>) {
     let data = clusters(seed, 4, 9, 14);
     let params = MenParams { ridge: Some(ridge), kappa: 0.01, nonzeros: Some(9), ..MenParams::paper() };
-    let pre = Preprocessed::new(&data, None).unwrap();
-    let y = target(&data, &pre, params.target, params.target_shrinkage, None).unwrap();
-    let x = pre.with_unit_columns().x;
+    let pre = Centred::new(&data, None).unwrap();
+    let y = target(&data, &pre, params.target, params.target_shrinkage, AxisCount::All, &()).unwrap();
+    let (Columns::Dense(x), ..) = pre.into_solver(true) else { panic!("sparse") };
     (data, params, x, y)
 }
 
@@ -87,8 +86,9 @@ fn small_problem(seed: u64, ridge: f64) -> (Dataset<'static>, MenParams, Mat<f64
 fn three_routes_one_w() {
     for (seed, ridge) in [(1, 0.1), (2, 0.0), (3, 2.0)] {
         let (data, params, x, y) = small_problem(seed, ridge);
-        let dense = fit(&data, &MenParams { route: Route::Dense, ..params.clone() }, &()).unwrap();
-        let sparse = fit(&data, &MenParams { route: Route::Conjugate, ..params.clone() }, &()).unwrap();
+        let dense = fit(&data, &MenParams { route: RouteRequest::Dense, ..params.clone() }, &()).unwrap();
+        let sparse =
+            fit(&data, &MenParams { route: RouteRequest::Conjugate, ..params.clone() }, &()).unwrap();
         assert_eq!(dense.definiteness().kappa_used, 0.01, "the problem must be definite as it is");
         assert!(sparse.cg_residual().unwrap() <= 1e-11, "{:?}", sparse.cg_residual());
 
@@ -96,7 +96,7 @@ fn three_routes_one_w() {
         let root = eigen_root(&literal_a(&laplacian(&data, &params, 0.01), 1.0, 1.0));
         let (stacked, response) = literal_stack(&root, &x, &y, ridge);
         let gram = stacked.transpose() * &stacked;
-        let norms = Preprocessed::new(&data, None).unwrap().norms;
+        let norms = Centred::new(&data, None).unwrap().norms().to_vec();
         let mut literal = Mat::zeros(14, 3);
         for k in 0..3 {
             let b = correlate(&stacked, &common::column(&response, k));
@@ -115,18 +115,19 @@ fn three_routes_one_w() {
 fn four_ways_one_answer() {
     let (data, params, ..) = small_problem(9, 0.1);
     let by = |route, gram| fit(&data, &MenParams { route, gram, ..params.clone() }, &()).unwrap();
-    let first = by(Route::Dense, GramForm::Full);
+    let first = by(RouteRequest::Dense, GramRequest::Full);
     let chosen = fit(&data, &params, &()).unwrap().regime().unwrap().clone();
-    assert_eq!((chosen.route, chosen.gram), (Route::Dense, GramForm::Full), "{}", chosen.why);
-    for (route, gram) in [
-        (Route::Dense, GramForm::Columns),
-        (Route::Conjugate, GramForm::Full),
-        (Route::Conjugate, GramForm::Columns),
+    assert_eq!((chosen.route, chosen.gram), (Route::Dense, GramForm::Full), "{chosen}");
+    for (asked, expected) in [
+        ((RouteRequest::Dense, GramRequest::Columns), (Route::Dense, GramForm::Columns)),
+        ((RouteRequest::Conjugate, GramRequest::Full), (Route::Conjugate, GramForm::Full)),
+        ((RouteRequest::Conjugate, GramRequest::Columns), (Route::Conjugate, GramForm::Columns)),
     ] {
+        let (route, gram) = asked;
         let other = by(route, gram);
         let regime = other.regime().unwrap();
-        assert_eq!((regime.route, regime.gram), (route, gram));
-        assert_eq!(other.cg_residual().is_some(), route == Route::Conjugate);
+        assert_eq!((regime.route, regime.gram), expected);
+        assert_eq!(other.cg_residual().is_some(), route == RouteRequest::Conjugate);
         let (a, b) = (first.projection().to_dense(), other.projection().to_dense());
         assert!(relative_difference(&a, &b) < 1e-8, "{route:?} {gram:?}");
         assert!(other.certificates().iter().all(|c| c.kkt < 1e-9 && c.scaled < 1e-9));
@@ -141,7 +142,7 @@ fn conjugate_gram_equals_the_dense_one() {
     let l = alignment(&data, &params).matrix(0.01);
     let operator = Operator::Conjugate(Smoother::new(&l, 0.7, 1.3, 1e-13));
     let b = Mat::from_fn(14, 1, |j, _| j as f64);
-    let gram = SmoothedGram::new(Variables::Dense(x.clone()), operator, 1.3, b.as_ref());
+    let gram = SmoothedGram::new(Columns::Dense(x.clone()), operator, 1.3, b.as_ref());
     let mut column = vec![0.0; 14];
     for j in 0..14 {
         gram.column(j, &mut column);
@@ -156,8 +157,7 @@ fn conjugate_gram_equals_the_dense_one() {
     let chosen = Mat::from_fn(14, 3, |i, k| dense[(i, [4, 0, 9][k])]);
     assert!((out - chosen * coefficients).norm_max() < 1e-11);
     assert!((0..14).all(|j| gram.squared_lengths()[j] >= dense[(j, j)]), "an upper bound");
-    let Operator::Conjugate(smoother) = gram.operator() else { panic!("another operator") };
-    assert!(smoother.worst_residual() < 1e-12);
+    assert!(gram.residual().unwrap() < 1e-12);
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn the_alignment_is_the_sum_of_selected_patches() {
     let data = clusters(11, 3, 6, 5);
     let params = MenParams { k_within: 3, k_between: 4, ..MenParams::paper() };
     let kappa = 0.3;
-    let pre = Preprocessed::new(&data, None).unwrap();
+    let pre = Centred::new(&data, None).unwrap();
     let near = neighbors(&data, &pre, Among::Within, 3, &()).unwrap();
     let far = neighbors(&data, &pre, Among::Between, 4, &()).unwrap();
     let mut expected: Mat<f64> = Mat::zeros(18, 18);

@@ -8,7 +8,7 @@ use menet::alignment::Alignment;
 use menet::baselines::{Dla, Flda, Lpp, Npe, Pca};
 use menet::evaluate::{classes_of, generator, random_split, scores, subset};
 use menet::patches::{self, PatchParams};
-use menet::preprocess::Preprocessed;
+use menet::preprocess::Centred;
 use menet::{Dataset, Method, Reducer};
 use rand::seq::SliceRandom;
 
@@ -77,8 +77,8 @@ fn residual(n: &Mat<f64>, b: &Mat<f64>, w: &Mat<f64>) -> (f64, Vec<f64>) {
 #[test]
 fn lpp_npe_and_dla_solve_their_eigenproblems() {
     let data = clusters(3, 4, 15, 9);
-    let pre = Preprocessed::new(&data, None).unwrap();
-    let (x, identity) = (&pre.x, Mat::<f64>::identity(9, 9));
+    let pre = Centred::new(&data, None).unwrap();
+    let (x, identity) = (pre.dense().unwrap(), Mat::<f64>::identity(9, 9));
     let matrix_of = |rule: &str, kappa: f64| {
         let alignment =
             Alignment::new(&data, &pre, patches::rule(rule).unwrap(), &PatchParams::default(), &()).unwrap();

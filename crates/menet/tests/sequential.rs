@@ -3,8 +3,8 @@
 
 use faer::Mat;
 use menet::neighbors::NeighborSearch;
-use menet::reduction::Definiteness;
-use menet::regime::Route;
+use menet::operator::Definiteness;
+use menet::plan::RouteRequest;
 use menet::{Dataset, MenParams, Method, fit};
 
 #[test]
@@ -22,7 +22,7 @@ fn nothing_asks_for_the_global_parallelism_of_faer() {
     for definiteness in [Definiteness::Shrink, Definiteness::Floor] {
         fit(&small, &MenParams { definiteness, pca_rank: Some(10), ..MenParams::paper() }, &()).unwrap();
     }
-    fit(&small, &MenParams { route: Route::Conjugate, ..MenParams::paper() }, &()).unwrap();
+    fit(&small, &MenParams { route: RouteRequest::Conjugate, ..MenParams::paper() }, &()).unwrap();
     for method in Method::all() {
         method.reducer().fit(&small, Some(2), &()).unwrap();
     }

@@ -4,11 +4,11 @@ mod common;
 
 use faer::Mat;
 use menet::neighbors::NeighborSearch;
+use menet::operator::Definiteness;
 use menet::patches;
-use menet::reduction::Definiteness;
-use menet::regime::Route;
+use menet::plan::RouteRequest;
 use menet::sparse::SparseMatrix;
-use menet::target::TargetKind;
+use menet::targets::TargetKind;
 use menet::{Dataset, Error, Men, MenParams, Named, fit};
 use rand::RngExt;
 
@@ -62,7 +62,7 @@ fn two_ways_one_answer() {
         MenParams { alpha: 0.0, ..centres.clone() },
         MenParams { definiteness: Definiteness::Floor, ..centres.clone() },
         MenParams { components: Some(2), k_within: 500, k_between: 60, ..centres.clone() },
-        MenParams { route: Route::Dense, ..centres.clone() },
+        MenParams { route: RouteRequest::Dense, ..centres.clone() },
     ];
     for rule in patches::REGISTRY {
         let definiteness = if rule.has_kappa() { Definiteness::Shrink } else { Definiteness::Floor };
@@ -72,7 +72,7 @@ fn two_ways_one_answer() {
         let expected = fit(&dense, &params, &()).unwrap();
         let found = fit(&sparse, &params, &()).unwrap();
         agree(&expected, &found, &format!("{} {params:?}", params.patch));
-        let conjugate = params.definiteness != Definiteness::Floor && params.route != Route::Dense;
+        let conjugate = params.definiteness != Definiteness::Floor && params.route != RouteRequest::Dense;
         assert_eq!(found.cg_residual().is_some(), conjugate);
         assert!(found.cg_residual().is_none_or(|residual| residual < 1e-11));
         let z = found.transform(x.as_ref()).unwrap();

@@ -4,9 +4,9 @@ mod common;
 
 use faer::Mat;
 use menet::neighbors::NeighborSearch;
+use menet::operator::Definiteness;
 use menet::panel::Reading;
-use menet::reduction::Definiteness;
-use menet::regime::{GramForm, Route};
+use menet::plan::{GramRequest, RouteRequest};
 use menet::{Dataset, Men, MenParams, fit};
 
 fn on(threads: usize, data: &Dataset<'_>, params: &MenParams) -> Men {
@@ -20,10 +20,10 @@ fn same_bits_on_any_number_of_threads() {
     let data = Dataset::from_owned(common::drawn::faces(1, 30, 5, 20), &labels).unwrap();
     let base = MenParams { nonzeros: Some(60), components: Some(12), ..MenParams::paper() };
     let variants = [
-        MenParams { route: Route::Dense, gram: GramForm::Full, ..base.clone() },
-        MenParams { route: Route::Dense, gram: GramForm::Columns, ..base.clone() },
-        MenParams { route: Route::Conjugate, gram: GramForm::Full, ..base.clone() },
-        MenParams { route: Route::Conjugate, gram: GramForm::Columns, ..base.clone() },
+        MenParams { route: RouteRequest::Dense, gram: GramRequest::Full, ..base.clone() },
+        MenParams { route: RouteRequest::Dense, gram: GramRequest::Columns, ..base.clone() },
+        MenParams { route: RouteRequest::Conjugate, gram: GramRequest::Full, ..base.clone() },
+        MenParams { route: RouteRequest::Conjugate, gram: GramRequest::Columns, ..base.clone() },
         MenParams { definiteness: Definiteness::Floor, ..base.clone() },
         MenParams { patch: "ltsa".to_owned(), pca_rank: Some(40), ..base.clone() },
         MenParams { patch: "lle".to_owned(), ..base },

@@ -102,7 +102,7 @@ fn report(men: &Men, ends: &[Option<Ends>], doubt: Option<&str>, n: usize, p: us
             "eigenvalues_changed": definiteness.eigenvalues_changed,
             "lambda_min": definiteness.lambda_min,
         },
-        "regime": men.regime(),
+        "regime": men.regime().map(menet::plan::Regime::told),
         "cg_residual": men.cg_residual(),
         "seconds": seconds,
     })
@@ -177,7 +177,7 @@ pub(super) fn summary(men: &Men, ends: &[Option<Ends>], n: usize, p: usize) -> S
     } else {
         format!("kappa {} -> {:.4} ({})\n", report.kappa_requested, report.kappa_used, report.policy.name())
     };
-    let regime = men.regime().map_or_else(String::new, |regime| format!("{}\n", regime.why));
+    let regime = men.regime().map_or_else(String::new, |regime| format!("{regime}\n"));
     let residual = men
         .cg_residual()
         .map_or_else(String::new, |residual| format!("residual of the conjugate gradients {residual:.1e}\n"));

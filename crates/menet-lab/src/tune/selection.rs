@@ -19,7 +19,7 @@ use menet::refit::Refit;
 use menet::rules::{Metric, RuleKind};
 use menet::scores::ScoreKind;
 use menet::select::{self, Grid, Size, Trial};
-use menet::target::TargetKind;
+use menet::targets::TargetKind;
 use menet::{Dataset, Error as CoreError, MenParams, Method, Named};
 
 use super::{Found, Tuned, too_small};

@@ -7,8 +7,8 @@ use super::space::{PcaSpace, constrained_eigen};
 use crate::alignment::Alignment;
 use crate::dataset::Dataset;
 use crate::error::{Result, at_least_one};
-use crate::linalg::symmetric_product;
 use crate::monitor::Monitor;
+use crate::numerics::linalg::symmetric_product;
 use crate::patches::{Laplacian, PatchParams, Weights};
 use crate::reducer::{Reduced, Reducer};
 

@@ -6,8 +6,8 @@ use super::space::PcaSpace;
 use crate::alignment::Alignment;
 use crate::dataset::Dataset;
 use crate::error::{Result, at_least_one, check};
-use crate::linalg::symmetric_eigen;
 use crate::monitor::Monitor;
+use crate::numerics::linalg::symmetric_eigen;
 use crate::patches::{Lle, PatchParams};
 use crate::reducer::{Reduced, Reducer};
 

@@ -10,13 +10,13 @@
 
 use faer::{Mat, MatRef};
 
-use crate::alignment::SparseSymmetric;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result, at_least_one};
-use crate::linalg::{column, left_svd, product, symmetric_eigen, symmetric_product, thin_svd};
-use crate::preprocess::Preprocessed;
+use crate::numerics::linalg::{column, left_svd, product, symmetric_eigen, symmetric_product, thin_svd};
+use crate::numerics::sparse::SparseSymmetric;
+use crate::numerics::sparse::SparseVector;
+use crate::preprocess::Centred;
 use crate::projection::Projection;
-use crate::sparse::SparseVector;
 
 /// Eigenvalues nearer than this, relative to themselves, are equal.
 const EQUAL: f64 = 1e-8;
@@ -30,7 +30,7 @@ const UNCONSTRAINED: f64 = 1e-12;
 /// The data on their principal axes.
 pub(super) struct PcaSpace<'a> {
     /// The data, centred.
-    pub(super) pre: Preprocessed<'a>,
+    pub(super) pre: Centred<'a>,
     /// Scores of length 1, n×r.
     pub(super) u: Mat<f64>,
     /// Singular values, falling.
@@ -42,8 +42,8 @@ impl<'a> PcaSpace<'a> {
     /// The space of the first `rank` principal axes, fewer if the data have fewer.
     pub(super) fn new(data: &'a Dataset<'_>, rank: Option<usize>) -> Result<Self> {
         at_least_one("pca_rank", rank)?;
-        let pre = Preprocessed::new(data, None)?;
-        let mut svd = thin_svd(pre.x.as_ref())?;
+        let pre = Centred::new(data, None)?;
+        let mut svd = thin_svd(pre.dense()?.as_ref())?;
         let r = svd.s.len().min(rank.unwrap_or(usize::MAX));
         svd.u.truncate(data.samples(), r);
         svd.v.truncate(data.variables(), r);
@@ -78,7 +78,7 @@ impl<'a> PcaSpace<'a> {
         let a = settled(values, axes, scores)?;
         let d = components.unwrap_or(usize::MAX).min(a.ncols());
         let w = product(self.v.as_ref(), a.subcols(0, d));
-        Projection::new(self.pre.mean, (0..d).map(|k| signed(column(&w, k))).collect())
+        Projection::new(self.pre.mean().to_vec(), (0..d).map(|k| signed(column(&w, k))).collect())
     }
 }
 

@@ -13,16 +13,14 @@ use serde::{Deserialize, Serialize};
 use super::space::signed;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result, at_least_one, check};
-use crate::gram::Gram;
+use crate::gram::{Gram, GramForm, of_factor};
 use crate::lars::{LarsOptions, lars_paths};
-use crate::linalg::{axpy, column, dot, inner_products, product, thin_svd};
 use crate::monitor::{Monitor, Stage, proceed};
-use crate::preprocess::Preprocessed;
+use crate::numerics::linalg::{axpy, column, dot, inner_products, product, thin_svd};
+use crate::numerics::sparse::SparseVector;
+use crate::preprocess::Centred;
 use crate::projection::Projection;
 use crate::reducer::{Reduced, Reducer};
-use crate::reduction::GramSource;
-use crate::regime::GramForm;
-use crate::sparse::SparseVector;
 
 /// Sparse PCA: axes of at most `nonzeros` variables that together rebuild the data.
 ///
@@ -83,12 +81,12 @@ impl Reducer for Spca {
     fn fit(&self, data: &Dataset<'_>, components: Option<usize>, monitor: &dyn Monitor) -> Result<Reduced> {
         at_least_one("components", components.or(self.components))?;
         self.check(data.variables())?;
-        let pre = Preprocessed::new(data, None)?;
+        let pre = Centred::new(data, None)?;
         let p = data.variables();
         let k = self.nonzeros.unwrap_or(100).min(p);
         let turns = Turns {
-            x: &pre.x,
-            ridge: self.ridge * pre.norms.iter().map(|norm| norm * norm).sum::<f64>() / p as f64,
+            x: pre.dense()?,
+            ridge: self.ridge * pre.total() / p as f64,
             sparsity: if self.soft { Sparsity::Soft(k) } else { Sparsity::Nonzeros(k) },
             iterations: self.iterations,
             tolerance: self.tolerance,
@@ -99,8 +97,8 @@ impl Reducer for Spca {
             let why = format!("more variables tie for every axis than the {k} it may use");
             return Err(Error::Degenerate(why));
         }
-        let (order, adjusted) = by_adjusted_variance(&pre.x, &units);
-        let total: f64 = pre.norms.iter().map(|norm| norm * norm).sum();
+        let (order, adjusted) = by_adjusted_variance(pre.dense()?, &units);
+        let total = pre.total();
         let share = 100.0 * adjusted.iter().sum::<f64>() / total;
         let mut remarks =
             vec![format!("{} axes explain {share:.1}% of the variance (adjusted)", order.len())];
@@ -110,7 +108,7 @@ impl Reducer for Spca {
         });
         remarks.push(unsettled.clone().unwrap_or_else(|| format!("settled after {} turns", found.turns)));
         let axes = order.iter().map(|&at| signed(&units[at].to_dense(p))).collect();
-        Ok(Reduced { remarks, unsettled, ..Projection::new(pre.mean, axes)?.into() })
+        Ok(Reduced { remarks, unsettled, ..Projection::new(pre.mean().to_vec(), axes)?.into() })
     }
 }
 
@@ -139,14 +137,14 @@ impl Turns<'_> {
         let mut a = svd.v.subcols(0, d).to_owned();
         let gram = match self.sparsity {
             Sparsity::Soft(_) => None,
-            _ => Some(GramSource::from_factor(self.x.clone(), GramForm::Auto)),
+            _ => Some(of_factor(self.x.clone(), GramForm::reused(self.x.ncols()))),
         };
         let mut b: Vec<SparseVector> = Vec::new();
         let (mut turns, mut change) = (0, f64::INFINITY);
         while turns < self.iterations && change > self.tolerance {
             proceed(monitor, Stage::Lars)?;
             let pull = inner_products(self.x, product(self.x.as_ref(), a.as_ref()).as_ref());
-            let next = self.sparse(gram.as_ref().map(|gram| gram as &dyn Gram), &pull)?;
+            let next = self.sparse(gram.as_deref(), &pull)?;
             change = if b.is_empty() { f64::INFINITY } else { largest_change(&b, &next) };
             b = next;
             let image = Mat::from_fn(self.x.nrows(), d, |i, k| {
@@ -275,19 +273,19 @@ mod tests {
     fn the_objective_is_no_worse_than_by_coordinate_descent() {
         let (x, json) = oracles();
         let data = data(&x);
-        let pre = Preprocessed::new(&data, None).unwrap();
+        let pre = Centred::new(&data, None).unwrap();
         for case in json["spca"].as_array().unwrap() {
             let number = |name: &str| case[name].as_f64().unwrap();
             let (ridge, l1) = (number("ridge"), number("l1"));
             let turns = Turns {
-                x: &pre.x,
+                x: pre.dense().unwrap(),
                 ridge,
                 sparsity: Sparsity::Level(l1 / 2.0),
                 iterations: 5000,
                 tolerance: 1e-9,
             };
             let found = turns.run(number("components") as usize, &()).unwrap();
-            let (ours, theirs) = (objective(&pre.x, &found, ridge, l1), number("objective"));
+            let (ours, theirs) = (objective(pre.dense().unwrap(), &found, ridge, l1), number("objective"));
             assert!(ours <= theirs * (1.0 + 1e-7), "{case}: {ours}");
             let d = found.a.ncols();
             assert!((found.a.transpose() * &found.a - Mat::<f64>::identity(d, d)).norm_max() < 1e-9);
@@ -319,12 +317,12 @@ mod tests {
             assert!(axes.len() >= 4, "{}", axes.len());
             assert!(axes.iter().all(|axis| (1..=4).contains(&axis.nonzeros())));
             assert!(axes.iter().all(|axis| (dot(axis.values(), axis.values()) - 1.0).abs() < 1e-12));
-            let pre = Preprocessed::new(&data, None).unwrap();
-            let (order, adjusted) = by_adjusted_variance(&pre.x, axes);
+            let pre = Centred::new(&data, None).unwrap();
+            let (order, adjusted) = by_adjusted_variance(pre.dense().unwrap(), axes);
             assert!(order.is_sorted(), "they come in that order: {order:?}");
             assert!(adjusted.is_sorted_by(|a, b| a >= b), "{adjusted:?}");
             // Adjusted variances add up to that of the span: the same as of a QR decomposition in any order.
-            let scores = &pre.x * found.projection.to_dense();
+            let scores = pre.dense().unwrap() * found.projection.to_dense();
             let r = scores.qr().R().to_owned();
             assert!((adjusted[0] - scores.col(0).squared_norm_l2()).abs() < 1e-9 * adjusted[0]);
             let volume: f64 = (0..axes.len()).map(|k| r[(k, k)].powi(2)).product();

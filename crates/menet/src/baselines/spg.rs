@@ -6,14 +6,13 @@ use super::space::graph_embedding;
 use crate::alignment::Alignment;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result, at_least_one, check};
+use crate::gram::{GramForm, of_factor};
 use crate::lars::{LarsOptions, lars_paths};
-use crate::linalg::inner_products;
 use crate::monitor::Monitor;
 use crate::patches::{self, PatchParams};
-use crate::preprocess::Preprocessed;
+use crate::plan::DENSE_LIMIT;
+use crate::preprocess::{Centred, Columns};
 use crate::reducer::{Reduced, Reducer, SparsePaths};
-use crate::reduction::GramSource;
-use crate::regime::{DENSE_LIMIT, GramForm};
 
 /// First a graph embedding Y, `L y = μ y` with the smallest μ and without the constant; then for every column of Y the
 /// elastic net `min ‖y − Xw‖² + λ2‖w‖² + λ1‖w‖₁` with at most K variables.
@@ -86,25 +85,26 @@ impl Reducer for Spg {
         if n > DENSE_LIMIT {
             return Err(Error::TooLarge { what: "the graph embedding", samples: n, most: DENSE_LIMIT });
         }
-        let pre = Preprocessed::new(data, None)?;
+        let pre = Centred::new(data, None)?;
         let alignment =
             Alignment::new(data, &pre, patches::rule(&self.patch)?, &self.patch_params(), monitor)?;
         let laplacian = alignment.matrix(self.kappa);
         let d = components.or(self.components).unwrap_or((data.classes().len() - 1).max(1));
-        let y = graph_embedding(&laplacian, &pre.x, d)?;
+        let y = graph_embedding(&laplacian, pre.dense()?, d)?;
 
-        let pre = pre.with_unit_columns();
-        let b = inner_products(&pre.x, y.as_ref());
-        let factors = pre.norms.iter().map(|&norm| if norm > 0.0 { 1.0 } else { f64::INFINITY }).collect();
+        let (x, mean, norms) = pre.into_solver(true);
+        let b = x.correlate_all(y.as_ref());
+        let Columns::Dense(x) = x else { return Err(Error::Empty { rows: 0, columns: 0 }) };
+        let factors = norms.iter().map(|&norm| if norm > 0.0 { 1.0 } else { f64::INFINITY }).collect();
         let options = LarsOptions {
             ridge: self.ridge,
             penalty_factors: Some(factors),
             max_nonzeros: Some(self.nonzeros.unwrap_or(100).min(p)),
             ..LarsOptions::default()
         };
-        let paths =
-            lars_paths(&GramSource::from_factor(pre.x, GramForm::Auto), b.as_ref(), &options, monitor)?;
-        let units = pre.norms.iter().map(|&norm| if norm > 0.0 { 1.0 / norm } else { 1.0 }).collect();
-        Reduced::from_paths(SparsePaths { mean: pre.mean, units, paths })
+        let gram = of_factor(x, GramForm::reused(p));
+        let paths = lars_paths(&*gram, b.as_ref(), &options, monitor)?;
+        let units = norms.iter().map(|&norm| if norm > 0.0 { 1.0 / norm } else { 1.0 }).collect();
+        Reduced::from_paths(SparsePaths { mean, units, paths })
     }
 }

@@ -5,8 +5,8 @@ use faer::{Mat, MatRef};
 use super::problem::{LarsOptions, Method, Problem, Shared};
 use crate::error::{Error, Result};
 use crate::gram::Gram;
-use crate::linalg::{column, vectorized};
-use crate::sparse::SparseVector;
+use crate::numerics::linalg::{column, vectorized};
+use crate::numerics::sparse::SparseVector;
 
 /// The largest violation of the optimality (Karush-Kuhn-Tucker) conditions, measured in two ways.
 ///

@@ -16,8 +16,8 @@ use super::certificate::{Certificate, Variables, Worst};
 use super::problem::{Problem, TIE};
 use super::state::Standpoint;
 use super::walk::Segment;
-use crate::linalg::{column, vectorized};
-use crate::sparse::SparseVector;
+use crate::numerics::linalg::{column, vectorized};
+use crate::numerics::sparse::SparseVector;
 
 /// Knots at which all variables are computed.
 const ANCHORS: usize = 2;

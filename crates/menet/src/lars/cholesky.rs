@@ -7,7 +7,7 @@
 //! A right-hand side `r` is carried along as `z = R⁻¹ r`, which costs O(k) at either, so that `G_𝒜⁻¹ r` is one triangular
 //! solve away.
 
-use crate::linalg::{dot, dot_inline, four_dots, vectorized};
+use crate::numerics::linalg::{dot, dot_inline, four_dots, vectorized};
 
 /// A new variable whose squared distance from the span of the active ones is below this fraction of its own
 /// squared length counts as dependent: the factor could not resolve it from rounding.

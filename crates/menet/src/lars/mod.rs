@@ -61,12 +61,11 @@ pub(crate) use problem::check_penalty_factors;
 pub use problem::{LarsOptions, Method};
 pub use quadratic::quadratic_path;
 
-use crate::dataset::{check_finite, usable};
 use crate::error::{Error, Result};
-use crate::gram::{FactorGram, Gram};
-use crate::linalg::{inner_each, symmetric_product_into};
+use crate::gram::{FactorGram, Gram, GramForm};
 use crate::monitor::{Monitor, Stage};
-use crate::regime::{GRAM_LIMIT, columns_are_cheaper};
+use crate::numerics::finite::{check_finite, usable};
+use crate::numerics::linalg::{inner_each, symmetric_product_into};
 use problem::{Problem, Shared};
 
 /// The path for one response.
@@ -114,7 +113,7 @@ fn spread(shared: &Shared<'_>, b: MatRef<'_, f64>, monitor: &dyn Monitor) -> Res
 
 /// The paths of the regressions of every column of `y` (n×d) on the columns of `x` (n×p): `G = XᵀX` and `b = XᵀY`.
 ///
-/// Nothing is centred or scaled. Up to [`GRAM_LIMIT`] variables the Gram matrix is formed if that is cheaper; otherwise its
+/// Nothing is centred or scaled. Up to [`GRAM_LIMIT`](crate::gram::GRAM_LIMIT) variables the Gram matrix is formed if that is cheaper; otherwise its
 /// entries are computed from `x`, which is copied only if its columns are not contiguous.
 ///
 /// # Errors
@@ -139,7 +138,7 @@ pub fn regression_paths(
         return Err(Error::Empty { rows: p, columns: 0 });
     }
     let b = right_sides(x, y);
-    if p <= GRAM_LIMIT && !columns_are_cheaper(n, p) {
+    if GramForm::cheapest(n, p) == GramForm::Full {
         // Room that all threads make: new pages, and old ones that have to be zeroed, cost as much as an axis.
         let mut gram = Vec::new();
         rayon::iter::repeat_n(0.0, p * p).collect_into_vec(&mut gram);

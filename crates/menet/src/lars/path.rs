@@ -2,7 +2,7 @@
 
 use super::Certificate;
 use crate::error::{Error, Result};
-use crate::sparse::SparseVector;
+use crate::numerics::sparse::SparseVector;
 
 /// A point where the path changes direction.
 #[derive(Debug, Clone, PartialEq)]

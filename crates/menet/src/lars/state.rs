@@ -8,8 +8,8 @@
 use super::cholesky::{Cholesky, Dependent};
 use super::problem::{Method, Problem};
 use super::trail::STRETCH;
-use crate::linalg::{axpy, combine};
-use crate::sparse::SparseVector;
+use crate::numerics::linalg::{axpy, combine};
+use crate::numerics::sparse::SparseVector;
 
 /// A coefficient this small, in units of the problem, is zero.
 const ZERO: f64 = 1e-13;

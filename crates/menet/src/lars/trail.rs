@@ -10,7 +10,7 @@ use super::state::{Standpoint, State};
 use super::walk::Segment;
 use crate::error::Result;
 use crate::monitor::Monitor;
-use crate::sparse::SparseVector;
+use crate::numerics::sparse::SparseVector;
 
 /// Knots between two checks of all variables.
 pub(super) const STRETCH: usize = 24;

@@ -29,9 +29,9 @@ use super::cholesky::Dependent;
 use super::path::Ended;
 use super::problem::Method;
 use super::state::{Course, State, Watched};
-use crate::linalg::{axpy, vectorized};
 use crate::monitor::{Monitor, Stage, proceed};
-use crate::sparse::SparseVector;
+use crate::numerics::linalg::{axpy, vectorized};
+use crate::numerics::sparse::SparseVector;
 
 /// A stretch of the path: what turned at the knot before it, and the knot it leads to.
 #[derive(Debug)]

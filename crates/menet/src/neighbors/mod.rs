@@ -2,21 +2,30 @@
 //!
 //! Blocked products in single precision give approximate squared distances, from which candidates are taken with enough
 //! slack that no true neighbour is lost (`screen`). Their distances are then recomputed from the samples in one fixed
-//! order of summation, and ties go to the lower index: rounding of the products never decides.
+//! order of summation, and ties go to the lower index: rounding of the products never decides. Candidates among sparse
+//! samples come from an `inverted` index instead; the rest is the same, and so are the neighbours, to the last bit.
+//!
+//! Data in several pieces are searched one pair of pieces at a time, and the answers merged: [`Nearest`].
 
 mod approximate;
+mod blocks;
+mod inverted;
 mod recall;
 mod screen;
+
+use std::cmp::Ordering;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::dataset::Dataset;
 use crate::error::Result;
-use crate::linalg::squared_distance;
 use crate::monitor::Monitor;
 use crate::named::Named;
-use crate::preprocess::Preprocessed;
+use crate::numerics::sparse::Precision;
+pub use blocks::{Block, Nearest};
+
+use crate::preprocess::{Centred, Columns, Rows};
 
 /// How neighbours are searched for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,81 +91,99 @@ pub type Found<const G: usize> = [Vec<Vec<Neighbor>>; G];
 /// When the data do not belong together, or `monitor` asks to stop.
 pub fn neighbors(
     data: &Dataset<'_>,
-    preprocessed: &Preprocessed<'_>,
+    samples: &Centred<'_>,
     among: Among,
     k: usize,
     monitor: &dyn Monitor,
 ) -> Result<Vec<Vec<Neighbor>>> {
-    let [found] = neighbor_groups(data, preprocessed, [(among, k)], monitor)?;
+    let ([found], _) = neighbor_groups(data, samples, [(among, k)], NeighborSearch::Exact, monitor)?;
     Ok(found)
 }
 
-/// Several groups of neighbours, each as [`neighbors`] gives it, from one pass over the distances.
+/// Several groups of neighbours, each as [`neighbors`] gives it, from one pass over the distances; and the recall of a
+/// search that is not exact.
 ///
 /// # Errors
-/// As [`neighbors`].
+/// As [`neighbors`], or when the search is not exact and the samples are sparse.
 pub fn neighbor_groups<const G: usize>(
     data: &Dataset<'_>,
-    preprocessed: &Preprocessed<'_>,
-    groups: [(Among, usize); G],
-    monitor: &dyn Monitor,
-) -> Result<Found<G>> {
-    preprocessed.check(data)?;
-    let screened = screen::candidates(&preprocessed.x, data.class_indices(), groups, monitor)?;
-    Ok(decide(preprocessed, groups, screened))
-}
-
-/// As [`neighbor_groups`], by a search of your choice; with the recall of one that is not exact.
-///
-/// # Errors
-/// As [`neighbors`].
-pub fn neighbor_groups_by<const G: usize>(
-    data: &Dataset<'_>,
-    preprocessed: &Preprocessed<'_>,
+    samples: &Centred<'_>,
     groups: [(Among, usize); G],
     search: NeighborSearch,
     monitor: &dyn Monitor,
 ) -> Result<(Found<G>, Option<f64>)> {
-    match search {
-        NeighborSearch::Exact => Ok((neighbor_groups(data, preprocessed, groups, monitor)?, None)),
-        NeighborSearch::Approximate => {
-            let (found, recall) = approximate::neighbor_groups(data, preprocessed, groups, monitor)?;
-            Ok((found, Some(recall)))
-        }
+    samples.check(data)?;
+    if search == NeighborSearch::Approximate {
+        let (found, recall) = approximate::neighbor_groups(data, samples, groups, monitor)?;
+        return Ok((found, Some(recall)));
     }
+    let class = data.class_indices();
+    let candidates = match (samples.columns(), samples.rows()) {
+        (_, Rows::Sparse(x)) => inverted::candidates(x, class, groups, monitor)?,
+        (Columns::Dense(x), _) => screen::candidates(x, class, groups, monitor)?,
+        (Columns::Sparse(_), _) => Vec::new(),
+    };
+    Ok((decide(samples.rows(), groups, candidates), None))
 }
 
 /// The nearest of every sample's candidates, by group.
 fn decide<const G: usize>(
-    preprocessed: &Preprocessed<'_>,
+    rows: &Rows<'_>,
     groups: [(Among, usize); G],
     candidates: Vec<[Vec<usize>; G]>,
 ) -> Found<G> {
-    let mut out = [(); G].map(|()| Vec::with_capacity(candidates.len()));
-    let sample = |i: usize| preprocessed.sample(i);
-    let found: Vec<[Vec<Neighbor>; G]> = candidates
-        .into_par_iter()
-        .enumerate()
-        .map(|(i, candidates)| {
-            let mut k = groups.iter().map(|&(_, k)| k);
-            candidates
-                .map(|near| exact(&near, k.next().unwrap_or(0), |j| squared_distance(sample(i), sample(j))))
-        })
-        .collect();
-    for found in found {
-        for (out, found) in out.iter_mut().zip(found) {
-            out.push(found);
+    let candidates = candidates.into_par_iter().enumerate();
+    let found = candidates.map(|(i, near)| exact(near, groups, |j| rows.squared_distance(i, j)));
+    by_group(found.collect())
+}
+
+/// Squared distances and samples: of each group the `k` nearest of `near`, ties to the lower index.
+fn exact<const G: usize>(
+    near: [Vec<usize>; G],
+    groups: [(Among, usize); G],
+    squared: impl Fn(usize) -> f64,
+) -> [Vec<(f64, usize)>; G] {
+    let mut k = groups.iter().map(|&(_, k)| k);
+    near.map(|near| nearest(near.into_iter().map(|j| (squared(j), j)).collect(), k.next().unwrap_or(0)))
+}
+
+/// The first `k` by distance, ties to the lower index.
+fn nearest(mut near: Vec<(f64, usize)>, k: usize) -> Vec<(f64, usize)> {
+    near.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    // A new list: the old one has room for all candidates.
+    near[..k.min(near.len())].to_vec()
+}
+
+/// From lists of squared distances by sample to neighbours by group.
+fn by_group<const G: usize>(found: Vec<[Vec<(f64, usize)>; G]>) -> Found<G> {
+    let mut out = [(); G].map(|()| Vec::with_capacity(found.len()));
+    for lists in found {
+        for (out, list) in out.iter_mut().zip(lists) {
+            let neighbor = |&(squared, index): &(f64, usize)| Neighbor { index, distance: squared.sqrt() };
+            out.push(list.iter().map(neighbor).collect());
         }
     }
     out
 }
 
-/// The `k` nearest by exact distance, ties to the lower index.
-pub(crate) fn exact(near: &[usize], k: usize, squared: impl Fn(usize) -> f64) -> Vec<Neighbor> {
-    let mut near: Vec<(f64, usize)> = near.iter().map(|&j| (squared(j), j)).collect();
-    near.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    // A new list: to collect in place would keep room for all candidates.
-    near[..k.min(near.len())].iter().map(|&(d, index)| Neighbor { index, distance: d.sqrt() }).collect()
+/// Drops candidates, each a lower bound of its distance and a sample, that are certainly not among the `k` nearest. The
+/// bound is at most `slack` of the sample too low, and `own` for the sample that they are candidates of. Returns the
+/// largest lower bound that a further candidate may have.
+fn tighten<T: Precision + PartialOrd>(
+    near: &mut Vec<(T, u32)>,
+    k: usize,
+    slack: impl Fn(usize) -> T,
+    own: T,
+) -> Option<T> {
+    if near.len() <= k {
+        return None;
+    }
+    let high = |&(low, j): &(T, u32)| low + slack(j as usize);
+    let order = |a: &(T, u32), b: &(T, u32)| high(a).partial_cmp(&high(b)).unwrap_or(Ordering::Equal);
+    near.select_nth_unstable_by(k - 1, order);
+    let most = high(&near[k - 1]) + own;
+    near.retain(|&(low, _)| low <= most);
+    Some(most)
 }
 
 #[cfg(test)]
@@ -190,7 +217,7 @@ mod tests {
     fn ties_go_to_the_lower_index_even_far_from_the_origin() {
         for offset in [0.0, 0.1, 1e6] {
             let data = grid(offset);
-            let pre = Preprocessed::new(&data, None).unwrap();
+            let pre = Centred::new(&data, None).unwrap();
             for among in [Among::Within, Among::Between, Among::All] {
                 for k in [1, 5, 49, 200] {
                     let found = neighbors(&data, &pre, among, k, &()).unwrap();
@@ -215,9 +242,9 @@ mod tests {
             });
             let labels: Vec<usize> = (0..n).map(|i| i % 4).collect();
             let data = Dataset::from_owned(x, &labels).unwrap();
-            let pre = Preprocessed::new(&data, None).unwrap();
+            let pre = Centred::new(&data, None).unwrap();
             let groups = [(Among::Within, 3), (Among::Between, 4), (Among::All, 1)];
-            let found = neighbor_groups(&data, &pre, groups, &()).unwrap();
+            let (found, _) = neighbor_groups(&data, &pre, groups, NeighborSearch::Exact, &()).unwrap();
             for (found, (among, k)) in found.iter().zip(groups) {
                 for i in (0..n).step_by(13) {
                     let found: Vec<usize> = found[i].iter().map(|n| n.index).collect();
@@ -230,7 +257,7 @@ mod tests {
     #[test]
     fn a_lonely_sample_has_no_neighbours_within() {
         let data = Dataset::from_owned(Mat::from_fn(3, 1, |i, _| i as f64), &["a", "b", "b"]).unwrap();
-        let pre = Preprocessed::new(&data, None).unwrap();
+        let pre = Centred::new(&data, None).unwrap();
         let within = neighbors(&data, &pre, Among::Within, 5, &()).unwrap();
         assert!(within[0].is_empty());
         assert_eq!(within[1], [Neighbor { index: 2, distance: 1.0 }]);

@@ -4,9 +4,8 @@ use rayon::prelude::*;
 
 use super::{Among, Found};
 use crate::error::Result;
-use crate::linalg::squared_distance;
 use crate::monitor::{Monitor, Stage, proceed};
-use crate::preprocess::Preprocessed;
+use crate::preprocess::Rows;
 
 /// Samples that recall is counted on, and how many at a time.
 const PROBES: usize = 100;
@@ -16,12 +15,12 @@ const PROBES_AT_A_TIME: usize = 25;
 const BLOCK: usize = 512;
 
 /// The share of the true neighbours of some samples, evenly spaced, that were found. One that is as near as the last true
-/// one counts as well: which of the two it is has no meaning. `x` has the samples as columns.
+/// one counts as well: which of the two it is has no meaning.
 ///
 /// # Errors
 /// When `monitor` asks to stop.
 pub(super) fn recall<const G: usize>(
-    samples: &Preprocessed<'_>,
+    samples: &Rows<'_>,
     class: &[usize],
     groups: [(Among, usize); G],
     found: &Found<G>,
@@ -38,7 +37,7 @@ pub(super) fn recall<const G: usize>(
                     proceed(monitor, Stage::Neighbors)?;
                 }
                 for (&i, near) in probes.iter().zip(&mut near).filter(|(i, _)| **i != j) {
-                    let distance = squared_distance(samples.sample(i), samples.sample(j)).sqrt();
+                    let distance = samples.squared_distance(i, j).sqrt();
                     for (near, (among, k)) in near.iter_mut().zip(groups) {
                         if among.admits(class[i] == class[j]) {
                             keep(near, k, distance);

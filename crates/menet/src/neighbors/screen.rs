@@ -11,17 +11,17 @@
 //! so that the k nearest are always among them, in whatever order tiles are done. Samples are ordered by class, so that a
 //! tile falls into few runs of one class.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 use rayon::prelude::*;
 
-use super::Among;
+use super::{Among, tighten};
 use crate::error::Result;
-use crate::linalg::{column, vectorized};
 use crate::monitor::{Monitor, Stage, proceed};
+use crate::numerics::linalg::{column, vectorized};
 
 /// Samples on a side of a tile.
 const TILE: usize = 512;
@@ -60,30 +60,65 @@ pub(super) fn candidates<const G: usize>(
     let done = AtomicUsize::new(0);
     tiles.par_iter().with_max_len(1).try_for_each(|&(a, b)| {
         proceed(monitor, Stage::Neighbors)?;
-        let tile = Tile { samples: &samples, groups, left: a * TILE, right: b * TILE };
+        let tile = Tile { left: &samples, right: &samples, groups, starts: (a * TILE, b * TILE) };
         let products = tile.products();
-        let lock = |k: usize| blocks[k].lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let lock = |k: usize| blocks[k].lock().unwrap_or_else(PoisonError::into_inner);
         if a == b {
-            tile.scan_square(&products, &mut lock(a));
+            tile.scan_left(&products, &mut lock(a));
         } else {
             tile.scan(&products, &mut lock(a), &mut lock(b));
         }
         monitor.progress(Stage::Neighbors, done.fetch_add(1, Ordering::Relaxed) + 1, tiles.len());
         Ok(())
     })?;
-    let mut out: Vec<[Vec<usize>; G]> = vec![[const { Vec::new() }; G]; n];
-    for (b, block) in blocks.into_iter().enumerate() {
-        let mut block = block.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let blocks = blocks.into_iter().map(|b| b.into_inner().unwrap_or_else(PoisonError::into_inner));
+    Ok(collect(&samples, &samples, groups, blocks))
+}
+
+/// For every query and group at least its `k` nearest references, in no order. Both are centred by the same means.
+///
+/// # Errors
+/// When `monitor` asks to stop.
+pub(super) fn candidates_between<const G: usize>(
+    queries: &Samples,
+    references: &Samples,
+    groups: [(Among, usize); G],
+    monitor: &dyn Monitor,
+) -> Result<Vec<[Vec<usize>; G]>> {
+    let (n, m) = (queries.class.len(), references.class.len());
+    let starts: Vec<usize> = (0..n).step_by(TILE).collect();
+    let search = |&start: &usize| {
+        let mut block = Block::new(TILE.min(n - start));
+        for other in (0..m).step_by(TILE) {
+            proceed(monitor, Stage::Neighbors)?;
+            let tile = Tile { left: queries, right: references, groups, starts: (start, other) };
+            tile.scan_left(&tile.products(), &mut block);
+        }
+        Ok(block)
+    };
+    let blocks: Vec<Block<G>> = starts.par_iter().map(search).collect::<Result<_>>()?;
+    Ok(collect(queries, references, groups, blocks.into_iter()))
+}
+
+/// What the blocks have found, in the order of the data.
+fn collect<const G: usize>(
+    left: &Samples,
+    right: &Samples,
+    groups: [(Among, usize); G],
+    blocks: impl Iterator<Item = Block<G>>,
+) -> Vec<[Vec<usize>; G]> {
+    let mut out: Vec<[Vec<usize>; G]> = vec![[const { Vec::new() }; G]; left.class.len()];
+    for (b, mut block) in blocks.enumerate() {
         for row in 0..block.rows.len() {
             let at = b * TILE + row;
             for (g, &(_, k)) in groups.iter().enumerate() {
-                block.tighten(&samples, at, g, k);
+                block.tighten((left, right), at, g, k);
                 let near = &block.rows[row][g].near;
-                out[samples.order[at]][g] = near.iter().map(|&(_, j)| samples.order[j as usize]).collect();
+                out[left.order[at]][g] = near.iter().map(|&(_, j)| right.order[j as usize]).collect();
             }
         }
     }
-    Ok(out)
+    out
 }
 
 /// The samples in single precision, ordered by class.
@@ -92,6 +127,8 @@ pub(super) struct Samples {
     pub(super) x: Vec<f32>,
     pub(super) variables: usize,
     pub(super) order: Vec<usize>,
+    /// The number of the first of them, where they are a part of others.
+    start: usize,
     pub(super) class: Vec<usize>,
     /// `s − e`, and `e`.
     pub(super) low: Vec<f32>,
@@ -100,13 +137,24 @@ pub(super) struct Samples {
 
 impl Samples {
     pub(super) fn new(x: &Mat<f64>, class: &[usize]) -> Self {
+        let [samples] = Self::together([(x, class, 0)]);
+        samples
+    }
+
+    /// Several sets of samples on the same scale: centred, the class of each, and the number of the first.
+    pub(super) fn together<const S: usize>(sets: [(&Mat<f64>, &[usize], usize); S]) -> [Self; S] {
+        let squares = sets.map(|(x, ..)| squared_lengths(x));
+        let longest = squares.iter().flatten().fold(0.0, |m: f64, s| m.max(*s)).sqrt();
+        // A power of two rounds nothing.
+        let scale = if longest > 0.0 { (-longest.log2().ceil()).exp2() } else { 1.0 };
+        let mut squares = squares.iter();
+        sets.map(|(x, class, start)| Self::scaled(x, class, start, scale, squares.next().map_or(&[], |s| s)))
+    }
+
+    fn scaled(x: &Mat<f64>, class: &[usize], start: usize, scale: f64, squares: &[f64]) -> Self {
         let (n, p) = x.shape();
         let mut order: Vec<usize> = (0..n).collect();
         order.sort_by_key(|&i| (class[i], i));
-        let squares = squared_lengths(x);
-        let longest = squares.iter().fold(0.0, |m: f64, s| m.max(*s)).sqrt();
-        // A power of two rounds nothing.
-        let scale = if longest > 0.0 { (-longest.log2().ceil()).exp2() } else { 1.0 };
         let mut single = vec![0.0; p * n];
         single.par_chunks_mut(p * SQUARE).zip(order.par_chunks(SQUARE)).for_each(|(samples, order)| {
             // In squares that the cache holds: a transposition reads or writes across.
@@ -126,7 +174,18 @@ impl Samples {
         let error: Vec<f32> = s.iter().map(|s| (c * s) as f32 + f32::MIN_POSITIVE).collect();
         let low = s.iter().zip(&error).map(|(s, e)| *s as f32 - e).collect();
         let class = order.iter().map(|&i| class[i]).collect();
-        Samples { x: single, variables: p, order, class, low, error }
+        Samples { x: single, variables: p, order, start, class, low, error }
+    }
+
+    /// The block that begins at a place, one sample per column.
+    fn block(&self, start: usize) -> MatRef<'_, f32> {
+        let n = self.class.len();
+        MatRef::from_column_major_slice(&self.x, self.variables, n).subcols(start, TILE.min(n - start))
+    }
+
+    /// The number of the sample at a place.
+    fn number(&self, at: usize) -> usize {
+        self.start + self.order[at]
     }
 
     /// Runs of one class in `start..start + width`.
@@ -182,8 +241,15 @@ impl<const G: usize> Block<G> {
         }
     }
 
-    /// Adds a candidate to the sample at position `at`.
-    fn add(&mut self, samples: &Samples, at: usize, group: usize, k: usize, candidate: (f32, u32)) {
+    /// Adds a candidate from the second samples to the one of the first at position `at`.
+    fn add(
+        &mut self,
+        samples: (&Samples, &Samples),
+        at: usize,
+        group: usize,
+        k: usize,
+        candidate: (f32, u32),
+    ) {
         let row = &mut self.rows[at % TILE][group];
         row.near.push(candidate);
         if row.near.len() >= row.limit.max(4 * k + 2 * LANES) {
@@ -192,40 +258,31 @@ impl<const G: usize> Block<G> {
     }
 
     /// Drops candidates that are certainly not among the nearest.
-    fn tighten(&mut self, samples: &Samples, at: usize, group: usize, k: usize) {
+    fn tighten(&mut self, (left, right): (&Samples, &Samples), at: usize, group: usize, k: usize) {
         let row = &mut self.rows[at % TILE][group];
-        if row.near.len() <= k {
-            return;
+        let slack = |j: usize| 2.0 * right.error[j];
+        if let Some(theta) = tighten(&mut row.near, k, slack, 2.0 * left.error[at]) {
+            row.limit = 2 * row.near.len();
+            self.theta[group][at % TILE] = theta;
         }
-        let high = |&(low, j): &(f32, u32)| low + 2.0 * samples.error[j as usize];
-        row.near.select_nth_unstable_by(k - 1, |a, b| high(a).total_cmp(&high(b)));
-        let theta = high(&row.near[k - 1]) + 2.0 * samples.error[at];
-        row.near.retain(|&(low, _)| low <= theta);
-        row.limit = 2 * row.near.len();
-        self.theta[group][at % TILE] = theta;
     }
 }
 
 /// The products of two blocks of samples.
 struct Tile<'a, const G: usize> {
-    samples: &'a Samples,
+    left: &'a Samples,
+    right: &'a Samples,
     groups: [(Among, usize); G],
     /// Where the blocks begin.
-    left: usize,
-    right: usize,
+    starts: (usize, usize),
 }
 
 impl<const G: usize> Tile<'_, G> {
-    fn width(&self, start: usize) -> usize {
-        TILE.min(self.samples.class.len() - start)
-    }
-
-    /// `2 xⱼ·xᵢ`: a row a sample of the right block, a column one of the left.
+    /// `2 xⱼ·xᵢ`: one row per sample of the right block, one column per sample of the left.
     fn products(&self) -> Mat<f32> {
-        let Samples { x, variables, class, .. } = self.samples;
-        let x = MatRef::from_column_major_slice(x, *variables, class.len());
-        let (left, right) = (self.width(self.left), self.width(self.right));
-        let (a, b) = (x.subcols(self.right, right).transpose(), x.subcols(self.left, left));
+        let variables = &self.left.variables;
+        let (a, b) = (self.right.block(self.starts.1).transpose(), self.left.block(self.starts.0));
+        let (left, right) = (b.ncols(), a.nrows());
         let part = |start: usize| {
             let terms = TERMS.min(variables - start);
             let mut out = Mat::zeros(right, left);
@@ -254,54 +311,58 @@ impl<const G: usize> Tile<'_, G> {
         Mat::from_fn(right, left, |j, i| total[(j, i)] as f32)
     }
 
-    /// Candidates of both blocks among each other.
+    /// Candidates of both blocks among each other, which are parts of the same samples.
     fn scan(&self, products: &Mat<f32>, left: &mut Block<G>, right: &mut Block<G>) {
-        let Samples { low, class, .. } = self.samples;
-        let mut hits = Vec::new();
-        for (run_class, run) in self.samples.runs(self.right, products.nrows()) {
-            for i in 0..products.ncols() {
-                let at = self.left + i;
-                let products = &products.col_as_slice(i)[run.clone()];
-                let lows = &low[self.right + run.start..self.right + run.end];
-                for (g, k) in self.eligible(class[at] == run_class) {
-                    let thetas = &right.theta[g][run.clone()];
-                    hits.clear();
-                    either(products, lows, left.theta[g][i], low[at], thetas, &mut hits);
-                    for &hit in &hits {
-                        let j = self.right + run.start + hit;
-                        let (mine, theirs) = (lows[hit] - products[hit], low[at] - products[hit]);
-                        if mine <= left.theta[g][i] {
-                            left.add(self.samples, at, g, k, (mine, j as u32));
-                        }
-                        if theirs <= right.theta[g][j % TILE] {
-                            right.add(self.samples, j, g, k, (theirs, at as u32));
-                        }
-                    }
+        let (samples, (first, second)) = ((self.left, self.right), self.starts);
+        self.each_run(products, |at, products, lows, run, (g, k), hits| {
+            let (i, low) = (at - first, self.left.low[at]);
+            either(products, lows, left.theta[g][i], low, &right.theta[g][run.clone()], hits);
+            for &hit in &*hits {
+                let j = second + run.start + hit;
+                let (mine, theirs) = (lows[hit] - products[hit], low - products[hit]);
+                if mine <= left.theta[g][i] {
+                    left.add(samples, at, g, k, (mine, j as u32));
+                }
+                if theirs <= right.theta[g][j % TILE] {
+                    right.add(samples, j, g, k, (theirs, at as u32));
                 }
             }
-        }
+        });
     }
 
-    /// Candidates of a block within itself: every pair is there twice.
-    fn scan_square(&self, products: &Mat<f32>, block: &mut Block<G>) {
-        let Samples { low, class, .. } = self.samples;
+    /// Candidates of the left block in the right one, which may be the same.
+    fn scan_left(&self, products: &Mat<f32>, left: &mut Block<G>) {
+        let (samples, (first, second)) = ((self.left, self.right), self.starts);
         let never = vec![f32::NEG_INFINITY; products.nrows()];
+        self.each_run(products, |at, products, lows, run, (g, k), hits| {
+            let (i, low) = (at - first, self.left.low[at]);
+            either(products, lows, left.theta[g][i], low, &never[run.clone()], hits);
+            for &hit in &*hits {
+                let j = second + run.start + hit;
+                let mine = lows[hit] - products[hit];
+                if mine <= left.theta[g][i] && self.left.number(at) != self.right.number(j) {
+                    left.add(samples, at, g, k, (mine, j as u32));
+                }
+            }
+        });
+    }
+
+    /// Calls `look` for every run of one class on the right, every sample on the left and every group that the two are of:
+    /// with the place of the sample, the products and lower bounds of the run, where it is, the group and its k.
+    fn each_run(
+        &self,
+        products: &Mat<f32>,
+        mut look: impl FnMut(usize, &[f32], &[f32], std::ops::Range<usize>, (usize, usize), &mut Vec<usize>),
+    ) {
+        let (first, second) = self.starts;
         let mut hits = Vec::new();
-        for (run_class, run) in self.samples.runs(self.right, products.nrows()) {
+        for (run_class, run) in self.right.runs(second, products.nrows()) {
             for i in 0..products.ncols() {
-                let at = self.left + i;
                 let products = &products.col_as_slice(i)[run.clone()];
-                let lows = &low[self.right + run.start..self.right + run.end];
-                for (g, k) in self.eligible(class[at] == run_class) {
+                let lows = &self.right.low[second + run.start..second + run.end];
+                for group in self.eligible(self.left.class[first + i] == run_class) {
                     hits.clear();
-                    either(products, lows, block.theta[g][i], low[at], &never[run.clone()], &mut hits);
-                    for &hit in &hits {
-                        let j = self.right + run.start + hit;
-                        let mine = lows[hit] - products[hit];
-                        if j != at && mine <= block.theta[g][i] {
-                            block.add(self.samples, at, g, k, (mine, j as u32));
-                        }
-                    }
+                    look(first + i, products, lows, run.clone(), group, &mut hits);
                 }
             }
         }

@@ -2,10 +2,10 @@
 
 use faer::Mat;
 
-use super::{Local, Neighborhood, Patch, PatchRule};
+use super::{Local, Neighborhood, Patch, PatchParams, PatchRule};
 use crate::error::{Error, Result};
-use crate::linalg::{cholesky, cholesky_solve, column, dot};
 use crate::neighbors::Among;
+use crate::numerics::linalg::{cholesky, cholesky_solve, column, dot};
 
 /// `‖zᵢ − Σ cⱼ zⱼ‖²`, where the `c`, summing to 1, are the best such reconstruction of the sample itself.
 #[derive(Debug, Clone, Copy)]
@@ -31,6 +31,10 @@ impl PatchRule for Lle {
         if self.supervised { Among::Within } else { Among::All }
     }
 
+    fn entries(&self, params: &PatchParams) -> usize {
+        (params.k_within + 1) * (params.k_within + 1)
+    }
+
     fn patch(&self, hood: &Neighborhood<'_>) -> Result<Patch> {
         let members = hood.near_members();
         let c = reconstruction(hood, &members[1..])?;
@@ -47,7 +51,7 @@ impl PatchRule for Lle {
 /// `C` of the differences.
 fn reconstruction(hood: &Neighborhood<'_>, near: &[usize]) -> Result<Vec<f64>> {
     let k = near.len();
-    let differences = hood.data.differences(near, hood.center);
+    let differences = hood.samples.differences(near, hood.center);
     let mut gram = Mat::from_fn(k, k, |i, j| dot(column(&differences, i), column(&differences, j)));
     let trace: f64 = (0..k).map(|i| gram[(i, i)]).sum();
     // All neighbours are copies of the sample: any weights do, equal ones are the limit.

@@ -2,10 +2,10 @@
 
 use faer::Mat;
 
-use super::{Local, Neighborhood, Patch, PatchRule};
+use super::{Local, Neighborhood, Patch, PatchParams, PatchRule};
 use crate::error::Result;
-use crate::linalg::{column, dot, symmetric_eigen};
 use crate::neighbors::Among;
+use crate::numerics::linalg::{column, dot, symmetric_eigen};
 
 /// The part of the patch that no affine map of its local tangent coordinates explains.
 #[derive(Debug, Clone, Copy)]
@@ -32,11 +32,15 @@ impl PatchRule for Ltsa {
     }
 
     /// `Lᵢ = I − 11ᵀ/m − VVᵀ`, with V the leading left singular vectors of the centred patch.
+    fn entries(&self, params: &PatchParams) -> usize {
+        (params.k_within + 1) * (params.k_within + 1)
+    }
+
     fn patch(&self, hood: &Neighborhood<'_>) -> Result<Patch> {
         let members = hood.near_members();
         let m = members.len();
-        let dimension = hood.params.ltsa_dimension.unwrap_or((m - 1) / 2).min(hood.data.variables());
-        let differences = hood.data.differences(&members, hood.center);
+        let dimension = hood.params.ltsa_dimension.unwrap_or((m - 1) / 2).min(hood.variables);
+        let differences = hood.samples.differences(&members, hood.center);
         let gram = Mat::from_fn(m, m, |i, j| dot(column(&differences, i), column(&differences, j)));
         // The Gram matrix of the centred patch, J C J with J = I − 11ᵀ/m.
         let mean: Vec<f64> = (0..m).map(|i| (0..m).map(|j| gram[(i, j)]).sum::<f64>() / m as f64).collect();

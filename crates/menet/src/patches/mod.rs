@@ -16,6 +16,7 @@ use faer::Mat;
 
 use crate::error::{Error, Result, at_least_one, check};
 use crate::neighbors::{Among, Neighbor};
+use crate::preprocess::Rows;
 
 pub use dla::Dla;
 pub use laplacian::{Laplacian, Weights};
@@ -87,18 +88,6 @@ impl PatchParams {
     }
 }
 
-/// What a rule may ask of the samples, dense or sparse.
-pub trait Samples: Sync + std::fmt::Debug {
-    /// Number of samples.
-    fn samples(&self) -> usize;
-
-    /// Number of variables.
-    fn variables(&self) -> usize;
-
-    /// The samples `members` minus that of `from`, one a column. Variables in which all are 0 may be left out.
-    fn differences(&self, members: &[usize], from: usize) -> Mat<f64>;
-}
-
 /// What a rule sees of a sample.
 #[derive(Debug)]
 pub struct Neighborhood<'a> {
@@ -109,7 +98,9 @@ pub struct Neighborhood<'a> {
     /// Its neighbours of the group to be pushed away, if the rule asked for one.
     pub far: &'a [Neighbor],
     /// All samples.
-    pub data: &'a dyn Samples,
+    pub samples: &'a Rows<'a>,
+    /// Number of variables.
+    pub variables: usize,
     /// The parameters.
     pub params: &'a PatchParams,
     /// The median distance between a sample and its neighbours of the first group, over all samples.
@@ -172,6 +163,13 @@ pub trait PatchRule: Sync + std::fmt::Debug {
         false
     }
 
+    /// How many entries of L a patch with these parameters adds, about: it decides how L is used. A patch that is a star,
+    /// unless the rule says otherwise.
+    fn entries(&self, params: &PatchParams) -> usize {
+        let far = if self.has_kappa() { 2 * params.k_between + 1 } else { 0 };
+        2 * params.k_within + 1 + far
+    }
+
     /// The patch of one sample.
     ///
     /// # Errors
@@ -190,9 +188,9 @@ impl Neighborhood<'_> {
 mod tests {
     use super::*;
     use crate::dataset::Dataset;
-    use crate::linalg::symmetric_eigen;
     use crate::neighbors::neighbors;
-    use crate::preprocess::Preprocessed;
+    use crate::numerics::linalg::symmetric_eigen;
+    use crate::preprocess::Centred;
 
     fn params() -> PatchParams {
         PatchParams {
@@ -210,7 +208,7 @@ mod tests {
         let x = Mat::from_fn(24, 6, |i, j| ((i * 37 + j * 11 + i * j) % 17) as f64 / 3.0);
         let labels: Vec<usize> = (0..24).map(|i| [0, 1, 1, 2][i % 4] + usize::from(i == 23) * 9).collect();
         let data = Dataset::from_owned(x, &labels).unwrap();
-        let pre = Preprocessed::new(&data, None).unwrap();
+        let pre = Centred::new(&data, None).unwrap();
         let params = params();
         let mut names: Vec<&str> = REGISTRY.iter().map(|rule| rule.name()).collect();
         names.sort_unstable();
@@ -227,7 +225,8 @@ mod tests {
                         center: i,
                         near: &near[i],
                         far,
-                        data: &pre,
+                        samples: pre.rows(),
+                        variables: pre.variables(),
                         params: &params,
                         median_distance: 2.0,
                     })

@@ -12,8 +12,8 @@ use faer::{Mat, MatRef};
 
 use super::within::Within;
 use crate::error::{Error, Result};
-use crate::linalg::{product, symmetric_eigen};
-use crate::target::sign_of_farthest;
+use crate::numerics::linalg::{product, symmetric_eigen};
+use crate::targets::sign_of_farthest;
 
 /// Eigenvalues below this share of the largest are rounding.
 const RANK: f64 = 1e-10;

@@ -16,7 +16,7 @@ use faer::{Mat, MatRef};
 
 use super::within::Within;
 use crate::error::Result;
-use crate::linalg::product;
+use crate::numerics::linalg::product;
 
 /// The share of the variables that is dropped before Σ is estimated anew: where they are many, which is dear and matters less,
 /// and where they are few.
@@ -196,12 +196,12 @@ mod tests {
         let left = [0, 2, 3, 5, 6, 7];
         let sigma = within.apply(Mat::identity(8, 8).as_ref());
         let part = Mat::from_fn(6, 6, |i, j| sigma[(left[i], left[j])]);
-        let factor = crate::linalg::cholesky(part.as_ref()).unwrap();
+        let factor = crate::numerics::linalg::cholesky(part.as_ref()).unwrap();
         for &(k, l, found) in &pairs.pairs {
             let difference =
                 Mat::from_fn(6, 1, |i, _| within.centres[(k, left[i])] - within.centres[(l, left[i])]);
             let mut solved = difference.clone();
-            crate::linalg::cholesky_solve(factor.as_ref(), solved.as_mut());
+            crate::numerics::linalg::cholesky_solve(factor.as_ref(), solved.as_mut());
             let expected = (difference.transpose() * &solved)[(0, 0)];
             assert!((found - expected).abs() < 1e-6 * expected, "{found} {expected}");
         }

@@ -28,13 +28,13 @@ use serde::{Deserialize, Serialize};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::lars::Path;
-use crate::linalg::product;
 use crate::named::Named;
+use crate::numerics::linalg::product;
+use crate::numerics::sparse::SparseVector;
 use crate::panel::{Reading, at_least, at_nonzeros, candidates, reach, union, within_size};
 use crate::params::MenParams;
-use crate::reduction::LassoProblem;
+use crate::reduce::ReducedProblem;
 use crate::rules::RuleKind;
-use crate::sparse::SparseVector;
 pub(crate) use elimination::Elimination;
 use within::Within;
 
@@ -104,7 +104,7 @@ pub struct Reached {
 }
 
 impl Reached {
-    pub(crate) fn new(problem: &LassoProblem, paths: &[Path]) -> Self {
+    pub(crate) fn new(problem: &ReducedProblem, paths: &[Path]) -> Self {
         let mut variables: Vec<usize> = paths.iter().flat_map(Path::order_of_entry).collect();
         variables.sort_unstable();
         variables.dedup();

@@ -10,7 +10,7 @@ use faer::{Mat, MatRef};
 
 use super::Reached;
 use crate::error::Result;
-use crate::linalg::{cholesky, cholesky_solve, product, symmetric_eigen};
+use crate::numerics::linalg::{cholesky, cholesky_solve, product, symmetric_eigen};
 
 /// Weights of some variables (m×d), and how well they solve the equations.
 pub(super) struct Weights {

@@ -13,7 +13,7 @@
 use faer::{Mat, MatRef};
 
 use crate::error::{Error, Result};
-use crate::linalg::{cholesky, cholesky_solve, product, symmetric_product};
+use crate::numerics::linalg::{cholesky, cholesky_solve, product, symmetric_product};
 use crate::rules::{intensity, ledoit_wolf};
 
 /// A variable that hardly varies within classes would decide alone: its variance there counts as at least this share of the

@@ -11,7 +11,7 @@ use faer::{Mat, MatRef};
 use super::linear::{calibrated, check_parts, decisions, limit, means_and_residuals, without_itself};
 use super::{Decision, Projected, Rule, RuleKind, RuleParams, counts_of, row};
 use crate::error::{Result, check};
-use crate::linalg::dot;
+use crate::numerics::linalg::dot;
 
 /// The learned rule.
 #[derive(Debug, Clone, PartialEq)]

@@ -16,7 +16,7 @@ use super::linear::{calibrated, check_parts, decisions, limit, means_and_residua
 use super::shrinkage::ledoit_wolf;
 use super::{Decision, Projected, Rule, RuleKind, RuleParams, counts_of, row};
 use crate::error::{Error, Result};
-use crate::linalg::{cholesky, dot, symmetric_product};
+use crate::numerics::linalg::{cholesky, dot, symmetric_product};
 
 /// The least variance along any direction, relative to the mean variance: what an axis that is constant within classes gets.
 /// Where no class has any spread, the covariance is the identity.
@@ -317,7 +317,7 @@ mod tests {
         assert!((floor[(0, 0)] - 4.0).abs() < 1e-7);
         for rule in [learn(&constant, None), learn(&constant, Some(&twin))] {
             let rule = rule.unwrap();
-            let least = crate::linalg::symmetric_eigen(rule.covariance.as_ref()).unwrap().0[0];
+            let least = crate::numerics::linalg::symmetric_eigen(rule.covariance.as_ref()).unwrap().0[0];
             assert!(least >= 0.9 * VARIANCE_FLOOR, "{least}");
             assert!(factor(rule.covariance.as_ref()).is_ok());
         }

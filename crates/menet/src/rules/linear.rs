@@ -13,9 +13,9 @@ use rayon::prelude::*;
 
 use super::calibration::{Trial, calibration_rows, temperature};
 use super::{Decision, Projected, largest, row};
-use crate::dataset::check_finite;
 use crate::error::{Error, Result, check};
-use crate::linalg::{dot, squared_distance};
+use crate::numerics::finite::check_finite;
+use crate::numerics::linalg::{dot, squared_distance};
 
 /// Largest whitened coordinate: products of two, summed, stay finite.
 const FARTHEST: f64 = 1e140;

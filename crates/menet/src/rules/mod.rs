@@ -31,8 +31,8 @@ use std::fmt::Debug;
 
 use faer::{Mat, MatRef};
 
-use crate::dataset::check_finite;
 use crate::error::{Error, Result};
+use crate::numerics::finite::check_finite;
 
 pub use centroid::Centroid;
 pub use gaussian::{Gaussian, VARIANCE_FLOOR};

@@ -14,9 +14,9 @@ use rayon::prelude::*;
 
 use super::calibration::{Trial, calibration_rows, spaced, temperature};
 use super::{Decision, Metric, Priors, Projected, Rule, RuleKind, RuleParams, counts_of, largest, row};
-use crate::dataset::check_finite;
 use crate::error::{Error, Result};
-use crate::linalg::vectorized;
+use crate::numerics::finite::check_finite;
+use crate::numerics::linalg::vectorized;
 
 /// Distances that are computed at a time: few enough to stay in the fastest cache.
 const CHUNK: usize = 1024;

@@ -12,7 +12,7 @@
 
 use faer::MatRef;
 
-use crate::linalg::symmetric_product;
+use crate::numerics::linalg::symmetric_product;
 
 /// The estimate is `(1 − intensity) S + intensity · variance · I`.
 #[derive(Debug, Clone, Copy, PartialEq)]

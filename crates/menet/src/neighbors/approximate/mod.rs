@@ -17,11 +17,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use super::recall::recall;
-use super::{Among, Found, decide};
+use super::{Among, Found, NeighborSearch, decide};
 use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::monitor::{Monitor, Stage, proceed};
-use crate::preprocess::Preprocessed;
+use crate::preprocess::Centred;
 use cells::Index;
 use choose::Group;
 
@@ -43,31 +43,31 @@ type Near = Vec<(f32, u32)>;
 /// As [`super::neighbors`].
 pub(super) fn neighbor_groups<const G: usize>(
     data: &Dataset<'_>,
-    preprocessed: &Preprocessed<'_>,
+    samples: &Centred<'_>,
     groups: [(Among, usize); G],
     monitor: &dyn Monitor,
 ) -> Result<(Found<G>, f64)> {
-    search(data, preprocessed, groups, SMALLEST, monitor)
+    search(data, samples, groups, SMALLEST, monitor)
 }
 
 fn search<const G: usize>(
     data: &Dataset<'_>,
-    preprocessed: &Preprocessed<'_>,
+    samples: &Centred<'_>,
     groups: [(Among, usize); G],
     smallest: usize,
     monitor: &dyn Monitor,
 ) -> Result<(Found<G>, f64)> {
-    preprocessed.check(data)?;
     let class = data.class_indices();
-    if let Some(index) = Index::new(&preprocessed.x, class, smallest, monitor)? {
+    if let Some(index) = Index::new(samples.dense()?, class, smallest, monitor)? {
         let chosen = index.choose(groups, monitor)?;
         if index.share(chosen) <= LARGEST_SHARE {
-            let found = decide(preprocessed, groups, index.candidates(chosen, monitor)?);
-            let recall = recall(preprocessed, class, groups, &found, monitor)?;
+            let found = decide(samples.rows(), groups, index.candidates(chosen, monitor)?);
+            let recall = recall(samples.rows(), class, groups, &found, monitor)?;
             return Ok((found, recall));
         }
     }
-    Ok((super::neighbor_groups(data, preprocessed, groups, monitor)?, 1.0))
+    let (found, _) = super::neighbor_groups(data, samples, groups, NeighborSearch::Exact, monitor)?;
+    Ok((found, 1.0))
 }
 
 impl Index {
@@ -128,8 +128,8 @@ mod tests {
         Dataset::from_owned(x, &labels).unwrap()
     }
 
-    fn pre<'a>(data: &'a Dataset<'_>) -> Preprocessed<'a> {
-        Preprocessed::new(data, None).unwrap()
+    fn pre<'a>(data: &'a Dataset<'_>) -> Centred<'a> {
+        Centred::new(data, None).unwrap()
     }
 
     fn found(data: &Dataset<'_>) -> (Found<3>, f64) {
@@ -154,7 +154,8 @@ mod tests {
         let data = clusters(&[5000, 4000, 3000], 1.0);
         let (found, recall) = found(&data);
         complete(&data, &found);
-        let truth = super::super::neighbor_groups(&data, &pre(&data), GROUPS, &()).unwrap();
+        let (truth, _) =
+            super::super::neighbor_groups(&data, &pre(&data), GROUPS, NeighborSearch::Exact, &()).unwrap();
         let (mut hits, mut all) = (0.0, 0.0);
         for (found, truth) in found.iter().zip(&truth) {
             for i in (0..100).map(|k| k * data.samples() / 100) {
@@ -187,7 +188,9 @@ mod tests {
             complete(&data, &found);
             assert!(recall > 0.9, "{recall} {sizes:?}");
             // A small class is no worse off.
-            let truth = super::super::neighbor_groups(&data, &pre(&data), GROUPS, &()).unwrap();
+            let (truth, _) =
+                super::super::neighbor_groups(&data, &pre(&data), GROUPS, NeighborSearch::Exact, &())
+                    .unwrap();
             let small = |i: &usize| sizes[data.class_of(*i)] < 10;
             for i in (0..data.samples()).filter(small) {
                 let hits = truth[1][i].iter().filter(|near| found[1][i].contains(near)).count();
@@ -202,7 +205,9 @@ mod tests {
         let cases = [(vec![300, 300], GROUPS), (vec![20; 100], GROUPS), (vec![4000, 1000], many)];
         for (sizes, groups) in cases {
             let data = clusters(&sizes, 1.0);
-            let truth = super::super::neighbor_groups(&data, &pre(&data), groups, &()).unwrap();
+            let (truth, _) =
+                super::super::neighbor_groups(&data, &pre(&data), groups, NeighborSearch::Exact, &())
+                    .unwrap();
             let (found, recall) = search(&data, &pre(&data), groups, 1000, &()).unwrap();
             assert!(found == truth && recall == 1.0, "{sizes:?}");
         }

@@ -8,7 +8,7 @@ use faer::{Accum, Mat, MatRef, Par};
 use super::Near;
 use super::cells::Index;
 use super::choose::Group;
-use crate::linalg::vectorized;
+use crate::numerics::linalg::vectorized;
 
 /// Candidates beyond those that are asked for.
 const SPARE: usize = 2;

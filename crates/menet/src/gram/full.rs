@@ -1,0 +1,76 @@
+//! The whole Gram matrix, p×p.
+
+use faer::{Mat, MatMut, MatRef};
+
+use super::Gram;
+use crate::error::{Error, Result};
+use crate::numerics::finite::check_finite;
+use crate::numerics::linalg::{Terms, combinations};
+
+impl Gram for MatRef<'_, f64> {
+    fn dim(&self) -> usize {
+        self.ncols()
+    }
+
+    fn column(&self, j: usize, out: &mut [f64]) {
+        for (out, value) in out.iter_mut().zip(self.col(j).iter()) {
+            *out = *value;
+        }
+    }
+
+    fn diagonal(&self) -> Vec<f64> {
+        (0..self.ncols()).map(|j| self[(j, j)]).collect()
+    }
+
+    fn entries(&self, rows: &[usize], j: usize, out: &mut [f64]) {
+        let column = self.col(j);
+        match column.try_as_col_major() {
+            Some(column) => {
+                let column = column.as_slice();
+                out.iter_mut().zip(rows).for_each(|(out, &row)| *out = column[row]);
+            }
+            None => out.iter_mut().zip(rows).for_each(|(out, &row)| *out = column[row]),
+        }
+    }
+
+    fn product(&self, support: &[usize], coefficients: MatRef<'_, f64>, out: MatMut<'_, f64>) {
+        // By symmetry a row is as good as a column.
+        let lines = if self.row_stride() == 1 { *self } else { self.transpose() };
+        match lines.try_as_col_major() {
+            Some(lines) => {
+                combinations(Terms::Apart(&|k| lines.col(support[k]).as_slice()), coefficients, out);
+            }
+            None => Gram::product(&self.to_owned(), support, coefficients, out),
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.nrows() != self.ncols() {
+            let why = format!("it has {} columns and must be square", self.ncols());
+            let (given, expected) = (self.nrows(), self.ncols());
+            return Err(Error::Size { what: "a column of the Gram matrix", given, expected, why });
+        }
+        check_finite("the Gram matrix", *self)
+    }
+}
+
+impl Gram for Mat<f64> {
+    fn dim(&self) -> usize {
+        self.as_ref().dim()
+    }
+    fn column(&self, j: usize, out: &mut [f64]) {
+        self.as_ref().column(j, out);
+    }
+    fn diagonal(&self) -> Vec<f64> {
+        Gram::diagonal(&self.as_ref())
+    }
+    fn entries(&self, rows: &[usize], j: usize, out: &mut [f64]) {
+        self.as_ref().entries(rows, j, out);
+    }
+    fn product(&self, support: &[usize], coefficients: MatRef<'_, f64>, out: MatMut<'_, f64>) {
+        self.as_ref().product(support, coefficients, out);
+    }
+    fn check(&self) -> Result<()> {
+        self.as_ref().check()
+    }
+}

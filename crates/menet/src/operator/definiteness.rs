@@ -1,0 +1,104 @@
+//! Whether A is positive definite, and what to do where it is not.
+//!
+//! Z is a minimiser only where `αλ + β > 0`, and A is safely positive where `a(λ) ≥ f`. Together that asks of
+//! every eigenvalue λ of L
+//!
+//! ```text
+//! λ ≥ −(1−f)β / (α(1−f+β))
+//! ```
+//!
+//! which DLA's indefinite L breaks at ordinary settings. [`Definiteness`] says what happens then.
+
+use serde::{Deserialize, Serialize};
+
+use super::OperatorParams;
+use crate::alignment::Alignment;
+use crate::error::{Error, Result};
+use crate::monitor::Monitor;
+use crate::named::Named;
+use crate::numerics::sparse::SparseSymmetric;
+
+/// What to do where the bound on the spectrum of L does not hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Definiteness {
+    /// Lower κ to the largest value for which it holds.
+    Shrink,
+    /// Raise the offending eigenvalues of A to the floor. Needs the dense spectrum.
+    Floor,
+    /// Refuse, naming the largest admissible κ.
+    Error,
+}
+
+impl Named for Definiteness {
+    const PARAMETER: &'static str = "definiteness";
+    const ALL: &'static [Self] = &[Definiteness::Shrink, Definiteness::Floor, Definiteness::Error];
+
+    fn name(self) -> &'static str {
+        match self {
+            Definiteness::Shrink => "shrink",
+            Definiteness::Floor => "floor",
+            Definiteness::Error => "error",
+        }
+    }
+}
+
+/// What the policy found and did.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DefinitenessReport {
+    /// The policy.
+    pub policy: Definiteness,
+    /// The floor f.
+    pub floor: f64,
+    /// κ as asked for.
+    pub kappa_requested: f64,
+    /// κ as used; 0 for rules without a κ.
+    pub kappa_used: f64,
+    /// How many eigenvalues of A were raised to the floor.
+    pub eigenvalues_changed: usize,
+    /// The smallest eigenvalue of `L(kappa_used)`; for large n a lower bound of it.
+    pub lambda_min: f64,
+}
+
+/// `(1−f)β / (α(1−f+β))`: how far below zero an eigenvalue of L may lie.
+pub fn eigenvalue_bound(alpha: f64, beta: f64, floor: f64) -> f64 {
+    beta / alpha * ((1.0 - floor) / (1.0 - floor + beta))
+}
+
+/// `L(κ)` with κ as the policy `shrink` or `error` allows it.
+pub(super) fn admissible(
+    alignment: &Alignment,
+    params: &OperatorParams,
+    monitor: &dyn Monitor,
+) -> Result<(SparseSymmetric, DefinitenessReport)> {
+    let kappa = if alignment.repel.is_some() { params.kappa } else { 0.0 };
+    let mut report = DefinitenessReport {
+        policy: params.definiteness,
+        floor: params.floor,
+        kappa_requested: params.kappa,
+        kappa_used: kappa,
+        eigenvalues_changed: 0,
+        lambda_min: f64::NAN,
+    };
+    if params.alpha == 0.0 {
+        let laplacian = alignment.matrix(kappa);
+        report.lambda_min = laplacian.smallest_eigenvalue()?;
+        return Ok((laplacian, report));
+    }
+    let bound = eigenvalue_bound(params.alpha, params.beta, params.floor);
+    let found = alignment.largest_kappa(kappa, bound, monitor)?;
+    let refuse = |lambda_min: f64, largest_kappa: Option<f64>| Error::Indefinite {
+        kappa,
+        lambda_min,
+        bound,
+        largest_kappa,
+    };
+    match found {
+        Some((used, lambda_min)) if used == kappa || params.definiteness == Definiteness::Shrink => {
+            (report.kappa_used, report.lambda_min) = (used, lambda_min);
+            Ok((alignment.matrix(used), report))
+        }
+        Some((used, _)) => Err(refuse(alignment.matrix(kappa).smallest_eigenvalue()?, Some(used))),
+        None => Err(refuse(alignment.attract.smallest_eigenvalue()?, None)),
+    }
+}

@@ -1,0 +1,133 @@
+//! The operator A (n×n), which is all that the manifold term leaves once Z is eliminated.
+//!
+//! With `M = β(αL + βI)⁻¹`, eliminating Z from the objective (Eq. Z) leaves `WᵀXᵀAXW − 2WᵀXᵀY` with
+//!
+//! ```text
+//! A = αMᵀLM + β(M−I)ᵀ(M−I) + I = I + αLM
+//! ```
+//!
+//! so an eigenvalue λ of L becomes `a(λ) = 1 + αβλ/(αλ + β)` of A. The stacked X* and Y* of the paper (Eqs. newX and newY)
+//! are never formed.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `dense` | A as a dense matrix |
+//! | `conjugate` | A by conjugate gradients, without an n×n matrix |
+//! | `definiteness` | whether A is positive definite, and what to do where it is not |
+
+mod conjugate;
+mod definiteness;
+mod dense;
+
+use faer::{Mat, MatRef};
+use serde::{Deserialize, Serialize};
+
+pub use conjugate::Smoother;
+pub use definiteness::{Definiteness, DefinitenessReport, eigenvalue_bound};
+
+use crate::alignment::Alignment;
+use crate::error::{Result, check};
+use crate::monitor::Monitor;
+use crate::numerics::linalg::{column, dot, from_columns, product};
+
+/// Relative residual at which conjugate gradients stop.
+const CG_TOLERANCE: f64 = 1e-12;
+
+/// How A is applied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Route {
+    /// As a dense n×n matrix.
+    Dense,
+    /// By conjugate gradients on the sparse L.
+    Conjugate,
+}
+
+/// The trade-offs and the policy.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OperatorParams {
+    /// Weight of the manifold term, ≥ 0.
+    pub alpha: f64,
+    /// Weight of `‖Z − XW‖²`, > 0.
+    pub beta: f64,
+    /// Weight of the repelling part of the patches, ≥ 0.
+    pub kappa: f64,
+    /// What to do where A would not be definite.
+    pub definiteness: Definiteness,
+    /// The smallest eigenvalue of A that is allowed, in (0, 1].
+    pub floor: f64,
+}
+
+impl OperatorParams {
+    /// Refuses parameters that are out of range.
+    ///
+    /// # Errors
+    /// Naming the parameter, its value and what is allowed.
+    pub fn check(&self) -> Result<()> {
+        check("alpha", self.alpha, "a number from 0 to 1e100", |x| x >= 0.0)?;
+        check("beta", self.beta, "a number > 0, at most 1e100", |x| x > 0.0)?;
+        check("kappa", self.kappa, "a number from 0 to 1e100", |x| x >= 0.0)?;
+        check("floor", self.floor, "in (0, 1]", |x| x > 0.0 && x <= 1.0)
+    }
+}
+
+/// `A`, n×n.
+#[derive(Debug)]
+pub enum Operator {
+    /// As `FᵀF`.
+    Dense(Mat<f64>),
+    /// By conjugate gradients.
+    Conjugate(Smoother),
+}
+
+impl Operator {
+    /// A of these aligned patches, definite as the policy says.
+    ///
+    /// # Errors
+    /// When a parameter is out of range, the policy refuses, a decomposition fails, or `monitor` asks to stop.
+    pub fn new(
+        alignment: &Alignment,
+        params: &OperatorParams,
+        route: Route,
+        monitor: &dyn Monitor,
+    ) -> Result<(Self, DefinitenessReport)> {
+        params.check()?;
+        if params.definiteness == Definiteness::Floor {
+            let (factor, report) = dense::floored_factor(alignment, params)?;
+            return Ok((Operator::Dense(factor), report));
+        }
+        let (laplacian, report) = definiteness::admissible(alignment, params, monitor)?;
+        let operator = match route {
+            Route::Dense => Operator::Dense(dense::factor(&laplacian, params)?),
+            Route::Conjugate => {
+                Operator::Conjugate(Smoother::new(&laplacian, params.alpha, params.beta, CG_TOLERANCE))
+            }
+        };
+        Ok((operator, report))
+    }
+
+    /// `A X`, no column's bits depending on those beside it.
+    pub(crate) fn apply(&self, x: MatRef<'_, f64>) -> Mat<f64> {
+        match self {
+            Operator::Conjugate(smoother) => smoother.apply_all(x),
+            Operator::Dense(factor) => {
+                let columns: Vec<Vec<f64>> = x
+                    .col_iter()
+                    .map(|x| {
+                        let image = product(factor.as_ref(), x.as_mat());
+                        (0..x.nrows()).map(|j| dot(column(factor, j), column(&image, 0))).collect()
+                    })
+                    .collect();
+                from_columns(x.nrows(), &columns)
+            }
+        }
+    }
+
+    /// The worst relative residual of the conjugate gradients so far, if they are used.
+    pub fn residual(&self) -> Option<f64> {
+        match self {
+            Operator::Conjugate(smoother) => Some(smoother.worst_residual()),
+            Operator::Dense(_) => None,
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! What was chosen, as data; the sentence is made from it.
+
+use std::fmt::{Display, Formatter};
+
+use serde::{Deserialize, Serialize};
+
+use crate::gram::GramForm;
+use crate::operator::Route;
+
+/// The way of a fit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Regime {
+    /// How A is applied.
+    pub route: Route,
+    /// What there is of the Gram matrix.
+    pub gram: GramForm,
+    /// Why so.
+    pub why: Why,
+}
+
+/// Why a way was chosen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Why {
+    /// For data of this size.
+    Chosen {
+        /// Number of samples.
+        samples: usize,
+        /// Number of variables.
+        variables: usize,
+        /// Number of classes.
+        classes: usize,
+        /// Why this route.
+        route: Reason,
+        /// Why this form of the Gram matrix.
+        gram: Reason,
+    },
+    /// In the words of a version that kept nothing else.
+    Told(String),
+}
+
+/// Why one of two was chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Reason {
+    /// It was asked for.
+    Asked,
+    /// The data stay sparse.
+    Sparse,
+    /// The policy `floor` needs the spectrum of A.
+    Floor,
+    /// There are more samples, or variables, than this.
+    Many {
+        /// The most for which the other is considered.
+        limit: usize,
+    },
+    /// It is cheaper.
+    Cost,
+}
+
+impl Regime {
+    /// The same with its reasons as a sentence: what programs that are not ours should see of it.
+    #[must_use]
+    pub fn told(&self) -> Self {
+        Regime { why: Why::Told(self.to_string()), ..self.clone() }
+    }
+}
+
+impl Display for Regime {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let (&samples, &variables, &classes, route, gram) = match &self.why {
+            Why::Told(sentence) => return f.write_str(sentence),
+            Why::Chosen { samples, variables, classes, route, gram } => {
+                (samples, variables, classes, route, gram)
+            }
+        };
+        let because = |reason: &Reason, many: String| match reason {
+            Reason::Asked => "as asked".to_owned(),
+            Reason::Sparse => "since the data stay sparse".to_owned(),
+            Reason::Floor => "since the policy floor needs its spectrum".to_owned(),
+            Reason::Many { limit } => format!("since {many} are more than {limit}"),
+            Reason::Cost => {
+                format!(
+                    "which is cheaper for {samples} samples of {variables} variables in {classes} classes"
+                )
+            }
+        };
+        let operator = match self.route {
+            Route::Dense => "A as a dense matrix",
+            Route::Conjugate => "A by conjugate gradients",
+        };
+        let columns = match self.gram {
+            GramForm::Full => "the whole Gram matrix",
+            GramForm::Columns => "Gram columns on demand",
+        };
+        let (route, gram) =
+            (because(route, format!("{samples} samples")), because(gram, format!("{variables} variables")));
+        write!(f, "{operator}, {route}; {columns}, {gram}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_are_kept_as_data_and_old_sentences_are_read() {
+        let why = Why::Chosen {
+            samples: 9_000,
+            variables: 70,
+            classes: 3,
+            route: Reason::Many { limit: 5_000 },
+            gram: Reason::Cost,
+        };
+        let regime = Regime { route: Route::Conjugate, gram: GramForm::Full, why };
+        let json = serde_json::to_string(&regime).unwrap();
+        assert_eq!(serde_json::from_str::<Regime>(&json).unwrap(), regime, "{json}");
+        let sentence = "A by conjugate gradients, since 9000 samples are more than 5000; the whole Gram matrix, which is \
+                        cheaper for 9000 samples of 70 variables in 3 classes";
+        assert_eq!(regime.to_string(), sentence);
+        let old: Regime =
+            serde_json::from_str(r#"{"route":"dense","gram":"columns","why":"as it was"}"#).unwrap();
+        assert_eq!((old.route, old.to_string()), (Route::Dense, "as it was".to_owned()));
+        assert_eq!(regime.told().to_string(), sentence);
+    }
+}

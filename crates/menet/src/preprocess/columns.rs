@@ -1,0 +1,116 @@
+//! The centred variables, dense or sparse.
+
+use faer::{Mat, MatMut, MatRef};
+use rayon::prelude::*;
+
+use super::sparse::SparseColumns;
+use crate::dataset::Dataset;
+use crate::numerics::linalg::{
+    ParColumnTiles, TILE, column, dot, inner_combinations, inner_products, slice_mut,
+};
+
+/// One centred variable per column, n×p.
+#[derive(Debug, Clone)]
+pub enum Columns {
+    /// As they are.
+    Dense(Mat<f64>),
+    /// Sparse, and centred implicitly.
+    Sparse(SparseColumns),
+}
+
+impl Columns {
+    /// Number of samples n.
+    pub fn rows(&self) -> usize {
+        match self {
+            Columns::Dense(x) => x.nrows(),
+            Columns::Sparse(x) => x.rows(),
+        }
+    }
+
+    /// Number of variables p.
+    pub fn count(&self) -> usize {
+        match self {
+            Columns::Dense(x) => x.ncols(),
+            Columns::Sparse(x) => x.count(),
+        }
+    }
+
+    /// All entries of variable `j`.
+    pub fn column(&self, j: usize) -> Vec<f64> {
+        match self {
+            Columns::Dense(x) => column(x, j).to_vec(),
+            Columns::Sparse(x) => x.column(j),
+        }
+    }
+
+    /// The product of variable `j` with a vector whose entries sum to `total`.
+    pub(crate) fn dot(&self, j: usize, v: &[f64], total: f64) -> f64 {
+        match self {
+            Columns::Dense(x) => dot(column(x, j), v),
+            Columns::Sparse(x) => x.dot(j, v, total),
+        }
+    }
+
+    /// The squared length of every variable.
+    pub(crate) fn squared_lengths(&self) -> Vec<f64> {
+        match self {
+            Columns::Dense(x) => {
+                (0..x.ncols()).into_par_iter().map(|j| dot(column(x, j), column(x, j))).collect()
+            }
+            Columns::Sparse(x) => x.squared_lengths(),
+        }
+    }
+
+    /// `out = Xᵀ y`.
+    pub(crate) fn correlate(&self, y: &Mat<f64>, out: MatMut<'_, f64>) {
+        match self {
+            Columns::Dense(x) => inner_combinations((0..x.ncols()).map(|j| column(x, j)), y, out),
+            Columns::Sparse(x) => x.correlate(y, out),
+        }
+    }
+
+    /// `XᵀY`. A column of it does not depend on how many others there are.
+    pub(crate) fn correlate_all(&self, y: MatRef<'_, f64>) -> Mat<f64> {
+        match self {
+            Columns::Dense(x) => inner_products(x, y),
+            Columns::Sparse(x) => x.correlate_all(y),
+        }
+    }
+
+    /// The mean of every variable over every class, one row per class.
+    pub(crate) fn class_means(&self, data: &Dataset<'_>) -> Mat<f64> {
+        match self {
+            Columns::Dense(x) => class_means(data, x),
+            Columns::Sparse(x) => x.class_means(data),
+        }
+    }
+
+    /// The same, each column divided by its norm; a column with norm 0 stays as it is.
+    pub(super) fn over(self, norms: &[f64]) -> Self {
+        match self {
+            Columns::Sparse(x) => Columns::Sparse(x.over(norms)),
+            Columns::Dense(mut x) => {
+                x.as_mut().par_column_tiles().zip(norms.par_chunks(TILE)).for_each(|(tile, norms)| {
+                    for (column, &norm) in tile.col_iter_mut().zip(norms).filter(|&(_, &norm)| norm > 0.0) {
+                        slice_mut(column).iter_mut().for_each(|x| *x /= norm);
+                    }
+                });
+                Columns::Dense(x)
+            }
+        }
+    }
+}
+
+/// Class means of the rows of a dense matrix, one row per class.
+pub(crate) fn class_means(data: &Dataset<'_>, x: &Mat<f64>) -> Mat<f64> {
+    let means: Vec<Vec<f64>> = (0..x.ncols())
+        .into_par_iter()
+        .map(|v| {
+            let mut sums = vec![0.0; data.classes().len()];
+            column(x, v).iter().zip(data.class_indices()).for_each(|(x, &class)| sums[class] += x);
+            sums.iter_mut().enumerate().for_each(|(class, sum)| *sum /= data.members(class).len() as f64);
+            sums
+        })
+        .collect();
+    Mat::from_fn(data.classes().len(), x.ncols(), |class, v| means[v][class])
+}

@@ -1,0 +1,125 @@
+//! Centring dense samples.
+
+use faer::{Mat, MatRef};
+use rayon::prelude::*;
+
+use super::{Centred, Columns, Rows, is_constant};
+use crate::error::Result;
+use crate::numerics::linalg::{
+    ParColumnTiles, column, dot, product, slice_mut, thin_svd, transpose_into, vectorized,
+};
+
+/// Entries of a column that are looked at side by side.
+const LANES: usize = 8;
+
+/// Centres `raw`, and if `pca_rank` is given replaces it by its best approximation of that rank.
+pub(super) fn centred(raw: MatRef<'_, f64>, pca_rank: Option<usize>) -> Result<Centred<'_>> {
+    let (n, p) = raw.shape();
+    let mut x = Mat::zeros(n, p);
+    let found: Vec<Vec<Found>> = x
+        .as_mut()
+        .par_column_tiles()
+        .zip(raw.par_column_tiles())
+        .map(|(mut tile, raw)| {
+            transpose_into(tile.as_mut(), raw.transpose());
+            tile.col_iter_mut().map(|column| centre(slice_mut(column))).collect()
+        })
+        .collect();
+    let found = found.concat();
+    let mean = found.iter().map(|column| column.mean).collect();
+    let rows = match (pca_rank, raw.try_as_row_major()) {
+        (Some(rank), _) => {
+            x = reconstruct(&x, rank)?;
+            Rows::Copied(transposed(x.as_ref()))
+        }
+        (None, Some(rows)) if found.iter().all(|column| !column.rounding) => Rows::Given(rows),
+        (None, _) => {
+            let mut samples = transposed(raw);
+            // A column that is rounding takes no part in distances either.
+            for j in (0..p).filter(|&j| found[j].rounding) {
+                samples.row_mut(j).fill(0.0);
+            }
+            Rows::Copied(samples)
+        }
+    };
+    let norms = (0..p).map(|j| dot(column(&x, j), column(&x, j)).sqrt()).collect();
+    Ok(Centred { rows, columns: Columns::Dense(x), mean, norms })
+}
+
+fn transposed(x: MatRef<'_, f64>) -> Mat<f64> {
+    let mut out = Mat::zeros(x.ncols(), x.nrows());
+    transpose_into(out.as_mut(), x);
+    out
+}
+
+/// What was found of a column.
+#[derive(Debug, Clone, Copy)]
+struct Found {
+    mean: f64,
+    /// Whether it is constant but for rounding, and not altogether.
+    rounding: bool,
+}
+
+/// Takes its mean off a column; all is zero then if it is constant.
+fn centre(column: &mut [f64]) -> Found {
+    let n = column.len() as f64;
+    let (low, high) = extent(column);
+    let rough = sum_less(column, 0.0) / n;
+    // The mean of what is left removes the rounding of the first pass.
+    let mean = (rough + sum_less(column, rough) / n).clamp(low, high);
+    let original = dot(column, column).sqrt();
+    column.iter_mut().for_each(|x| *x -= mean);
+    let constant = is_constant(low, high, dot(column, column).sqrt(), original);
+    if constant {
+        column.fill(0.0);
+    }
+    Found { mean, rounding: constant && low < high }
+}
+
+/// The smallest and the largest entry.
+fn extent(x: &[f64]) -> (f64, f64) {
+    vectorized(
+        #[inline(always)]
+        || {
+            let (mut low, mut high) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
+            let (lanes, tail) = x.as_chunks::<LANES>();
+            for x in lanes {
+                for l in 0..LANES {
+                    low[l] = if x[l] < low[l] { x[l] } else { low[l] };
+                    high[l] = if x[l] > high[l] { x[l] } else { high[l] };
+                }
+            }
+            let smallest = low.iter().chain(tail).copied().fold(f64::INFINITY, f64::min);
+            (smallest, high.iter().chain(tail).copied().fold(f64::NEG_INFINITY, f64::max))
+        },
+    )
+}
+
+/// `Σ (xᵢ − less)`, in one fixed order.
+fn sum_less(x: &[f64], less: f64) -> f64 {
+    vectorized(
+        #[inline(always)]
+        || {
+            let mut sums = [0.0; LANES];
+            let (lanes, tail) = x.as_chunks::<LANES>();
+            for x in lanes {
+                for l in 0..LANES {
+                    sums[l] += x[l] - less;
+                }
+            }
+            sums.iter().sum::<f64>() + tail.iter().map(|x| x - less).sum::<f64>()
+        },
+    )
+}
+
+/// The best approximation of `x` of the given rank: projected on its principal axes and mapped back.
+fn reconstruct(x: &Mat<f64>, rank: usize) -> Result<Mat<f64>> {
+    let svd = thin_svd(x.as_ref())?;
+    let r = rank.min(svd.s.len());
+    let scores = Mat::from_fn(x.nrows(), r, |i, k| svd.u[(i, k)] * svd.s[k]);
+    let mut out = product(scores.as_ref(), svd.v.subcols(0, r).transpose());
+    for j in (0..x.ncols()).filter(|&j| column(x, j).iter().all(|&x| x == 0.0)) {
+        out.col_mut(j).fill(0.0);
+    }
+    Ok(out)
+}

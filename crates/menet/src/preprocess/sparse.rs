@@ -1,0 +1,152 @@
+//! Centring sparse samples: the means are kept beside the entries, and never subtracted from zeros.
+
+use faer::{Mat, MatMut, MatRef};
+use rayon::prelude::*;
+
+use super::{Centred, Columns, Rows, is_constant};
+use crate::dataset::Dataset;
+use crate::numerics::linalg::from_columns;
+use crate::numerics::sparse::SparseMatrix;
+
+/// Vectors that are multiplied side by side.
+const LANES: usize = 8;
+
+/// Centres `x`: means and norms from its entries and the number of zeros beside them.
+pub(super) fn centred(x: &SparseMatrix) -> Centred<'static> {
+    let (n, p) = (x.rows(), x.columns());
+    let by_variable = x.transpose();
+    let moments: Vec<(f64, f64)> =
+        (0..p).into_par_iter().map(|j| mean_and_norm(by_variable.line(j).1, n)).collect();
+    let (mean, norms): (Vec<f64>, Vec<f64>) = moments.into_iter().unzip();
+    let rows = Rows::Sparse(x.map(|_, j, value| if norms[j] > 0.0 { value } else { 0.0 }));
+    // A column without zeros is centred as it stands: the mean may be large beside what varies.
+    let full = |j: usize| by_variable.line(j).0.len() == n;
+    let base = |j: usize| if norms[j] == 0.0 || full(j) { 0.0 } else { -mean[j] };
+    let entry = |j: usize, value: f64| match norms[j] {
+        0.0 => 0.0,
+        _ if full(j) => value - mean[j],
+        _ => value,
+    };
+    let entries = by_variable.map(|j, _, value| entry(j, value));
+    let columns = Columns::Sparse(SparseColumns { entries, base: (0..p).map(base).collect() });
+    Centred { rows, columns, mean, norms }
+}
+
+/// Mean and centred norm, 0 if constant, of a column of `n` rows with these nonzeros.
+fn mean_and_norm(values: &[f64], n: usize) -> (f64, f64) {
+    let zeros = (n - values.len()) as f64;
+    let beside = if values.len() < n { 0.0 } else { f64::NAN }; // which min and max pass over
+    let low = values.iter().copied().fold(beside, f64::min);
+    let high = values.iter().copied().fold(beside, f64::max);
+    let rough = values.iter().sum::<f64>() / n as f64;
+    // The mean of what is left removes the rounding of the first pass.
+    let left = values.iter().map(|x| x - rough).sum::<f64>() - zeros * rough;
+    let mean = (rough + left / n as f64).clamp(low, high);
+    let original = values.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let norm = (values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() + zeros * mean * mean).sqrt();
+    (mean, if is_constant(low, high, norm, original) { 0.0 } else { norm })
+}
+
+/// Columns `baseⱼ 1 + Σᵢ eᵢⱼ uᵢ`.
+#[derive(Debug, Clone)]
+pub struct SparseColumns {
+    /// The entries, one variable per row.
+    pub(crate) entries: SparseMatrix,
+    pub(crate) base: Vec<f64>,
+}
+
+impl SparseColumns {
+    /// Number of rows n.
+    pub fn rows(&self) -> usize {
+        self.entries.columns()
+    }
+
+    /// Number of columns p.
+    pub fn count(&self) -> usize {
+        self.entries.rows()
+    }
+
+    /// All entries of column `j`.
+    pub fn column(&self, j: usize) -> Vec<f64> {
+        let mut out = vec![self.base[j]; self.rows()];
+        self.entries.row(j).for_each(|(i, value)| out[i] += value);
+        out
+    }
+
+    /// The product of column `j` with a vector whose entries sum to `total`.
+    pub(super) fn dot(&self, j: usize, v: &[f64], total: f64) -> f64 {
+        self.entries.row(j).map(|(i, value)| value * v[i]).sum::<f64>() + self.base[j] * total
+    }
+
+    /// The squared length of every column.
+    pub(super) fn squared_lengths(&self) -> Vec<f64> {
+        (0..self.count())
+            .into_par_iter()
+            .map(|j| {
+                let (base, entries) = (self.base[j], self.entries.line(j).1);
+                let zeros = (self.rows() - entries.len()) as f64;
+                entries.iter().map(|e| (e + base) * (e + base)).sum::<f64>() + zeros * base * base
+            })
+            .collect()
+    }
+
+    /// `Xᵀ y` for vectors side by side.
+    pub(super) fn correlate_lanes<const L: usize>(&self, y: &[[f64; L]]) -> Vec<[f64; L]> {
+        let mut total = [0.0; L];
+        for y in y {
+            for l in 0..L {
+                total[l] += y[l];
+            }
+        }
+        self.entries.multiply(y, |j| total.map(|total| self.base[j] * total))
+    }
+
+    /// `XᵀY`, a column of which does not depend on how many others there are.
+    pub(super) fn correlate_all(&self, y: MatRef<'_, f64>) -> Mat<f64> {
+        let columns: Vec<Vec<f64>> = y
+            .col_iter()
+            .map(|y| {
+                let y: Vec<[f64; 1]> = y.iter().map(|&y| [y]).collect();
+                self.correlate_lanes(&y).as_flattened().to_vec()
+            })
+            .collect();
+        from_columns(self.count(), &columns)
+    }
+
+    /// `out = Xᵀ y`.
+    pub(super) fn correlate(&self, y: &Mat<f64>, mut out: MatMut<'_, f64>) {
+        for start in (0..y.ncols()).step_by(LANES) {
+            let lanes = LANES.min(y.ncols() - start);
+            let at = |i: usize, l: usize| if l < lanes { y[(i, start + l)] } else { 0.0 };
+            let side: Vec<[f64; LANES]> = (0..y.nrows()).map(|i| std::array::from_fn(|l| at(i, l))).collect();
+            for (j, found) in self.correlate_lanes(&side).iter().enumerate() {
+                for l in 0..lanes {
+                    out[(j, start + l)] = found[l];
+                }
+            }
+        }
+    }
+
+    /// The mean of every column over every class, one row per class.
+    pub(super) fn class_means(&self, data: &Dataset<'_>) -> Mat<f64> {
+        let mut means = Mat::zeros(data.classes().len(), self.count());
+        let sizes: Vec<f64> =
+            (0..data.classes().len()).map(|class| data.members(class).len() as f64).collect();
+        for j in 0..self.count() {
+            self.entries.row(j).for_each(|(i, value)| means[(data.class_of(i), j)] += value);
+            for (class, size) in sizes.iter().enumerate() {
+                means[(class, j)] = means[(class, j)] / size + self.base[j];
+            }
+        }
+        means
+    }
+
+    /// The same, each column divided by its norm; a column with norm 0 becomes 0.
+    pub(super) fn over(&self, norms: &[f64]) -> Self {
+        let over = |j: usize, value: f64| if norms[j] > 0.0 { value / norms[j] } else { 0.0 };
+        SparseColumns {
+            entries: self.entries.map(|j, _, value| over(j, value)),
+            base: self.base.iter().enumerate().map(|(j, &base)| over(j, base)).collect(),
+        }
+    }
+}

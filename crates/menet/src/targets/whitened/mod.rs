@@ -1,0 +1,412 @@
+//! Whitened class centres, without a decomposition of the samples.
+//!
+//! The target sees whitened centres through their inner products alone: `C M⁻¹ Cᵀ`, where the rows of C are the centres,
+//! `M = S_w + s I` and `s = γ tr S_w / r`. What is factored is the smaller of two matrices:
+//!
+//! | | |
+//! |---|---|
+//! | p ≤ n | `M = F Fᵀ`, p×p: the whitened centres are the rows of `C F⁻ᵀ` |
+//! | n < p | `N = X_w X_wᵀ + s I`, n×n, where `X_w = PX` are the samples less the mean of their class: `M⁻¹ = (I − X_wᵀ N⁻¹ X_w) / s` |
+//!
+//! The difference in the second line cancels digits, so solutions are corrected by their residuals. With `C = U S Vᵀ` and
+//! `H = VᵀM⁻¹V = R Rᵀ` the whitened centres are the rows of `U S R`.
+//!
+//! Sparse samples need neither matrix: see `gradients`.
+//!
+//! r, the rank of the samples, is counted by the pivots of a Cholesky factor: see [`rank`].
+
+mod gradients;
+mod inner;
+
+use faer::{Mat, MatRef};
+
+use crate::dataset::Dataset;
+use crate::error::{Error, Result};
+use crate::monitor::Monitor;
+use crate::numerics::linalg::{
+    ThinSvd, cholesky, cholesky_solve, column_mut, left_svd, pivots, product, singular_values, solve_lower,
+    symmetric_product, thin_svd,
+};
+use crate::preprocess::{Centred, Columns, Rows, class_means};
+use gradients::by_gradients;
+use inner::{whole_gram, within_gram};
+
+/// Corrections of a solution, and the relative residual that the last one may have to deal with. A correction leaves as large a part
+/// of it as the first solution left, so that what is left in the end is rounding. Beyond, the samples are decomposed.
+const CORRECTIONS: usize = 4;
+const ACCEPTED: f64 = 1e-8;
+
+/// What is left of the square of a line of length 1, once the lines before it are projected out: a line with less than the first
+/// depends on them, one with more than the second does not.
+const DEPENDENT: f64 = 1e-11;
+const INDEPENDENT: f64 = 1e-9;
+
+/// Lines whose lengths differ by more than this factor are not compared.
+const SPREAD: f64 = 1e6;
+
+/// Up to so many lines, singular values decide about dependent ones.
+const FEW: usize = 500;
+
+/// Whitened class centres, one row per class, and the size of the samples that they are means of.
+pub(super) fn whitened_centres(
+    data: &Dataset<'_>,
+    samples: &Centred<'_>,
+    shrinkage: f64,
+    monitor: &dyn Monitor,
+) -> Result<(Mat<f64>, f64)> {
+    let centres = samples.columns().class_means(data);
+    let (most, total) = (samples.largest_rank(), samples.total());
+    let found = match samples.columns() {
+        Columns::Sparse(x) => by_gradients(data, x, &centres, (most, total), shrinkage, monitor)?,
+        Columns::Dense(x) if x.ncols() <= x.nrows() => {
+            by_variables(data, x, &centres, (most, total), shrinkage)?
+        }
+        Columns::Dense(x) => by_samples(data, (x, samples.rows()), &centres, (most, total), shrinkage)?,
+    };
+    match found {
+        Found::Whitened { centres, rank } => {
+            let between: f64 = (0..centres.nrows())
+                .map(|class| data.members(class).len() as f64 * centres.row(class).squared_norm_l2())
+                .sum();
+            Ok((centres, (rank as f64 + between).sqrt()))
+        }
+        Found::NoSpread => Ok((centres, total.sqrt())),
+        Found::Inaccurate => by_decomposition(data, samples.dense()?, shrinkage),
+    }
+}
+
+/// What became of the centres.
+enum Found {
+    /// They are whitened, for samples of this rank.
+    Whitened { centres: Mat<f64>, rank: usize },
+    /// No class varies within itself: there is nothing to whiten by.
+    NoSpread,
+    /// The shift is so small that the residuals stay large.
+    Inaccurate,
+}
+
+/// With `M` as a p×p matrix.
+fn by_variables(
+    data: &Dataset<'_>,
+    x: &Mat<f64>,
+    centres: &Mat<f64>,
+    (most, total): (usize, f64),
+    shrinkage: f64,
+) -> Result<Found> {
+    let mut covariance = within_covariance(data, x, centres);
+    let trace = trace(&covariance);
+    if trace <= 1e-24 * total {
+        return Ok(Found::NoSpread);
+    }
+    // The inner products of all columns: those within classes, and those of the centres.
+    let size = |class: usize| (data.members(class).len() as f64).sqrt();
+    let weighted = Mat::from_fn(centres.nrows(), centres.ncols(), |i, v| size(i) * centres[(i, v)]);
+    let scatter = &covariance + symmetric_product(weighted.as_ref(), weighted.as_ref());
+    let rank = rank(scatter, x, most)?;
+    shifted(&mut covariance, shrinkage * trace / rank as f64);
+    let factor = cholesky(covariance.as_ref()).ok_or_else(|| singular(shrinkage))?;
+    let mut columns = centres.transpose().to_owned();
+    solve_lower(factor.as_ref(), columns.as_mut());
+    Ok(Found::Whitened { centres: columns.transpose().to_owned(), rank })
+}
+
+/// With `N` as an n×n matrix.
+fn by_samples(
+    data: &Dataset<'_>,
+    (x, rows): (&Mat<f64>, &Rows<'_>),
+    centres: &Mat<f64>,
+    (most, total): (usize, f64),
+    shrinkage: f64,
+) -> Result<Found> {
+    let mut gram = within_gram(data, (x, rows), centres);
+    let trace = trace(&gram);
+    if trace <= 1e-24 * total {
+        return Ok(Found::NoSpread);
+    }
+    let rank = rank(whole_gram(data, x, centres, &gram), x, most)?;
+    let shift = shrinkage * trace / rank as f64;
+    shifted(&mut gram, shift);
+    let Some(factor) = cholesky(gram.as_ref()) else { return Ok(Found::Inaccurate) };
+    drop(gram);
+    let svd = thin_svd(centres.as_ref())?;
+    let solved = Dual { data, x, factor, shift }.solve(svd.v.transpose());
+    let centres = solved.and_then(|solved| rotated(&svd, solved.transpose()));
+    Ok(centres.map_or(Found::Inaccurate, |centres| Found::Whitened { centres, rank }))
+}
+
+/// In the PCA space of the samples, from their decomposition: slow, and for a tiny γ the last resort.
+fn by_decomposition(data: &Dataset<'_>, x: &Mat<f64>, shrinkage: f64) -> Result<(Mat<f64>, f64)> {
+    let svd = left_svd(x.as_ref())?;
+    let (n, r) = (data.samples(), svd.s.len());
+    let scores = Mat::from_fn(n, r, |i, k| svd.u[(i, k)] * svd.s[k]);
+    let centres = class_means(data, &scores);
+    let mut covariance = within_covariance(data, &scores, &centres);
+    let (trace, total) = (trace(&covariance), svd.s.iter().map(|s| s * s).sum::<f64>());
+    if trace <= 1e-24 * total {
+        return Ok((centres, total.sqrt()));
+    }
+    shifted(&mut covariance, shrinkage * trace / r as f64);
+    let factor = cholesky(covariance.as_ref()).ok_or_else(|| singular(shrinkage))?;
+    let mut columns = scores.transpose().to_owned();
+    solve_lower(factor.as_ref(), columns.as_mut());
+    let whitened = columns.transpose().to_owned();
+    Ok((class_means(data, &whitened), whitened.norm_l2()))
+}
+
+fn singular(shrinkage: f64) -> Error {
+    let detail = format!("the within-class covariance is singular; raise target_shrinkage above {shrinkage}");
+    Error::Numerical { what: "whitening", detail }
+}
+
+/// The whitened centres `U S R` of centres `U S Vᵀ`, from `M⁻¹V`; none where `VᵀM⁻¹V` is not positive definite.
+fn rotated(svd: &ThinSvd, solved: MatRef<'_, f64>) -> Option<Mat<f64>> {
+    let h = svd.v.transpose() * solved;
+    let h = Mat::from_fn(h.nrows(), h.ncols(), |a, b| 0.5 * (h[(a, b)] + h[(b, a)]));
+    let factor = cholesky(h.as_ref())?;
+    let scaled = Mat::from_fn(svd.u.nrows(), svd.s.len(), |i, k| svd.u[(i, k)] * svd.s[k]);
+    Some(product(scaled.as_ref(), factor.as_ref()))
+}
+
+/// `X_wᵀ X_w`.
+fn within_covariance(data: &Dataset<'_>, x: &Mat<f64>, centres: &Mat<f64>) -> Mat<f64> {
+    let mut within = x.clone();
+    for v in 0..x.ncols() {
+        for (i, x) in column_mut(&mut within, v).iter_mut().enumerate() {
+            *x -= centres[(data.class_of(i), v)];
+        }
+    }
+    symmetric_product(within.as_ref(), within.as_ref())
+}
+
+fn trace(a: &Mat<f64>) -> f64 {
+    (0..a.ncols()).map(|k| a[(k, k)]).sum()
+}
+
+fn shifted(a: &mut Mat<f64>, shift: f64) {
+    (0..a.ncols()).for_each(|k| a[(k, k)] += shift);
+}
+
+/// The rank of `x`, at most `most`, from the inner products of its columns or of its rows.
+///
+/// Scaled to length 1, a line that the others span to 3e-6 depends on them, and one that they miss by more than 3e-5 does not. That
+/// settles it if all are independent, or if there are many. Where a line is between, where few depend on each other, or where
+/// lengths differ by more than six orders of magnitude, the singular values of `x` are counted.
+fn rank(mut gram: Mat<f64>, x: &Mat<f64>, most: usize) -> Result<usize> {
+    let lengths: Vec<f64> = (0..gram.ncols()).map(|k| gram[(k, k)].max(0.0).sqrt()).collect();
+    let longest = lengths.iter().copied().fold(0.0, f64::max);
+    if lengths.iter().all(|&length| length == 0.0 || SPREAD * length > longest) {
+        let units: Vec<f64> = lengths.iter().map(|&l| if l > 0.0 { l.recip() } else { 0.0 }).collect();
+        for j in 0..gram.ncols() {
+            column_mut(&mut gram, j).iter_mut().zip(&units).for_each(|(x, unit)| *x *= unit * units[j]);
+        }
+        if let Some(pivots) = pivots(gram) {
+            let independent = pivots.iter().filter(|&&pivot| pivot > INDEPENDENT).count();
+            let clear = pivots.iter().all(|pivot| !(DEPENDENT..=INDEPENDENT).contains(pivot));
+            if independent == most || (clear && lengths.len() > FEW) {
+                return Ok(independent);
+            }
+        }
+    }
+    Ok(singular_values(x.as_ref())?.len())
+}
+
+/// `M⁻¹` by the factor of `N`. Vectors are rows, so that products are cut into as many tiles as there are samples or variables.
+struct Dual<'a> {
+    data: &'a Dataset<'a>,
+    x: &'a Mat<f64>,
+    factor: Mat<f64>,
+    shift: f64,
+}
+
+impl Dual<'_> {
+    /// `V M⁻¹`; none where the residuals stay large.
+    fn solve(&self, v: MatRef<'_, f64>) -> Option<Mat<f64>> {
+        let mut solved = self.inverse(v);
+        for _ in 0..CORRECTIONS {
+            let left = v - self.apply(solved.as_ref());
+            solved += self.inverse(left.as_ref());
+            // False where a number is not one.
+            if (0..v.nrows()).all(|k| left.row(k).norm_l2() <= ACCEPTED * v.row(k).norm_l2()) {
+                return Some(solved);
+            }
+        }
+        None
+    }
+
+    /// `V (I − X_wᵀ N⁻¹ X_w) / s`.
+    fn inverse(&self, v: MatRef<'_, f64>) -> Mat<f64> {
+        let mut columns = self.scores(v).transpose().to_owned();
+        cholesky_solve(self.factor.as_ref(), columns.as_mut());
+        let spanned = product(self.within(columns.transpose().to_owned()).as_ref(), self.x.as_ref());
+        Mat::from_fn(v.nrows(), v.ncols(), |i, k| (v[(i, k)] - spanned[(i, k)]) / self.shift)
+    }
+
+    /// `V (X_wᵀ X_w + s I)`.
+    fn apply(&self, v: MatRef<'_, f64>) -> Mat<f64> {
+        let image = product(self.scores(v).as_ref(), self.x.as_ref());
+        Mat::from_fn(v.nrows(), v.ncols(), |i, k| image[(i, k)] + self.shift * v[(i, k)])
+    }
+
+    /// `V X_wᵀ`.
+    fn scores(&self, v: MatRef<'_, f64>) -> Mat<f64> {
+        self.within(product(v, self.x.transpose()))
+    }
+
+    /// Takes the mean of its class off every sample, which is a column.
+    fn within(&self, mut scores: Mat<f64>) -> Mat<f64> {
+        for class in 0..self.data.classes().len() {
+            let members = self.data.members(class);
+            for k in 0..scores.nrows() {
+                let mean = members.iter().map(|&i| scores[(k, i)]).sum::<f64>() / members.len() as f64;
+                members.iter().for_each(|&i| scores[(k, i)] -= mean);
+            }
+        }
+        scores
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::targets::{AxisCount, TargetKind, placed, target};
+
+    /// Fixed noise, with classes that differ.
+    fn noise(n: usize, p: usize, classes: usize) -> Mat<f64> {
+        let mut state = 12_345_u64;
+        let mut uniform = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
+        };
+        let centres = Mat::from_fn(classes, p, |_, _| 0.3 * uniform());
+        Mat::from_fn(n, p, |i, j| uniform() + centres[(i % classes, j)])
+    }
+
+    /// As [`noise`], in the three ways rank can be short: a constant and twin columns, twin samples, products of few factors.
+    fn awkward(n: usize, p: usize, classes: usize, kind: usize) -> Mat<f64> {
+        let mut x = noise(n, p, classes);
+        match kind {
+            1 => {
+                x.col_mut(3).fill(2.0);
+                let twin = x.col(5).to_owned();
+                x.col_mut(p - 1).copy_from(&twin);
+            }
+            2 => {
+                for k in 0..n / 10 {
+                    let twin = x.row(k).to_owned();
+                    x.row_mut(n - 1 - k).copy_from(&twin);
+                }
+            }
+            3 => x = noise(n, 5, classes) * noise(5, p, 5),
+            _ => {}
+        }
+        x
+    }
+
+    fn labelled(x: Mat<f64>, classes: usize) -> Dataset<'static> {
+        let labels: Vec<usize> = (0..x.nrows()).map(|i| i % classes).collect();
+        Dataset::from_owned(x, &labels).unwrap()
+    }
+
+    /// The decomposition is the oracle. More samples than variables, fewer, as many; few lines and many.
+    #[test]
+    fn the_space_does_not_matter() {
+        for (n, p, classes) in
+            [(60, 7, 4), (30, 30, 4), (90, 200, 2), (90, 200, 30), (520, 900, 9), (900, 520, 9)]
+        {
+            for kind in 0..4 {
+                let data = labelled(awkward(n, p, classes, kind), classes);
+                let pre = Centred::new(&data, None).unwrap();
+                let (size, rank) =
+                    (pre.total().sqrt(), singular_values(pre.dense().unwrap().as_ref()).unwrap().len());
+                for shrinkage in [0.01, 0.1, 10.0] {
+                    let (centres, _) = whitened_centres(&data, &pre, shrinkage, &()).unwrap();
+                    let (expected, _) = by_decomposition(&data, pre.dense().unwrap(), shrinkage).unwrap();
+                    // Up to a rotation.
+                    let (a, b) = (&centres * centres.transpose(), &expected * expected.transpose());
+                    let off = (&a - &b).norm_max() / b.norm_max();
+                    assert!(off < 1e-12, "{n} x {p}, {kind}, rank {rank}, {shrinkage}: {off:e}");
+                    // And so is the target, signs included.
+                    let expected = placed(&data, &expected, size, AxisCount::All).unwrap();
+                    let found =
+                        target(&data, &pre, TargetKind::Whitened, shrinkage, AxisCount::All, &()).unwrap();
+                    assert_eq!(found.ncols(), expected.ncols());
+                    let off = (found - &expected).norm_max() / expected.norm_max();
+                    assert!(off < 1e-10, "{n} x {p}, {kind}, rank {rank}, {shrinkage}: {off:e}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn ranks_are_those_of_the_singular_values() {
+        for (n, p) in [(20, 40), (40, 20), (560, 640), (640, 560)] {
+            for kind in 0..4 {
+                let data = labelled(awkward(n, p, 4, kind), 4);
+                let pre = Centred::new(&data, None).unwrap();
+                let x = pre.dense().unwrap();
+                let expected = singular_values(x.as_ref()).unwrap().len();
+                let most = pre.largest_rank();
+                let gram = if n < p { x * x.transpose() } else { x.transpose() * x };
+                assert_eq!(rank(gram, x, most).unwrap(), expected, "{n} x {p}, {kind}");
+            }
+        }
+    }
+
+    /// What products of lines cannot tell from rounding: the singular values can.
+    #[test]
+    fn doubtful_ranks_are_counted_by_singular_values() {
+        let n = 40;
+        for size in [1e-5, 1e-7, 1e-9] {
+            let mut x = noise(n, 6, 2);
+            for i in 0..n {
+                x[(i, 5)] = x[(i, 4)] + size * x[(i, 5)];
+            }
+            let data = labelled(x, 2);
+            let pre = Centred::new(&data, None).unwrap();
+            let x = pre.dense().unwrap();
+            assert_eq!(rank(x.transpose() * x, x, 6).unwrap(), 6, "{size}");
+        }
+        // One variable in units far from the others.
+        let mut x = noise(n, 6, 2);
+        x.col_mut(2).iter_mut().for_each(|x| *x *= 1e9);
+        let pre = labelled(x, 2);
+        let pre = Centred::new(&pre, None).unwrap();
+        let x = pre.dense().unwrap();
+        assert_eq!(rank(x.transpose() * x, x, 6).unwrap(), 6);
+    }
+
+    #[test]
+    fn whitening_makes_the_within_covariance_the_identity() {
+        let data = labelled(noise(60, 4, 3), 3);
+        let pre = Centred::new(&data, None).unwrap();
+        let centres = pre.columns().class_means(&data);
+        let covariance = within_covariance(&data, pre.dense().unwrap(), &centres);
+        let (found, _) = whitened_centres(&data, &pre, 1e-12, &()).unwrap();
+        // Mahalanobis' distances.
+        let factor = cholesky(covariance.as_ref()).unwrap();
+        let mut columns = centres.transpose().to_owned();
+        solve_lower(factor.as_ref(), columns.as_mut());
+        let expected = columns.transpose() * &columns;
+        assert!((&found * found.transpose() - &expected).norm_max() < 1e-9 * expected.norm_max());
+    }
+
+    /// A shift at the edge of rounding: the decomposition takes over, or its error.
+    #[test]
+    fn tiny_shrinkage_gives_what_the_decomposition_gives() {
+        let data = labelled(noise(30, 80, 3), 3);
+        let pre = Centred::new(&data, None).unwrap();
+        for shrinkage in [1e-6, 1e-15, 1e-18] {
+            let found = whitened_centres(&data, &pre, shrinkage, &());
+            match by_decomposition(&data, pre.dense().unwrap(), shrinkage) {
+                Ok((expected, _)) => {
+                    let (found, _) = found.unwrap();
+                    let (a, b) = (&found * found.transpose(), &expected * expected.transpose());
+                    // Both lose what the condition number takes.
+                    let off = (&a - &b).norm_max() / b.norm_max();
+                    assert!(off < 1e-14 * 29.0 / shrinkage, "{shrinkage}: {off:e}");
+                }
+                Err(expected) => assert_eq!(found.unwrap_err(), expected),
+            }
+        }
+    }
+}
