@@ -5,7 +5,7 @@ And files with every type of column.
     python -m venv env && env/bin/pip install numpy pandas pyarrow scipy
     env/bin/python scripts/fixtures.py crates/menet-io/tests/data
 
-The numbers are those of `sample()` in crates/menet-io/tests/round_trip.rs.
+The numbers are those of `sample()` in crates/menet-io/tests/common/mod.rs.
 """
 
 import datetime

@@ -1,5 +1,5 @@
-//! What went wrong, and the exit code that says so: 2 for usage and input, 1 for writing and numerics, 130 for a fit that
-//! was stopped (the signal that stopped it decides, see `signals`).
+//! Why a command failed, and its exit code: 2 for usage and input, 1 for writing and numerics, 130 for a fit that was
+//! stopped (the signal that stopped it decides, see `signals`).
 
 use std::fmt;
 
@@ -8,14 +8,14 @@ use crate::text;
 /// Why a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// Options that do not go together, or a parameter file that is wrong.
+    /// Options that cannot be combined, or an invalid parameter file.
     Usage(String),
-    /// Files.
+    /// Reading, writing, or the core.
     Io(menet_io::Error),
 }
 
 impl Failure {
-    /// The stage in which the work ended because it was told to.
+    /// The stage in which a signal stopped the work.
     pub(crate) fn stopped(&self) -> Option<menet::Stage> {
         match self {
             Failure::Io(menet_io::Error::Core(menet::Error::Stopped { stage })) => Some(*stage),
@@ -40,7 +40,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Usage(message) => f.write_str(message),
-            // On one line, whatever the path holds.
+            // On one line, whatever characters the path has.
             Failure::Io(
                 menet_io::Error::Input { path, problem } | menet_io::Error::Output { path, problem },
             ) => {

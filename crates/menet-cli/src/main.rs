@@ -21,13 +21,13 @@ use progress::Watch;
 struct Menet {
     #[command(subcommand)]
     command: Command,
-    /// Threads to use; 0 = all. The results do not depend on it.
+    /// Number of threads; 0 = all cores. The results do not depend on it.
     #[arg(long, global = true, default_value_t = 0, value_name = "N")]
     threads: usize,
-    /// Say nothing but results.
+    /// Print results only.
     #[arg(short, long, global = true)]
     quiet: bool,
-    /// Say more: the seconds of every stage.
+    /// Print more: the seconds of every stage.
     #[arg(short, long, global = true, conflicts_with = "quiet")]
     verbose: bool,
     /// Print one JSON object instead of text.
@@ -54,24 +54,24 @@ enum Command {
     Man(commands::manual::Man),
 }
 
-/// What every command may need to know.
+/// What every command needs to know.
 struct Context {
     json: bool,
-    /// No lines about what was done: `--quiet`, or `--json`, whose one object says it.
+    /// Print no lines about what was done: `--quiet`, or `--json`, whose one object says it.
     quiet: bool,
-    /// No notices either: `--quiet`.
+    /// Print no notices either: `--quiet`.
     silent: bool,
     verbose: bool,
     watch: Watch,
 }
 
 impl Context {
-    /// A line about what was done, for people who did not ask for silence.
+    /// Prints a line about what was done, unless the user asked for quiet.
     fn say(&self, line: impl std::fmt::Display) -> Result<(), Failure> {
         if self.quiet { Ok(()) } else { text::print(line) }
     }
 
-    /// A line on standard error about something doubtful, also beside `--json`; only `--quiet` silences it.
+    /// Prints a line on standard error about something doubtful, also with `--json`; only `--quiet` silences it.
     fn notice(&self, line: impl std::fmt::Display) {
         if !self.silent {
             text::complain(format_args!("note: {line}"));
@@ -82,11 +82,11 @@ impl Context {
 fn main() {
     allocator::share_limited_space();
     allocator::end_without_abort();
-    // A decoder that panics on a damaged file is told as an error, and by nothing else.
-    let told = std::panic::take_hook();
+    // If a decoder panics on a damaged file, only the error is printed, not the panic.
+    let default_hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         if !menet_io::guard::expected() {
-            told(panic);
+            default_hook(panic);
         }
     }));
     let outcome = run(Menet::parse());
@@ -142,13 +142,13 @@ fn run(menet: Menet) -> Result<(), Failure> {
     }
 }
 
-/// The number of threads to start: more than a few per core only cost memory and time.
+/// The number of threads to start. More than a few per core only cost memory and time.
 fn threads(asked: usize, context: &Context) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let most = cores.saturating_mul(4);
     if asked > most {
         context.notice(format_args!(
-            "--threads {asked}: more than 4 per core are of no use; {most} are used, on {cores} cores"
+            "--threads {asked}: more than 4 threads per core do not help; using {most} on {cores} cores"
         ));
     }
     asked.min(most)

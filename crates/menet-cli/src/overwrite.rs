@@ -1,4 +1,4 @@
-//! No command may destroy what it reads, or write one output over another.
+//! No command may overwrite a file that it reads, or write two outputs to one file.
 //!
 //! Every command calls [`refuse`] first, before it reads anything.
 
@@ -24,10 +24,10 @@ pub(crate) enum Output<'a> {
     Folder(&'static str, &'a Path, &'static [&'static str]),
 }
 
-/// What is read for `--data source`: nothing for a built-in set or a pipe.
+/// The files that `--data source` reads: none for a built-in set or a pipe.
 pub(crate) fn data(source: &str, how: &HowArgs) -> Vec<Input> {
     let labels = how.labels.iter().map(|path| ("--labels", path.clone()));
-    // What the shell put in the place of standard input may be a file.
+    // The shell may have redirected standard input to a file.
     let redirected = PathBuf::from("/dev/stdin");
     if source == "-" && redirected.is_file() {
         return [("--data", redirected)].into_iter().chain(labels).collect();
@@ -36,7 +36,7 @@ pub(crate) fn data(source: &str, how: &HowArgs) -> Vec<Input> {
         return labels.collect();
     }
     let path = PathBuf::from(source);
-    // An IDX file has its labels beside it.
+    // The labels of an IDX file are in the same folder.
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let plain = name.strip_suffix(".gz").unwrap_or(&name).replace("images-idx3", "labels-idx1");
     let beside = [plain.clone(), format!("{plain}.gz")]
@@ -45,7 +45,7 @@ pub(crate) fn data(source: &str, how: &HowArgs) -> Vec<Input> {
     [("--data", path.clone())].into_iter().chain(beside).chain(labels).collect()
 }
 
-/// Refuses outputs that are an input or another output, also by way of links.
+/// Refuses outputs that are an input or another output, also through links.
 ///
 /// # Errors
 /// Usage, naming both options.
@@ -58,7 +58,7 @@ pub(crate) fn refuse(inputs: &[Input], outputs: &[Output<'_>]) -> Result<(), Fai
                         && one_output(before, path)
                     {
                         return Err(Failure::Usage(format!(
-                            "{other} {} and {option} {} are one file; give each a name of its own",
+                            "{other} {} and {option} {} are the same file; give them different names",
                             text::path(before),
                             text::path(path)
                         )));
@@ -71,7 +71,7 @@ pub(crate) fn refuse(inputs: &[Input], outputs: &[Output<'_>]) -> Result<(), Fai
             Output::Folder(option, folder, names) => {
                 if let Some((read, input)) = inputs.iter().find(|(_, input)| lies_in(folder, input)) {
                     return Err(Failure::Usage(format!(
-                        "{option} {} lies in {read} {}, where what is written would be read as data the next time; give \
+                        "{option} {} is inside {read} {}, where the results would be read as data the next time; give \
                          {option} another folder",
                         text::path(folder),
                         text::path(input)
@@ -107,7 +107,7 @@ pub(crate) fn refuse_run(
     refuse(&inputs, &[Output::Folder("--out", out, RESULTS)])
 }
 
-/// What `evaluate` and `tune` write. A test runs both and compares.
+/// The files that `evaluate` and `tune` write. A test runs both and compares.
 const RESULTS: &[&str] = &[
     menet_lab::journal::NAME,
     "results.csv",
@@ -134,7 +134,7 @@ fn destroyed(option: &str, given: &Path, path: &Path, (read, input): &Input) -> 
     ))
 }
 
-/// Whether writing `output` destroys `input` or, where that is a folder, something in it.
+/// Whether writing `output` destroys `input` or, if that is a folder, something in it.
 fn destroys(output: &Path, input: &Path) -> bool {
     if output.as_os_str() == "-" || !is_plain(output) || !is_plain(input) {
         return false;
@@ -143,12 +143,12 @@ fn destroys(output: &Path, input: &Path) -> bool {
     same(output, input) || in_folder()
 }
 
-/// Whether two outputs are one.
+/// Whether two outputs are the same.
 fn one_output(a: &Path, b: &Path) -> bool {
     a == b && a.as_os_str() == "-" || is_plain(a) && is_plain(b) && same(a, b)
 }
 
-/// Whether a path is a file or a folder, or nothing yet. Pipes and devices are not destroyed by writing, and opening a pipe to
+/// Whether a path is a file or a folder, or does not exist yet. Writing does not destroy pipes and devices, and opening a pipe to
 /// compare it would wait for its other end.
 fn is_plain(path: &Path) -> bool {
     path.metadata().map_or(true, |meta| meta.is_file() || meta.is_dir())
@@ -156,17 +156,17 @@ fn is_plain(path: &Path) -> bool {
 
 fn same(a: &Path, b: &Path) -> bool {
     let placed = place(a).zip(place(b)).is_some_and(|(a, b)| a == b);
-    // Hard links are equal in number, not in name.
+    // Hard links have the same inode under different names.
     placed || same_file::is_same_file(a, b).unwrap_or(false)
 }
 
-/// Whether `path` is the folder `folder` or lies in it.
+/// Whether `path` is the folder `folder` or is inside it.
 fn lies_in(path: &Path, folder: &Path) -> bool {
     folder.is_dir()
         && place(path).zip(folder.canonicalize().ok()).is_some_and(|(path, folder)| path.starts_with(folder))
 }
 
-/// The one name of a path, which need not exist: of several folders that do not, the first that does counts.
+/// The canonical name of a path that need not exist: its nearest existing folder is canonicalised.
 fn place(path: &Path) -> Option<PathBuf> {
     if let Ok(found) = path.canonicalize() {
         return Some(found);
@@ -181,7 +181,7 @@ fn place(path: &Path) -> Option<PathBuf> {
     }
 }
 
-/// The files in `folder` that would be written over.
+/// The files in `folder` that would be overwritten.
 fn existing(folder: &Path, names: &[&str]) -> Vec<PathBuf> {
     let listed = |folder: &Path| -> Vec<PathBuf> {
         std::fs::read_dir(folder).map_or(Vec::new(), |entries| entries.flatten().map(|e| e.path()).collect())
@@ -250,7 +250,7 @@ mod tests {
         assert!(two(&at("a"), &at("b")).is_none());
         assert!(two(Path::new("-"), Path::new("-")).is_some());
         assert!(two(Path::new("a"), Path::new("./a")).is_some());
-        // A device takes everything.
+        // A device can be written any number of times.
         if Path::new("/dev/null").exists() {
             assert!(two(Path::new("/dev/null"), Path::new("/dev/null")).is_none());
         }

@@ -1,7 +1,7 @@
-//! A line on the terminal while a command works, and what stops it.
+//! The progress line on the terminal, and stopping on a signal.
 //!
-//! The line fits in 60 columns: what is being done now, a bar, how much is finished, the time since the start, and the time
-//! left where it can be known. It is drawn again every 100 ms, so that the clock runs on through a long stage.
+//! The line fits in 60 columns: the current work, a bar, how much is finished, the time since the start, and the time
+//! left where it can be estimated. It is redrawn every 100 ms, so the clock keeps running through a long stage.
 
 use std::fmt::Write;
 use std::io::IsTerminal;
@@ -14,7 +14,7 @@ use menet_lab::{Left, Progress, Status};
 
 use crate::{signals, text};
 
-/// Shows progress on a terminal, nothing in a pipe, and stops on a signal.
+/// Shows progress on a terminal (nothing in a pipe), and stops on a signal.
 pub(crate) struct Watch {
     bar: ProgressBar,
     shown: Arc<Mutex<Shown>>,
@@ -46,7 +46,7 @@ impl Watch {
         self.bar.finish_and_clear();
     }
 
-    /// Shows a status, and lets the clock run from the first on.
+    /// Shows a status. The first one starts the clock.
     fn show(&self, status: Status) {
         if self.bar.is_hidden() {
             return;
@@ -63,7 +63,7 @@ impl Watch {
     }
 }
 
-/// An error must not stand behind the line of progress.
+/// Clears the line, so that an error does not follow it.
 impl Drop for Watch {
     fn drop(&mut self) {
         self.done();
@@ -79,7 +79,7 @@ impl Monitor for Watch {
             }
             shown.stage_began
         };
-        // Of the last stage alone: how long the later ones will take, nobody knows.
+        // Only for the last stage: the time of later stages is unknown.
         let last = matches!(stage, Stage::Lars | Stage::Transform);
         let left = (last && done > 0 && done < total)
             .then(|| began.elapsed().mul_f64((total - done) as f64 / done as f64))
@@ -102,7 +102,7 @@ impl Progress for Watch {
     }
 }
 
-/// What the line shows, and since when.
+/// What the line shows, and since when it shows it.
 struct Shown {
     status: Status,
     since: Instant,
@@ -130,7 +130,7 @@ const BAR: usize = 10;
 fn line(status: &Status, age: Duration, elapsed: Duration) -> String {
     let Status { now, done, total, left } = status;
     let mut rest = String::new();
-    // Of a single step there is nothing to count.
+    // A single step needs no bar.
     if *total > 1 {
         let full = (done * BAR / total).min(BAR);
         let _ = write!(rest, " {}{} {done}/{total}", "█".repeat(full), "░".repeat(BAR - full));
@@ -141,12 +141,12 @@ fn line(status: &Status, age: Duration, elapsed: Duration) -> String {
         Some(Left::AtMost(left)) => ("<", left.checked_sub(age)),
         None => ("", None),
     };
-    // Longer than thought: better no number than a wrong one.
+    // It takes longer than estimated: show no number instead of a wrong one.
     if let Some(left) = left.filter(|left| left.as_secs() > 0) {
         let _ = write!(rest, ", {least}{} left", clock(left));
     }
     let room = WIDTH.saturating_sub(console::measure_text_width(&rest));
-    // Names of data may hold anything, escape sequences too.
+    // Names of data may contain anything, even escape sequences.
     let clean = text::inline(now);
     let now = console::truncate_str(&clean, room, "…");
     let space = " ".repeat(room.saturating_sub(console::measure_text_width(&now)));
@@ -177,11 +177,11 @@ mod tests {
             line(&cells, SECOND / 2, 8 * SECOND),
             "men, repeat 3, orl         ███░░░░░░░ 12/35 0:08, 0:30 left"
         );
-        // The clock runs on, and the time left runs down, while nothing new is told.
+        // Without news, the clock runs on and the time left runs down.
         assert!(line(&cells, 20 * SECOND, 28 * SECOND).ends_with("12/35 0:28, 0:11 left"));
         assert!(
             line(&cells, 40 * SECOND, 48 * SECOND).ends_with("12/35 0:48"),
-            "it takes longer than thought"
+            "it takes longer than estimated"
         );
         let search = status("trying ridge = 0.1", 15, 60, Some(Left::AtMost(3700 * SECOND)));
         assert!(line(&search, Duration::ZERO, 75 * SECOND).ends_with("15/60 1:15, <1:01:40 left"));

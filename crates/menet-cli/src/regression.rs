@@ -1,18 +1,18 @@
-//! Labels that look like numbers to predict rather than classes to tell apart.
+//! Labels that look like a regression target or like names of samples, not like classes.
 
-/// At most so many values of a numeric label are taken for classes, whatever they are.
+/// Up to this many values of a numeric label are accepted as classes.
 const FEW: usize = 20;
 
-/// Why labels are doubtful as classes, and what to do; nothing if they are not.
+/// Why labels are doubtful as classes, and what to do; none if they look like classes.
 ///
-/// Doubtful are labels that differ for every sample; numbers with a fraction that have more than 20 values; and numbers with
-/// values for more than half of the samples, if they have a fraction or there are more than 20 of them.
+/// Labels are doubtful if every sample has its own; if they are numbers with fractions and more than 20 values; or if they
+/// are numbers with more values than half of the samples, and have fractions or more than 20 values.
 pub(crate) fn doubt(labels: &[String]) -> Option<String> {
     let mut distinct: Vec<&str> = labels.iter().map(String::as_str).collect();
     distinct.sort_unstable();
     distinct.dedup();
     let (n, c) = (labels.len(), distinct.len());
-    // Of two or three samples nothing can be said.
+    // Two or three samples are too few to judge.
     if n < 4 {
         return None;
     }
@@ -26,12 +26,12 @@ pub(crate) fn doubt(labels: &[String]) -> Option<String> {
     let most = 2 * c > n && c > 2 && (fraction || c > FEW);
     match (numeric, c == n) {
         (true, all) if all || many || most => Some(format!(
-            "the label has {c} different numbers for {n} samples and looks like a regression target, but menet separates \
-             classes; put the numbers into a few classes (low, middle, high), or name another column with --label"
+            "the label has {c} different numbers for {n} samples, so it looks like a regression target, but menet needs classes; \
+             group the numbers into a few classes (low, middle, high), or name another column with --label"
         )),
         (false, true) => Some(format!(
-            "every one of the {n} samples has a class of its own, so the label looks like a name of the sample; name the \
-             column of classes with --label"
+            "each of the {n} samples has its own class, so the label looks like a name of the sample; name the column of \
+             classes with --label"
         )),
         _ => None,
     }
@@ -49,7 +49,7 @@ mod tests {
     fn classes_are_classes() {
         assert_eq!(of(100, |i| ["a", "b"][i % 2].to_owned()), None);
         assert_eq!(of(1797, |i| (i % 10).to_string()), None);
-        assert_eq!(of(400, |i| (i / 10).to_string()), None, "forty persons, ten pictures of each");
+        assert_eq!(of(400, |i| (i / 10).to_string()), None, "forty people, ten pictures each");
         assert_eq!(of(12, |i| (i % 6).to_string()), None, "two samples per class");
         assert_eq!(of(60, |i| format!("{}", (i % 4) as f64 / 2.0)), None, "four doses");
         assert_eq!(of(80, |i| format!("name {}", i / 2)), None, "names may be many");
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn names_of_samples_are_no_classes() {
         assert!(of(30, |i| format!("patient {i}")).unwrap().contains("name of the sample"));
-        // One number among names makes no measurement.
+        // One number among names is not a measurement.
         assert!(
             of(5, |i| if i == 0 { "1.5".to_owned() } else { format!("p{i}") }).unwrap().contains("--label")
         );

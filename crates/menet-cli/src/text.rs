@@ -1,7 +1,7 @@
 //! Text for people.
 //!
-//! Names come from files, and a file may come from anyone. A control character in a name could move the cursor, rename the
-//! window or hide a line, so everything that is printed passes through [`safe`].
+//! Names come from files, and files are not trusted. A control character in a name could move the cursor, rename the
+//! window or hide a line, so all printed text passes through [`safe`].
 
 use std::borrow::Cow;
 use std::fmt::{Display, Write as _};
@@ -13,7 +13,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::failure::Failure;
 
-/// Prints a line. A reader that has gone away (`| head`) ends the program in silence; a full disk is an error.
+/// Prints a line. If the reader has closed the pipe (`| head`), the program ends quietly; a full disk is an error.
 pub(crate) fn print(line: impl Display) -> Result<(), Failure> {
     let line = line.to_string();
     let mut out = std::io::stdout().lock();
@@ -27,25 +27,25 @@ pub(crate) fn print(line: impl Display) -> Result<(), Failure> {
     }
 }
 
-/// Prints a line on standard error. If nobody reads that, there is nobody to tell.
+/// Prints a line on standard error, and ignores failures: there is nowhere else to report them.
 pub(crate) fn complain(line: impl Display) {
     let line = line.to_string();
     let _ = writeln!(std::io::stderr().lock(), "menet: {}", safe(&line));
 }
 
-/// Text of one or more lines without characters that steer a terminal or change the order in which text is read.
+/// Escapes characters that control a terminal or change the reading order, in text of one or more lines.
 ///
-/// They become `\u001b` and the like: in JSON that is the same string.
+/// They become `\u001b` and the like, which is the same string in JSON.
 pub(crate) fn safe(text: &str) -> Cow<'_, str> {
     escaped(text, |c| steers(c) && c != '\n' && c != '\t')
 }
 
-/// A name or a path on one line, which no part of it can leave.
+/// A name or a path, escaped so that it stays on one line.
 pub(crate) fn inline(text: &str) -> Cow<'_, str> {
     escaped(text, steers)
 }
 
-/// A name on one line, cut where it would take more than `most` columns.
+/// A name on one line, cut to at most `most` columns.
 pub(crate) fn shortened(text: &str, most: usize) -> String {
     let name = inline(text);
     if name.width() <= most {
@@ -77,7 +77,7 @@ fn escaped(text: &str, bad: impl Fn(char) -> bool) -> Cow<'_, str> {
             '\n' if bad(c) => out.push_str("\\n"),
             '\t' if bad(c) => out.push_str("\\t"),
             '\r' => out.push_str("\\r"),
-            // Writing to a string cannot fail. All of them have four digits.
+            // Writing to a string cannot fail. All these characters have four digits.
             _ if bad(c) => drop(write!(out, "\\u{:04x}", u32::from(c))),
             _ => out.push(c),
         }
@@ -85,7 +85,7 @@ fn escaped(text: &str, bad: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Rows under a header, columns as wide as they need to be; the first is on the left, numbers on the right.
+/// Rows under a header. The first column is aligned left, the others right.
 pub(crate) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     let cells = |row: &[String]| row.iter().map(|cell| inline(cell).into_owned()).collect::<Vec<_>>();
     let rows: Vec<Vec<String>> = rows.iter().map(|row| cells(row)).collect();
@@ -102,19 +102,19 @@ pub(crate) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     [&header].into_iter().chain(&rows).map(|row| line(row)).collect()
 }
 
-/// A column of numbers as people write them, aligned at the point: as many decimals as show three digits of the largest and
-/// two of the smallest, or powers of ten where that would take more than nine digits.
+/// A column of numbers in plain notation, aligned at the decimal point. There are enough decimals for three digits of the
+/// largest and two of the smallest; if that takes more than nine digits, powers of ten are used.
 pub(crate) fn numbers(values: &[f64], signed: bool) -> Vec<String> {
     let sizes = || values.iter().map(|value| value.abs()).filter(|size| *size > 0.0 && size.is_finite());
     let largest = sizes().fold(0.0, f64::max);
     let smallest = sizes().fold(f64::INFINITY, f64::min);
-    // The place of the first digit: 0 for units, -1 for tenths.
+    // The position of the first digit: 0 for units, -1 for tenths.
     let place = |size: f64| size.log10().floor() as i32;
     let (high, low) = if largest > 0.0 { (place(largest), place(smallest)) } else { (0, 0) };
     let decimals = (2 - high).max(1 - low).max(0);
     let plain = high.max(0) + 1 + decimals <= 9;
     let one = |&value: &f64| {
-        // Neither a zero nor what rounds to one has a sign.
+        // A negative zero has no sign.
         let value = if value == 0.0 { 0.0 } else { value };
         match (plain, signed && value != 0.0) {
             (true, true) => format!("{value:+.*}", decimals as usize),
@@ -126,7 +126,7 @@ pub(crate) fn numbers(values: &[f64], signed: bool) -> Vec<String> {
     values.iter().map(one).collect()
 }
 
-/// One number as people write it, with its sign.
+/// One number in plain notation, with its sign.
 pub(crate) fn signed(value: f64) -> String {
     numbers(&[value], true).remove(0)
 }
@@ -150,7 +150,7 @@ mod tests {
         let plain = "a\\u001b[31m\\u009b2J\\u007f\\r\\u0008\\u202e\\u2066\\u200f\\u2028\\u0000z";
         assert_eq!(safe(hostile), plain);
         assert_eq!(inline(hostile), plain);
-        // What people write stays: accents, ideographs, emoji with a joiner, right-to-left letters.
+        // Ordinary text stays: accents, ideographs, emoji with a joiner, right-to-left letters.
         let names = "größe 漢字 e\u{301} 👩\u{200d}🔬 שלום a\\b";
         assert_eq!((safe(names), inline(names)), (names.into(), names.into()));
         assert_eq!((safe("a\n\tb"), inline("a\n\tb")), ("a\n\tb".into(), "a\\n\\tb".into()));

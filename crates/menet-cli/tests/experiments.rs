@@ -1,4 +1,4 @@
-//! `menet evaluate` and `menet tune` as people use them.
+//! `menet evaluate` and `menet tune`, from the command line.
 
 use std::fs;
 use std::path::Path;
@@ -21,7 +21,7 @@ fn ok(folder: &Path, arguments: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Runs, expects exit code 2 and one line of error that has `words`, and nothing left behind.
+/// Runs the command, and expects exit code 2, an error that contains `words`, and no files.
 fn refused(folder: &Path, arguments: &str, words: &[&str]) {
     let output = menet(folder, arguments);
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -47,7 +47,7 @@ fn a_run_prints_the_table_and_leaves_all_files() {
         let fields = printed.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
         fields.into_iter().find(|fields| fields.get(2) == Some(&method)).unwrap()
     };
-    // PCA uses every gene that varies, MEN a few of them.
+    // PCA uses every gene that varies, MEN only a few.
     let variables = |method: &str| row(method)[9].parse::<usize>().unwrap();
     assert!((4000..=5000).contains(&variables("pca")) && row("pca")[0] == "leukemia", "{printed}");
     assert!(variables("men") < 1000, "{printed}");
@@ -64,7 +64,7 @@ fn a_run_prints_the_table_and_leaves_all_files() {
         fs::read_to_string(run.join("report.html")).unwrap().to_lowercase().starts_with("<!doctype html>")
     );
     assert!(run.join("figures/rates-leukemia-4.png").is_file());
-    // The same command again, or from its own record, gives the same.
+    // Repeating the command, or running it from its own record, gives the same results.
     assert_eq!(printed, ok(dir.path(), &format!("{SMALL} --out run")));
     ok(dir.path(), &format!("{SMALL} --out again --params run/run.toml"));
     let rows = |name: &str| fs::read_to_string(dir.path().join(name).join("results.csv")).unwrap();
@@ -91,7 +91,7 @@ fn repeats_can_be_raised_and_one_has_no_deviation() {
         serde_json::from_str(&text).unwrap()
     };
     assert!(json(1)["summary"].as_array().unwrap().iter().all(|row| row["sd"].is_null()));
-    // By default PCA may use 11 dimensions, one less than there are training samples, and FLDA the two it has.
+    // By default PCA may use 11 dimensions, one less than the number of training samples, and FLDA uses its two.
     let results = || fs::read_to_string(dir.path().join("run/results.csv")).unwrap();
     assert_eq!(results().lines().filter(|line| line.contains(",pca,")).count(), 11);
     assert_eq!(results().lines().filter(|line| line.contains(",flda,")).count(), 2);
@@ -101,7 +101,7 @@ fn repeats_can_be_raised_and_one_has_no_deviation() {
     refused(dir.path(), &format!("{run} --repeats 2 --out run"), &["--repeats 2", "--repeats 3 or more"]);
 }
 
-/// Once from an empty folder, once while a finished run is extended.
+/// Once in an empty folder, and once while a finished run is extended.
 #[test]
 fn a_killed_run_goes_on_to_the_same_results() {
     let dir = tempfile::tempdir().unwrap();
@@ -125,7 +125,7 @@ fn a_killed_run_goes_on_to_the_same_results() {
     }
 }
 
-/// Begins a run, and kills it with SIGKILL when its journal has so many lines.
+/// Begins a run, and kills it with SIGKILL when its journal has this many lines.
 fn kill_when(here: &Path, run: &str, folder: &Path, lines: usize) {
     let mut child = command(here, run).stdout(Stdio::null()).spawn().unwrap();
     let journal = folder.join("cells.jsonl");
@@ -159,9 +159,9 @@ fn tuned_parameters_are_what_fit_takes() {
     );
     ok(dir.path(), "fit --data leukemia --params tuned/params.toml --model m.safetensors");
     ok(dir.path(), &format!("{SMALL} --params tuned/best.toml --out run"));
-    let rival = ok(dir.path(), "tune --data leukemia --method dla --out dla --budget 6 --folds 3 --json");
-    let rival: serde_json::Value = serde_json::from_str(&rival).unwrap();
-    assert_eq!(rival["method"], "dla");
+    let baseline = ok(dir.path(), "tune --data leukemia --method dla --out dla --budget 6 --folds 3 --json");
+    let baseline: serde_json::Value = serde_json::from_str(&baseline).unwrap();
+    assert_eq!(baseline["method"], "dla");
     assert!(fs::read_to_string(dir.path().join("dla/best.toml")).unwrap().contains("[dla]"));
     let trials = fs::read_to_string(dir.path().join("dla/trials.csv")).unwrap();
     assert!(
@@ -170,7 +170,7 @@ fn tuned_parameters_are_what_fit_takes() {
     );
 }
 
-/// Two commands from a table of genes to a panel of so many, with its cross-validated error; in one go they give the same model.
+/// `tune` followed by `fit` gives the same panel as `tune --model`.
 #[test]
 fn a_panel_of_so_many_genes_takes_two_commands() {
     let dir = tempfile::tempdir().unwrap();
@@ -184,7 +184,7 @@ fn a_panel_of_so_many_genes_takes_two_commands() {
     ok(dir.path(), "fit --params tuned/best.toml --data leukemia --model m.safetensors");
     let predicted = |model: &str| ok(dir.path(), &format!("predict --model {model} --data leukemia --out -"));
     assert_eq!(predicted("m.safetensors"), predicted("direct.safetensors"));
-    // Any number of threads gives the same numbers.
+    // The numbers do not depend on the number of threads.
     let trials = |folder: &str| fs::read_to_string(dir.path().join(folder).join("trials.csv")).unwrap();
     ok(dir.path(), &format!("{tune} --out one --threads 1"));
     assert_eq!(trials("one"), trials("tuned"));
@@ -197,7 +197,7 @@ fn the_papers_method_is_shown_beside_men() {
     assert!(help.contains("men,men-paper,dla") && help.contains("men-paper"), "{help}");
 }
 
-/// The folder of a run may be called like the set it is of.
+/// The folder of a run may have the name of its data set.
 #[test]
 fn a_folder_called_like_a_built_in_set_does_not_hide_it() {
     let dir = tempfile::tempdir().unwrap();
@@ -209,7 +209,7 @@ fn a_folder_called_like_a_built_in_set_does_not_hide_it() {
 }
 
 #[test]
-fn wrong_options_are_told() {
+fn wrong_options_are_reported() {
     let dir = tempfile::tempdir().unwrap();
     let here = dir.path();
     fs::write(here.join("p.toml"), "[dla]\nkapa = 1.0\n").unwrap();
@@ -258,12 +258,12 @@ fn wrong_options_are_told() {
         "evaluate --data leukemia --params p.toml --methods men --train-per-class x --out no",
         &["x"],
     );
-    // Nothing to show is no success.
+    // A run without any result fails.
     let nothing =
         menet(here, "evaluate --data leukemia --methods men,flda --dims 7-9 --repeats 1 --out nothing");
     assert_eq!(nothing.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&nothing.stderr).contains("at most 2"));
-    // A folder that holds another run is left as it is.
+    // A folder that holds another run stays unchanged.
     ok(here, &format!("{SMALL} --out run"));
     let before = fs::read_to_string(here.join("run/results.csv")).unwrap();
     refused(here, &format!("{SMALL} --seed 1 --out run"), &["another run"]);

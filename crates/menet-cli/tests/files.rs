@@ -1,4 +1,4 @@
-//! Files as people have them, through the command: names of samples, labels, notices, standard input, too little memory.
+//! Real-world files, from the command line: names of samples, labels, notices, standard input, too little memory.
 
 mod common;
 
@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use common::{menet, refused, text};
 
-/// What a successful run printed, and what it noticed.
+/// The output and the notices of a successful run.
 fn ok(folder: &Path, arguments: &[&str]) -> (String, String) {
     let output = menet(folder, arguments);
     assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
@@ -68,7 +68,7 @@ fn scores_of_training_samples_are_called_worthless() {
 }
 
 #[test]
-fn labels_that_the_model_does_not_know_are_told() {
+fn labels_that_the_model_does_not_know_are_reported() {
     let dir = tempfile::tempdir().unwrap();
     table(dir.path(), "d.csv", ["1", "2"], 0);
     table(dir.path(), "same.csv", ["1.0", " 2"], 1);
@@ -83,7 +83,7 @@ fn labels_that_the_model_does_not_know_are_told() {
     assert!(noticed.is_empty() && rate(&said) > 60.0, "{said}{noticed}");
     let (said, noticed) = ok(dir.path(), &predict("other.csv"));
     assert!(
-        noticed.contains("no class of the model: \"one\"") && said.contains("[\"one\"]"),
+        noticed.contains("not classes of the model: \"one\"") && said.contains("[\"one\"]"),
         "{noticed}{said}"
     );
 }
@@ -179,7 +179,7 @@ fn too_little_memory_is_an_error_with_an_estimate() {
         let command = format!("ulimit -v {kilobytes}; exec '{}' {arguments}", env!("CARGO_BIN_EXE_menet"));
         Command::new("sh").current_dir(dir.path()).args(["-c", &command]).output().unwrap()
     };
-    // Small data fit in little, on several threads too.
+    // Small data need little memory, also on several threads.
     fs::write(dir.path().join("s.csv"), header.join(",") + "\n" + &line.repeat(3)).unwrap();
     let output = limited(350_000, "data s.csv --threads 4");
     assert!(output.status.success(), "{}", text(&output.stderr));

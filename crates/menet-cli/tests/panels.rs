@@ -1,4 +1,4 @@
-//! Panels, refits, rules and probabilities, through the command.
+//! Panels, refits, rules and probabilities, from the command line.
 
 mod common;
 
@@ -165,7 +165,7 @@ fn neighbours_and_metric_are_of_the_nearest_rule() {
     ok(dir.path(), &split(&predict(" --neighbors 20 --metric cosine")));
     let all = csv(&dir.path().join("l.csv")).1;
     assert!(all.iter().all(|row| row[0] == all[0][0] || row[1].parse::<f64>().unwrap() < 0.6), "{all:?}");
-    // What fit would have learned.
+    // The same as a fit with these options.
     ok(dir.path(), &split(&predict(" --neighbors 3 --probabilities")));
     let over = fs::read(dir.path().join("l.csv")).unwrap();
     ok(dir.path(), &split("fit --data d.csv --preset paper --voters 3 --model m"));
@@ -237,7 +237,7 @@ fn the_panel_is_shown_and_written() {
     let first = shown.lines().skip_while(|line| !line.starts_with("variable ")).nth(1).unwrap();
     assert!(first.starts_with(&rows[0][0]), "{first}");
     assert!(ok(dir.path(), &split("inspect --model m --panel --csv -")).starts_with("variable,index,"));
-    // What is read is not written over, and one option needs the other.
+    // An input is not overwritten, and --csv needs --panel.
     fs::copy(dir.path().join("m"), dir.path().join("model.csv")).unwrap();
     let told = refused(dir.path(), &split("inspect --model model.csv --panel --csv model.csv"));
     assert!(told.contains("--csv") && told.contains("--model"), "{told}");
@@ -261,7 +261,7 @@ fn a_refit_says_why_it_cannot_be_made_smaller() {
                 assert!(told.contains(part), "{line}: {told}");
             }
         }
-        // As many as there are is no other model.
+        // The same number gives the same model.
         ok(dir.path(), &split("inspect --model m --nonzeros 10 --components 2"));
     }
     assert!(!dir.path().join("z.csv").exists());

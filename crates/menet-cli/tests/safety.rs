@@ -1,4 +1,4 @@
-//! Nothing is overwritten, nothing is left behind, and no name steers the terminal.
+//! No input is overwritten, no file is left behind, and no name controls the terminal.
 
 mod common;
 
@@ -18,7 +18,7 @@ fn stocked() -> tempfile::TempDir {
     dir
 }
 
-/// All files with what they hold.
+/// All files with their contents.
 fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let read = |name: String| fs::read(folder.join(&name)).ok().map(|bytes| (name, bytes));
     names(folder).into_iter().filter_map(read).collect()
@@ -56,11 +56,11 @@ fn no_input_is_overwritten() {
         assert!(options.iter().all(|option| told.contains(option)), "{line}: {told}");
         assert_eq!(contents(dir.path()), before, "{line}");
     }
-    // A built-in set is no file: an output may be called like it.
+    // A built-in set is not a file, so an output may have its name.
     ok(dir.path(), &["fit", "--data", "leukemia", "--nonzeros", "2", "--model", "leukemia"]);
 }
 
-/// Whatever a run writes into its folder must not be what it reads.
+/// A run must not write a file that it reads.
 #[test]
 fn no_result_overwrites_an_input() {
     let dir = stocked();
@@ -90,14 +90,14 @@ fn no_result_overwrites_an_input() {
         }
     }
     assert!(tried > 12, "{tried}");
-    // The folder of the data is no folder for results.
+    // Results cannot go into the folder of the data.
     fs::create_dir_all(dir.path().join("faces/anna")).unwrap();
     for out in ["faces", "./faces/anna", "faces/new"] {
         let told = refused(dir.path(), &["evaluate", "--data", "faces", "--out", out]);
         assert!(told.contains("--out") && told.contains("--data"), "{told}");
         assert_eq!(names(&dir.path().join("faces")), ["anna"]);
     }
-    // A model among the pictures it is shown by.
+    // A model with the name of one of its pictures.
     fs::create_dir(dir.path().join("pictures")).unwrap();
     fs::copy(dir.path().join("m"), dir.path().join("pictures/axis-01.png")).unwrap();
     let told = refused(dir.path(), &["inspect", "--model", "pictures/axis-01.png", "--png", "pictures"]);
@@ -117,7 +117,7 @@ fn too_many_threads_are_fewer() {
     assert_eq!(text(&quiet.stderr), "");
 }
 
-/// Names of files are bytes; not all of them are text.
+/// Names of files are bytes and need not be valid text.
 #[test]
 #[cfg(target_os = "linux")]
 fn outputs_whose_names_are_no_text() {
@@ -151,7 +151,7 @@ fn outputs_whose_names_are_no_text() {
     }
 }
 
-/// What a terminal would act upon.
+/// The first character that controls a terminal.
 fn steers(text: &str) -> Option<char> {
     let bad =
         |c: &char| c.is_control() && *c != '\n' || ('\u{202a}'..='\u{202e}').contains(c) || *c == '\u{2028}';
@@ -162,7 +162,7 @@ fn steers(text: &str) -> Option<char> {
 fn hostile_names_do_not_reach_the_terminal() {
     let dir = tempfile::tempdir().unwrap();
     let (name, class) = ("x\u{1b}]0;owned\u{7}\u{9b}2J", "fine\nmenet: all is well\u{202e}\u{1b}[31m\t|");
-    // A label with a line break is taken for an open quotation mark; a name may have one.
+    // A label with a line break looks like an unclosed quotation mark, but a name may contain one.
     let one = class.replace('\n', " ");
     let header = format!("\"{name}\",b,\"{class}\",label\n");
     let row = |i: usize| {
@@ -194,7 +194,7 @@ fn hostile_names_do_not_reach_the_terminal() {
         let (out, err) = (text(&output.stdout), text(&output.stderr));
         assert_eq!(output.status.code(), Some(*code), "{line:?}: {err}");
         assert_eq!((steers(&out), steers(&err)), (None, None), "{line:?}: {out}{err}");
-        // No name makes a line of its own.
+        // No name can print its own line.
         assert!(!(out + &err).lines().any(|line| line.starts_with("menet: all is well")), "{line:?}");
         let commands = ["data", "fit", "inspect", "transform", "predict", "path", "evaluate", "tune"];
         if *code == 0 && commands.contains(&line[0]) {
@@ -204,14 +204,14 @@ fn hostile_names_do_not_reach_the_terminal() {
             serde_json::from_str::<serde_json::Value>(&printed).unwrap();
         }
     }
-    // What a program reads is what was in the file.
+    // JSON gives programs the original names.
     let data = json(dir.path(), &["data", file, "--json"]);
     assert_eq!((&data["names"][0], &data["names"][2]), (&name.into(), &class.into()));
     assert!(data["classes"].as_array().unwrap().iter().any(|c| c["name"] == one));
     let shown = json(dir.path(), &["inspect", "--model", "m", "--json"]);
     assert!(shown["classes"].as_array().unwrap().contains(&one.as_str().into()));
     assert_eq!(shown["data"], file);
-    // Files keep names as they are: they are data.
+    // Names stay unchanged in files, where they are data.
     assert!(fs::read_to_string(dir.path().join("\u{1b}p.csv")).unwrap().contains(name));
     assert!(fs::read_to_string(dir.path().join("\u{1b}l.csv")).unwrap().contains(&one));
 }

@@ -1,4 +1,4 @@
-//! Real signals, real modes and real links: what is on the disk afterwards.
+//! Signals, file modes and links: which files exist afterwards.
 #![cfg(unix)]
 
 mod common;
@@ -15,7 +15,7 @@ use menet::Men;
 use menet::rules::{Learned, Metric, Nearest};
 use menet_io::ModelFile;
 
-/// Starts the command with the signals as a terminal has them, even where the tests run under `nohup`.
+/// Starts the command with the signal settings of a terminal, even if the tests run under `nohup`.
 fn start(folder: &Path, arguments: &[&str]) -> Child {
     let mut command = if cfg!(target_os = "linux") {
         let mut env = Command::new("env");
@@ -27,7 +27,7 @@ fn start(folder: &Path, arguments: &[&str]) -> Child {
     command.current_dir(folder).args(arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Waits for something that must happen, a minute at most.
+/// Waits at most a minute for something that must happen.
 fn wait_for(what: &str, happened: impl Fn() -> bool) {
     for _ in 0..6000 {
         if happened() {
@@ -38,7 +38,7 @@ fn wait_for(what: &str, happened: impl Fn() -> bool) {
     panic!("{what} did not happen");
 }
 
-/// Waits until the program listens to signals: before, they end it without its doing.
+/// Waits until the program handles signals; earlier signals would end it directly.
 fn wait_until_listening(child: &Child) {
     let status = PathBuf::from(format!("/proc/{}/status", child.id()));
     if !status.exists() {
@@ -58,7 +58,7 @@ fn send(child: &Child, signal: &str) {
     assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
 }
 
-/// Waits for the end, a minute at most; gives the exit code and what was said.
+/// Waits at most a minute for the end, and returns the exit code and the messages.
 fn end(mut child: Child, why: &str) -> (ExitStatus, String) {
     for _ in 0..6000 {
         if let Some(status) = child.try_wait().unwrap() {
@@ -72,7 +72,7 @@ fn end(mut child: Child, why: &str) -> (ExitStatus, String) {
     panic!("{why} did not end");
 }
 
-/// A file that is never read to its end: whoever opens it is busy until told otherwise.
+/// A file that never ends: reading it continues until the process is stopped.
 fn pipe(folder: &Path, name: &str) {
     assert!(Command::new("mkfifo").arg(folder.join(name)).status().unwrap().success());
 }
@@ -113,7 +113,7 @@ fn every_command_stops_with_the_code_of_its_signal() {
     }
 }
 
-/// Work that would take minutes: neighbours of many samples among many.
+/// Work that would take minutes: a neighbour search among many samples.
 #[test]
 fn predict_stops_while_it_computes() {
     let dir = tempfile::tempdir().unwrap();
@@ -183,7 +183,7 @@ fn a_stopped_run_goes_on() {
     assert_eq!(rows("whole"), rows("stopped"));
 }
 
-/// A `transform` that has begun its output and waits for more data, and the end of the pipe that feeds it.
+/// A `transform` that has begun its output and waits for more data, and the input end of its pipe.
 fn half_done(here: &Path, number: usize, out: &str) -> (Child, fs::File) {
     let name = format!("busy{number}.csv");
     pipe(here, &name);
@@ -191,7 +191,7 @@ fn half_done(here: &Path, number: usize, out: &str) -> (Child, fs::File) {
     let child = start(here, &["transform", "--model", "m", "--data", &name, "--out", out]);
     wait_until_listening(&child);
     let mut feed = fs::File::options().write(true).open(here.join(&name)).unwrap();
-    // A first block, which is more than a pipe holds: written means read.
+    // The first block is larger than the buffer of the pipe, so once it is written it has been read.
     feed.write_all(b"a,b,c\n").unwrap();
     for _ in 0..20_000 {
         feed.write_all(b"1.5,2.5,3.5\n").unwrap();
@@ -220,14 +220,14 @@ fn drafts_are_removed_and_those_of_others_are_not() {
         drop(feed);
     }
 
-    // After SIGKILL nobody can clean up.
+    // After SIGKILL the process cannot clean up.
     let (mut killed, feed) = half_done(here, 10, "z.csv");
     killed.kill().unwrap();
     killed.wait().unwrap();
     drop(feed);
     let stale = drafts(here);
     assert_eq!(stale.len(), 1);
-    // The next run does, but leaves alone what another run is still writing.
+    // The next run does, but keeps the drafts of running processes.
     let (child, feed) = half_done(here, 11, "slow.csv");
     let live = drafts(here);
     assert!(!live.contains(&stale[0]), "the stale one went when the slow run began: {live:?}");
@@ -266,7 +266,7 @@ fn modes_are_kept_and_the_umask_is_honoured() {
         assert!(fs::read_to_string(here.join("z.csv")).unwrap().starts_with("z1\n"));
         fs::remove_file(here.join("z.csv")).unwrap();
     }
-    // The files of a run, too.
+    // The same holds for the files of a run.
     let line = format!(
         "umask 027; exec '{}' evaluate --data d.csv --methods men,pca --repeats 2 --out run",
         env!("CARGO_BIN_EXE_menet")
@@ -310,7 +310,7 @@ fn a_link_stays_a_link() {
         assert_eq!(output.status.code(), Some(1), "{}", common::text(&output.stderr));
         assert!(here.join(out).symlink_metadata().unwrap().is_symlink());
     }
-    // A device is written, not replaced by a file; a link to one neither.
+    // A device, or a link to one, is written and not replaced by a file.
     symlink("/dev/null", here.join("null.csv")).unwrap();
     assert!(to("null.csv").status.success());
     assert!(here.join("null.csv").symlink_metadata().unwrap().is_symlink());
@@ -318,7 +318,7 @@ fn a_link_stays_a_link() {
     assert_eq!((drafts(here), drafts(&here.join("far"))), (vec![], vec![]));
 }
 
-/// `nohup` tells a program to ignore SIGHUP: it stays ignored. SIGINT and SIGTERM stop it all the same.
+/// Under `nohup` a program ignores SIGHUP, and it must stay ignored. SIGINT and SIGTERM still stop the program.
 #[test]
 #[cfg(target_os = "linux")]
 fn an_ignored_signal_stays_ignored() {
@@ -341,7 +341,7 @@ fn an_ignored_signal_stays_ignored() {
     };
     wait_for("listening to SIGINT and SIGTERM", || caught(&status) & (1 << 1 | 1 << 14) == 1 << 1 | 1 << 14);
     send(&child, "-HUP");
-    // The data arrive after all, and the work is done as if nothing had happened.
+    // Once the data arrive, the work completes normally.
     fs::write(here.join("busy.csv"), small_csv()).unwrap();
     let (status, said) = end(child, "data");
     assert!(status.success(), "{said}");

@@ -1,4 +1,4 @@
-//! What the command says about its numbers, and about data that do not look like classes.
+//! How the command explains its numbers, and its notices about labels that do not look like classes.
 
 mod common;
 
@@ -81,7 +81,7 @@ fn a_sparser_axis_has_no_known_ends() {
     let shown = ok(dir.path(), &sparser);
     assert!(!shown.contains("low end") && shown.contains("ends: not known"), "{shown}");
     assert!(json(dir.path(), &[&sparser[..], &["--json"]].concat())["axes"][0]["ends"].is_null());
-    // As many as there are is no other model.
+    // The same number gives the same model.
     let same = ok(dir.path(), &["inspect", "--model", "m", "--nonzeros", "10"]);
     assert!(same.contains("low end: ") && !same.contains("ends: not known"), "{same}");
 }
@@ -101,7 +101,7 @@ fn what_is_printed_is_explained() {
         assert!(shown.contains(word), "{word}: {shown}");
     }
     assert!(!ok(dir.path(), &["inspect", "--model", "m", "-q"]).contains("effect: "));
-    // The genes of axis 1: name, effect, weight, place. Weights are near 0.0001 there.
+    // The genes of axis 1: name, effect, weight, order of entry. Weights are near 0.0001 there.
     let rows: Vec<Vec<&str>> = shown
         .lines()
         .skip_while(|line| !line.starts_with("variable "))
@@ -137,10 +137,10 @@ fn at_most_twenty_classes_are_shown() {
     let shown = ok(dir.path(), &["data", "orl"]);
     assert!(shown.contains("40 classes") && shown.contains("\nand 20 more\n"), "{shown}");
     let rows = |shown: &str| shown.lines().skip_while(|line| !line.starts_with("class ")).skip(1).count();
-    // Twenty classes, the line about the others, and a blank one.
+    // Twenty classes, the line about the others, and a blank line.
     assert_eq!(rows(&shown), 22, "{shown}");
     assert_eq!(json(dir.path(), &["data", "orl", "--json"])["classes"].as_array().unwrap().len(), 40);
-    // The largest first.
+    // The largest class comes first.
     let rows: String = (0..30).map(|i| format!("{i},{}\n", ["few", "many", "many"][i % 3])).collect();
     fs::write(dir.path().join("d.csv"), format!("a,label\n{rows}")).unwrap();
     let shown = ok(dir.path(), &["data", "d.csv"]);

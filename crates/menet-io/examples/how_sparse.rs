@@ -5,9 +5,9 @@
 //! cargo run --release -p menet-io --example how_sparse -- 10 orl leukemia digits yale.npz
 //! ```
 //!
-//! The arguments are the number of random splits and the data: built-in sets or files. Of every class 2, 3, 5, 10, 20 and 50 samples
-//! are learned from, as far as half of the classes have more; smaller classes give all but one. Printed is the mean balanced accuracy in percent, of the
-//! nearest neighbour in the projected space, for each K.
+//! The arguments are the number of random splits and the data: built-in sets or files. Models learn from 2, 3, 5, 10, 20 and 50
+//! samples per class, as long as half of the classes have more; smaller classes give all samples but one. The output is the mean
+//! balanced accuracy in percent of the nearest neighbour in the projected space, for each K.
 
 use menet::evaluate::{classes_of, generator, subset};
 use menet::panel::Reading;
@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Rows to learn from and rows to test: `per_class` of every class, but never all.
+/// Rows for training (`per_class` per class, but never all of a class) and rows for testing.
 fn drawn(data: &Dataset<'_>, per_class: usize, split: u64) -> (Vec<usize>, Vec<usize>) {
     let mut rng = generator(0, &[per_class as u64, split]);
     let (mut train, mut test) = (Vec::new(), Vec::new());
@@ -66,7 +66,7 @@ fn drawn(data: &Dataset<'_>, per_class: usize, split: u64) -> (Vec<usize>, Vec<u
     (train, test)
 }
 
-/// The balanced accuracy for every K; 0 where ties leave an axis without a variable.
+/// The balanced accuracy for every K; 0 if ties leave an axis without a variable.
 fn accuracies(
     data: &Dataset<'_>,
     train: &[usize],

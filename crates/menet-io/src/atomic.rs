@@ -1,9 +1,9 @@
 //! Writing a file whole or not at all.
 //!
-//! What is written goes into a draft beside the file, which takes its place only when all is written. The file keeps the
-//! mode (and, where the system allows it, the owner) of the one it replaces; a new file is as readable as the umask says. A
-//! symbolic link stays one: what it leads to is written. A pipe or a device is written directly, since it cannot be replaced.
-//! Standard output gets the bytes as they are, unless it is a terminal ([`crate::terminal`]).
+//! The bytes go into a draft in the same folder, which replaces the file only when it is complete. The file keeps the
+//! mode (and, where the system allows it, the owner) of the file it replaces; the umask decides the mode of a new file. A
+//! symbolic link stays a link: its target is written. A pipe or a device is written directly, because it cannot be replaced.
+//! Standard output gets the bytes unchanged, unless it is a terminal ([`crate::terminal`]).
 
 mod drafts;
 
@@ -17,46 +17,46 @@ pub use drafts::Written;
 use crate::error::{Error, Result};
 use crate::terminal::Terminal;
 
-/// Writes `path` by way of a temporary file beside it, which takes its place only when all is written. `-` is standard
+/// Writes `path` through a temporary file in the same folder, which replaces it only when complete. `-` is standard
 /// output.
 ///
 /// # Errors
-/// When the folder does not exist, the disk is full, or `fill` fails; `path` is then as it was.
+/// When the folder does not exist, the disk is full, or `fill` fails; `path` is then unchanged.
 pub fn write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<()> {
     let mut draft = Draft::new(path)?;
     fill(&mut draft).map_err(|e| failed(path, e))?;
     draft.finish()
 }
 
-/// Removes all drafts of this process, for a program that is about to end, and gives what is written. From then on no draft
-/// is begun and none takes its place: what this function says stays true.
+/// Removes all drafts of this process, for a program that is about to end, and returns what was written. After this call no
+/// draft is begun and none replaces a file, so the answer stays true.
 pub fn remove_drafts() -> Written {
     drafts::remove_all()
 }
 
-/// What this process has written so far.
+/// The files that this process has written so far.
 pub fn written() -> Written {
     drafts::written()
 }
 
-/// The path that is written to when `path` is: itself, or what it leads to as a symbolic link, even if that does not exist.
+/// The path that is written: `path` itself, or the target of the symbolic link, even if that does not exist.
 ///
 /// # Errors
-/// When links lead in a circle.
+/// When links form a circle.
 pub fn target(path: &Path) -> std::io::Result<PathBuf> {
     let mut target = path.to_owned();
-    // As many as Linux follows.
+    // Linux follows as many.
     for _ in 0..40 {
         match std::fs::read_link(&target) {
             Ok(next) => target = target.parent().unwrap_or(Path::new("")).join(next),
             Err(_) => return Ok(target),
         }
     }
-    Err(std::io::Error::other("symbolic links lead in a circle"))
+    Err(std::io::Error::other("symbolic links form a circle"))
 }
 
-/// A file in the making, for those who do not have all of it at once. Until [`Draft::finish`] it is a temporary file, which
-/// goes away with the draft. `-` is standard output.
+/// A file that is written piece by piece. Until [`Draft::finish`] it is a temporary file, which is removed with the draft.
+/// `-` is standard output.
 #[derive(Debug)]
 pub struct Draft {
     path: PathBuf,
@@ -72,7 +72,7 @@ enum Out {
     /// A pipe or a device.
     Direct(BufWriter<File>),
     Standard(BufWriter<Stdout>),
-    /// Standard output that people read.
+    /// Standard output on a terminal.
     Shown(Terminal<BufWriter<Stdout>>),
 }
 
@@ -80,7 +80,7 @@ impl Draft {
     /// Begins a file.
     ///
     /// # Errors
-    /// When `path` is a folder, or cannot be written beside.
+    /// When `path` is a folder, or its folder cannot be written.
     pub fn new(path: &Path) -> Result<Self> {
         let draft = |out| Draft { path: path.to_owned(), out };
         if path.as_os_str() == "-" {
@@ -90,9 +90,9 @@ impl Draft {
         }
         let before = path.metadata().ok();
         if before.as_ref().is_some_and(Metadata::is_dir) {
-            return Err(Error::output(path, "is a folder; a file to write is needed"));
+            return Err(Error::output(path, "is a folder; name a file to write"));
         }
-        // A draft in its place would turn the device into a file.
+        // A draft would replace the device by a file.
         if before.as_ref().is_some_and(|before| !before.is_file()) {
             let file = File::options().write(true).open(path).map_err(|e| failed(path, e))?;
             return Ok(draft(Out::Direct(BufWriter::with_capacity(1 << 16, file))));
@@ -105,13 +105,13 @@ impl Draft {
         }
         let live = Live::create(folder).map_err(|e| failed(path, e))?;
         if let Some(before) = before {
-            // Now, not at the end: what replaces a private file is private from its first byte.
+            // Set the mode now, not at the end, so that the draft of a private file is private from its first byte.
             keep_access(live.file(), &before).map_err(|e| failed(path, e))?;
         }
         Ok(draft(Out::File { draft: BufWriter::with_capacity(1 << 16, live), target }))
     }
 
-    /// Writes over the first bytes, once the rest is known. Nothing can be taken back of standard output or a pipe.
+    /// Overwrites the first bytes, once the rest is known. This is not possible for standard output or a pipe.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -126,10 +126,10 @@ impl Draft {
         }
     }
 
-    /// Puts the file in its place.
+    /// Replaces the file by the draft.
     ///
     /// # Errors
-    /// When the disk is full or the file cannot be renamed; `path` is then as it was.
+    /// When the disk is full or the file cannot be renamed; `path` is then unchanged.
     pub fn finish(self) -> Result<()> {
         let path = self.path;
         match self.out {
@@ -181,7 +181,7 @@ fn keep_access(draft: &File, before: &Metadata) -> std::io::Result<()> {
     let now = draft.metadata()?;
     let mut mode = before.mode() & 0o7777;
     if (now.uid(), now.gid()) != (before.uid(), before.gid()) {
-        // Only root may give a file away. The group can often be kept; if not, another group must not get its rights.
+        // Only root may change the owner. The group can often be kept; if not, another group must not get its rights.
         let kept = fchown(draft, Some(before.uid()), Some(before.gid()))
             .or_else(|_| fchown(draft, None, Some(before.gid())));
         if kept.is_err() {

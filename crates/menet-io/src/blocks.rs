@@ -10,7 +10,7 @@ use crate::source::{Bounded, Source, decoded, open};
 use crate::table::Table;
 use crate::{labels, memory};
 
-/// Bytes of numbers in a block unless one chooses.
+/// The default number of bytes of numbers per block.
 pub const BLOCK: usize = 16 << 20;
 
 /// A file that is read in blocks of rows.
@@ -18,18 +18,18 @@ pub trait Blocks: Send {
     /// Number of variables.
     fn columns(&self) -> usize;
 
-    /// The next samples, at most `rows`; none at the end.
+    /// The next samples, at most `rows`; none at the end of the data.
     ///
     /// # Errors
     /// When the content is invalid.
     fn next(&mut self, rows: usize) -> Result<Option<Table>>;
 
-    /// What the names of the samples are called, if they have any.
+    /// The name of the column with the names of the samples, if there is one.
     fn id_name(&self) -> Option<&str> {
         None
     }
 
-    /// How much has been read and how much there is, in units of the format's choice.
+    /// How much has been read, and how much there is, in units that the format chooses.
     fn progress(&self) -> (u64, u64);
 }
 
@@ -38,23 +38,23 @@ pub(crate) fn rows_of(columns: usize, bytes: usize) -> usize {
     (bytes / 8 / columns.max(1)).max(1)
 }
 
-/// Room for the numbers of a block; no more than usual, since what a file claims need not be true.
+/// Memory for the numbers of a block. It is limited, because the claims of a file may be false.
 pub(crate) fn room(count: usize) -> Vec<f64> {
     Vec::with_capacity(count.min(BLOCK / 8))
 }
 
-/// All blocks as one table.
+/// Reads all blocks as one table.
 pub(crate) fn whole(blocks: &mut dyn Blocks, path: &Path) -> Result<Table> {
     let rows = rows_of(blocks.columns(), BLOCK);
     let mut table = blocks.next(rows)?.ok_or_else(|| nothing(path))?;
-    // What a part of the file gave tells what the rest will.
+    // The first part of the file predicts the size of the rest.
     if let (done @ 1.., total) = blocks.progress()
         && total > done
     {
         let share = total as f64 / done as f64;
         let numbers = share * (table.rows * table.columns) as f64;
         memory::check(path, 8 * numbers as u64, "its numbers")?;
-        // Room for all of them at once: to grow step by step would take twice as much on the way.
+        // Reserve all memory at once: growing step by step would need twice as much on the way.
         table.make_room(numbers as usize)?;
     }
     while let Some(more) = blocks.next(rows)? {
@@ -67,13 +67,13 @@ fn nothing(path: &Path) -> Error {
     Error::input(path, "there are columns but no data")
 }
 
-/// Data as tables of some rows each, one after the other: what [`crate::read`] gives in one. Where the format allows, no more
-/// than a block is in memory; other formats, built-in sets, and means that are to be filled in come as one block.
+/// Data as a sequence of tables of some rows each, instead of the one table of [`crate::read`]. If the format allows, only one
+/// block is in memory. Other formats, built-in sets, and data with means to fill in come as one block.
 pub struct BlockReader {
     path: PathBuf,
     blocks: Box<dyn Blocks>,
     block_rows: usize,
-    /// Samples so far.
+    /// The number of samples so far.
     rows: usize,
     labels: Option<Labels>,
     shape: Option<(usize, usize)>,
@@ -87,10 +87,10 @@ impl std::fmt::Debug for BlockReader {
 }
 
 impl BlockReader {
-    /// Opens a built-in set, a file or a folder, to be read in blocks of about so many bytes of numbers.
+    /// Opens a built-in set, a file or a folder, to be read in blocks of about this many bytes of numbers.
     ///
     /// # Errors
-    /// When there is nothing of that name, its format is unknown, or what it begins with is invalid.
+    /// When the source does not exist, its format is unknown, or its beginning is invalid.
     pub fn open(source: &str, options: &ReadOptions, bytes: usize) -> Result<Self> {
         let path = Path::new(source);
         let reader = match Builtin::find(source) {
@@ -108,7 +108,7 @@ impl BlockReader {
         Ok(BlockReader { path: path.to_owned(), blocks, block_rows, rows: 0, labels, shape })
     }
 
-    /// What the names of the samples are called, if they have any.
+    /// The name of the column with the names of the samples, if there is one.
     pub fn id_name(&self) -> Option<&str> {
         self.blocks.id_name()
     }
@@ -118,7 +118,7 @@ impl BlockReader {
         self.rows
     }
 
-    /// How much has been read and how much there is, in units of the format's choice.
+    /// How much has been read, and how much there is, in units that the format chooses.
     pub fn progress(&self) -> (u64, u64) {
         self.blocks.progress()
     }
@@ -153,7 +153,7 @@ impl Iterator for BlockReader {
     }
 }
 
-/// A table that is in memory anyway.
+/// A table that is already in memory.
 pub(crate) struct OneBlock {
     table: Option<Table>,
     columns: usize,
@@ -185,14 +185,14 @@ impl Blocks for OneBlock {
     }
 }
 
-/// Bytes of a line of labels.
+/// The largest number of bytes per line of labels.
 const LINE: u64 = 1 << 20;
 
 /// A file with one label per line.
 pub(crate) struct Labels {
     path: PathBuf,
     lines: BufReader<Bounded<Source>>,
-    /// Labels so far.
+    /// The number of labels so far.
     count: usize,
 }
 
@@ -202,7 +202,7 @@ impl Labels {
         Ok(Labels { path: path.to_owned(), lines: BufReader::new(Bounded::new(source, LINE)), count: 0 })
     }
 
-    /// The next labels; fewer at the end, which [`Labels::check`] will tell.
+    /// The next labels; fewer at the end, which [`Labels::check`] reports.
     pub(crate) fn take(&mut self, rows: usize) -> Result<Vec<String>> {
         let (mut labels, mut line) = (Vec::new(), String::new());
         while labels.len() < rows {
@@ -210,7 +210,9 @@ impl Labels {
             self.lines.get_mut().allow(LINE);
             let read = self.lines.read_line(&mut line).map_err(|e| {
                 let problem = match e.kind() {
-                    std::io::ErrorKind::InvalidData => format!("{e}; is it not UTF-8? Then give --encoding"),
+                    std::io::ErrorKind::InvalidData => {
+                        format!("{e}; if the text is not UTF-8, give --encoding")
+                    }
                     _ => e.to_string(),
                 };
                 Error::input(&self.path, format!("line {}: {problem}", self.count + labels.len() + 1))
@@ -231,7 +233,7 @@ impl Labels {
         Ok(labels)
     }
 
-    /// Refuses more or fewer labels than the samples of `table`, of which only the size counts.
+    /// Refuses a number of labels other than the number of samples of `table`; only its size is used.
     pub(crate) fn check(mut self, table: &Table) -> Result<()> {
         while !self.take(1 << 12)?.is_empty() {}
         if self.count == table.rows {

@@ -1,4 +1,4 @@
-//! Data sets that are compiled in. Their sources, terms and citations are in `docs/data.md`; `scripts/builtin_sets.py`
+//! Data sets that are compiled in. `docs/data.md` has their sources, terms and citations; `scripts/builtin_sets.py`
 //! made them.
 
 use std::io::Cursor;
@@ -19,11 +19,11 @@ pub struct Builtin {
     compressed_csv: bool,
 }
 
-/// All of them.
+/// All built-in sets.
 pub static REGISTRY: &[Builtin] = &[
     Builtin {
         name: "orl",
-        summary: "ORL/AT&T faces: 400 images of 40 persons, 40 x 40 pixels",
+        summary: "ORL/AT&T faces: 400 images of 40 people, 40 x 40 pixels",
         bytes: include_bytes!("../data/orl.npz"),
         compressed_csv: false,
     },
@@ -47,7 +47,7 @@ impl Builtin {
         REGISTRY.iter().find(|set| set.name == name)
     }
 
-    /// Its data.
+    /// The data of the set.
     ///
     /// # Errors
     /// Only if the bytes that were compiled in are damaged.

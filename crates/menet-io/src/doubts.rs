@@ -1,21 +1,21 @@
-//! What may be wrong with a table although it can be read.
+//! Doubts about a table that can be read.
 
 use std::collections::{BTreeMap, HashSet};
 
 use crate::error::short;
 use crate::table::{Table, Values};
 
-/// Fewer samples than this say little about a column.
+/// With fewer samples than this, nothing is said about a column.
 const FEW: usize = 5;
 
-/// A notice for every doubt.
+/// One notice per doubt.
 pub(crate) fn about(table: &Table) -> Vec<String> {
     let mut notices = counts_and_names(table);
     notices.extend(equal_classes(table));
     notices
 }
 
-/// Columns that count the samples, or are called like names of them and hold another whole number for each.
+/// Columns that count the samples, or whose name suggests sample names and whose whole numbers all differ.
 fn counts_and_names(table: &Table) -> Vec<String> {
     let (Values::Dense(values), Some(names)) = (&table.values, &table.feature_names) else {
         return Vec::new();
@@ -33,15 +33,15 @@ fn counts_and_names(table: &Table) -> Vec<String> {
             let (name, what) =
                 (short(name), if counts { "counts the samples" } else { "differs in every sample" });
             notices.push(format!(
-                "column {name:?} {what} and is taken for a variable; if it names them, give --id {name:?}, or leave it out \
-                 with --drop {name:?}"
+                "column {name:?} {what} and is used as a variable; if it names the samples, give --id {name:?}, or leave it \
+                 out with --drop {name:?}"
             ));
         }
     }
     notices
 }
 
-/// Whether a column is called like one that names samples.
+/// Whether the name of a column suggests that it names samples.
 fn names_samples(name: &str) -> bool {
     let name = name.to_lowercase();
     let usual = ["sample", "patient", "subject", "key", "no", "nr", "number", "row", "barcode"];
@@ -49,7 +49,7 @@ fn names_samples(name: &str) -> bool {
         || ["_id", " id", ".id", "_no", "_nr"].iter().any(|ending| name.ends_with(ending))
 }
 
-/// Two classes that are one number, written in two ways.
+/// Two classes that are the same number, written in two ways.
 fn equal_classes(table: &Table) -> Option<String> {
     let mut seen: BTreeMap<u64, &String> = BTreeMap::new();
     let classes: std::collections::BTreeSet<&String> = table.labels.iter().flatten().collect();
@@ -60,7 +60,7 @@ fn equal_classes(table: &Table) -> Option<String> {
         if let Some(other) = seen.insert(value.to_bits(), class) {
             let (one, two) = (short(other), short(class));
             return Some(format!(
-                "the classes {one:?} and {two:?} are the same number; write them alike if they are one class"
+                "the classes {one:?} and {two:?} are the same number; if they are one class, write them in the same way"
             ));
         }
     }
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn one_number_in_two_dresses_is_noticed() {
+    fn one_number_written_in_two_ways_is_noticed() {
         let rows = [[1.0, 2.0]; 3];
         assert!(about(&table(&["a", "b"], &rows, &["1000", "1e3", "x"]))[0].contains("same number"));
         assert!(about(&table(&["a", "b"], &rows, &["1", "2", ""])).is_empty());

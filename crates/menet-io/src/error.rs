@@ -1,17 +1,17 @@
-//! What can go wrong with files, always naming the file.
+//! Errors about files. Every error names its file.
 
 use std::path::{Path, PathBuf};
 
 /// `Result` with this crate's [`enum@Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Characters of a text from a file that a message repeats.
+/// How many characters of a text from a file a message repeats.
 const SHORT: usize = 60;
 
-/// Characters of a whole message.
+/// The largest number of characters of a message.
 const LONG: usize = 600;
 
-/// Which file, and what about it.
+/// The file, and what is wrong with it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -31,10 +31,10 @@ pub enum Error {
         /// What is wrong.
         problem: String,
     },
-    /// A model that cannot be written down or understood.
+    /// A model that cannot be serialised or read back.
     #[error("{0}")]
     Model(String),
-    /// What the core says.
+    /// An error of the core.
     #[error(transparent)]
     Core(#[from] menet::Error),
 }

@@ -1,7 +1,7 @@
-//! Recognising samples: a number of 64 bits per sample, so that a model can tell the samples it was fitted to from new ones
-//! without keeping them.
+//! Recognising samples: one 64-bit number per sample, so that a model can recognise the samples it was fitted to without
+//! storing them.
 //!
-//! It is the XXH64 hash of the sample's nonzero values with their places, so that dense and sparse data agree.
+//! The number is the XXH64 hash of the nonzero values of the sample with their positions, so dense and sparse data agree.
 
 use std::hash::Hasher;
 
@@ -20,17 +20,17 @@ fn of(entries: impl Iterator<Item = (usize, f64)>) -> u64 {
     hash.finish()
 }
 
-/// One per row.
+/// One fingerprint per row.
 pub fn of_rows(x: MatRef<'_, f64>) -> Vec<u64> {
     (0..x.nrows()).into_par_iter().map(|i| of(x.row(i).iter().copied().enumerate())).collect()
 }
 
-/// One per row of a sparse matrix, whose indices rise in each row.
+/// One fingerprint per row of a sparse matrix, whose indices increase in each row.
 pub fn of_sparse(x: &SparseMatrix) -> Vec<u64> {
     (0..x.rows()).into_par_iter().map(|i| of(x.row(i))).collect()
 }
 
-/// One per sample.
+/// One fingerprint per sample.
 pub fn of_data(data: &Dataset<'_>) -> Vec<u64> {
     match (data.sparse(), data.x()) {
         (Some(x), _) => of_sparse(x),

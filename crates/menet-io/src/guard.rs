@@ -1,7 +1,7 @@
-//! Decoders of others that panic on damaged bytes instead of saying so.
+//! Catches panics of third-party decoders on damaged bytes.
 //!
-//! Arrow's reader does (version 60, where a buffer claims to lie beyond the end of the file). What a guarded call panics with
-//! becomes an error; a program that prints panics can leave out those that were [`expected`].
+//! Arrow's reader panics (version 60, if a buffer claims to lie beyond the end of the file). A panic in a guarded call
+//! becomes an error. A program that prints panics can skip those that were [`expected`].
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,15 +10,15 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a panic on this thread will be caught and told as an error.
+/// Whether a panic on this thread will be caught and reported as an error.
 pub fn expected() -> bool {
     GUARDED.get()
 }
 
-/// What `decode` gives, or none if it panics.
+/// The result of `decode`, or none if it panics.
 pub(crate) fn guarded<T>(decode: impl FnOnce() -> T) -> Option<T> {
     let before = GUARDED.replace(true);
-    // What a decoder leaves behind is not used again.
+    // The state of the decoder is not used after a panic.
     let outcome = catch_unwind(AssertUnwindSafe(decode));
     GUARDED.set(before);
     outcome.ok()

@@ -6,10 +6,10 @@
 //! | `1`, `+1`, `1.0`, `1.000e+00`, the number 1 of any type | `1` |
 //! | `1.50` | `1.5` |
 //! | `True`, `TRUE`, `true`, a truth value | `true`; it is not the class `1` |
-//! | `007`, `1E3` | as they are: with a leading zero, or an exponent without a point, they are codes rather than numbers |
+//! | `007`, `1E3` | unchanged: with a leading zero, or an exponent without a point, they are codes, not numbers |
 //! | `NA`, `NaN`, `null`, `?` and the like, an empty field, a null | no label |
 //!
-//! Whole numbers are compared digit by digit, so that those above 2^53 do not merge. A sample without a label has the empty text.
+//! Whole numbers are compared digit by digit, so numbers above 2^53 stay distinct. A sample without a label has an empty text.
 
 /// Texts that stand for a missing value or label.
 pub(crate) const MISSING: [&str; 15] =
@@ -39,9 +39,9 @@ pub fn from_number(value: f64) -> String {
     match value {
         _ if value.is_nan() => String::new(),
         0.0 => "0".to_owned(),
-        // What single precision holds was single precision, or looks the same: 0.1 rather than 0.10000000149011612.
+        // A value that single precision holds is printed in single precision: 0.1, not 0.10000000149011612.
         _ if value.fract() != 0.0 && f64::from(value as f32) == value => (value as f32).to_string(),
-        // Beyond, digits would be made up.
+        // Larger numbers would show digits that double precision does not have.
         _ if value.abs() < 1e21 => value.to_string(),
         _ => format!("{value:e}"),
     }

@@ -1,7 +1,7 @@
 //! Data sets and model files for menet.
 //!
-//! [`read`] takes the name of a built-in set, a file or a folder and gives a [`Table`], which lends itself as a
-//! [`menet::Dataset`] without a copy. [`blocks`] reads what is larger than memory, and [`transform()`] projects it. [`model`]
+//! [`read`] takes the name of a built-in set, a file or a folder and returns a [`Table`], which can be used as a
+//! [`menet::Dataset`] without a copy. [`blocks`] reads data larger than memory, and [`transform()`] projects them. [`model`]
 //! saves and loads fitted models. Files are written whole or not at all ([`atomic`]).
 //!
 //! To add a format: one file in `formats/`, and one line in [`formats::REGISTRY`].

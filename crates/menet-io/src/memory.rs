@@ -1,17 +1,17 @@
-//! How much memory there is, asked before input decides how much is taken.
+//! How much memory is available, checked before a file decides how much is used.
 //!
-//! Available is the least of three: what the system could give without swapping, what a control group leaves, and what a limit
-//! on the address space (`ulimit -v`) leaves.
+//! It is the smallest of three numbers: what the system can give without swapping, what a control group leaves, and what a
+//! limit on the address space (`ulimit -v`) leaves.
 
 use std::io::Read;
 use std::path::Path;
 
 use crate::error::{Error, Result};
 
-/// Bytes that are read before the next look at what is left.
+/// How many bytes are read before available memory is checked again.
 const STEP: usize = 16 << 20;
 
-/// Bytes that can still be taken.
+/// The number of bytes that are still available.
 pub fn available() -> u64 {
     let mut system = sysinfo::System::new();
     system.refresh_memory();
@@ -37,7 +37,7 @@ pub fn address_space() -> u64 {
     u64::MAX
 }
 
-/// Refuses to take more than there is.
+/// Refuses to use more memory than is available.
 ///
 /// # Errors
 /// When fewer than `bytes` are available.
@@ -51,24 +51,24 @@ pub fn check(path: &Path, bytes: u64, what: &str) -> Result<()> {
 
 fn too_little(what: &str, bytes: u64, left: u64) -> String {
     format!(
-        "{what} take about {} of memory, and {} are available; use a machine with more memory, or leave columns or samples \
-         out (`menet transform` reads text, Parquet and .npy files of any size)",
+        "{what} take about {} of memory, but only {} are available; use a machine with more memory, or leave out columns or \
+         samples (`menet transform` reads text, Parquet and .npy files of any size)",
         size(bytes),
         size(left)
     )
 }
 
-/// Room for `count` more numbers, or an error that says how many there would be.
+/// Reserves memory for `count` more numbers.
 ///
 /// # Errors
-/// When there is not so much memory.
+/// When there is too little memory; the message says how much is needed.
 pub(crate) fn reserve(values: &mut Vec<f64>, count: usize, path: &Path) -> Result<()> {
     if values.capacity() - values.len() >= count {
         return Ok(());
     }
     let needed = values.len().saturating_add(count);
     let left = available();
-    // Twice as many as there are, if that is possible: growing often is slow.
+    // Double the room if possible, because growing often is slow.
     let roomy = needed.max(values.len().saturating_mul(2));
     let room = if roomy as u64 * 8 <= left { roomy } else { needed };
     let bytes = (room as u64).saturating_mul(8);
@@ -79,10 +79,10 @@ pub(crate) fn reserve(values: &mut Vec<f64>, count: usize, path: &Path) -> Resul
     values.try_reserve_exact(room - values.len()).map_err(|_| refused())
 }
 
-/// All bytes of a reader, as long as there is memory for them: a small packed file may be large unpacked.
+/// All bytes of a reader, as long as memory lasts: a small compressed file may be large.
 ///
 /// # Errors
-/// When it cannot be read, or is too large.
+/// When the bytes cannot be read, or are too many.
 pub(crate) fn read_to_end(reader: &mut dyn Read, path: &Path) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     loop {
@@ -99,7 +99,7 @@ pub(crate) fn read_to_end(reader: &mut dyn Read, path: &Path) -> Result<Vec<u8>>
     }
 }
 
-/// `1.5 GB`.
+/// A size for people, such as `1.5 GB`.
 pub fn size(bytes: u64) -> String {
     let units = ["bytes", "kB", "MB", "GB", "TB", "PB", "EB"];
     let mut value = bytes as f64;

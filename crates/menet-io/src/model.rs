@@ -1,19 +1,19 @@
 //! The model file: one safetensors file that holds a fitted model and the rule that decides by it.
 //!
-//! What is a list of numbers is a tensor; the rest is one JSON string under `menet` in the file's metadata. Lists of lists
-//! are flat, with a tensor of offsets beside them.
+//! Lists of numbers are tensors. The rest is one JSON string under `menet` in the file's metadata. Lists of lists
+//! are flat, with a tensor of offsets.
 //!
 //! | tensor | shape | |
 //! |---|---|---|
-//! | `mean`, `units` | p | the mean of a variable; its weight in W a unit of solver coefficient |
+//! | `mean`, `units` | p | the mean of a variable; its weight in W per unit of solver coefficient |
 //! | `w.offsets`, `w.indices`, `w.values` | d+1, nnz, nnz | the columns of W |
-//! | `level`, `kkt` | paths, paths×2 | level and certificate (plain, scaled) of a path |
+//! | `level`, `kkt` | paths, paths×2 | level and certificate (plain, scaled) per path |
 //! | `entry.offsets`, `entry.indices` | | variables of a path in order of entry |
 //! | `panel.variables` | m | the distinct variables that W uses |
-//! | `panel.deviations`, `panel.classes` | m | their standard deviations, −1 if not known; the classes they speak for, c if not known |
-//! | `rule.*` | | what the rule has learned, see below |
+//! | `panel.deviations`, `panel.classes` | m | their standard deviations, −1 if unknown; the classes they favour, c if unknown |
+//! | `rule.*` | | the parameters of the rule, see below |
 //! | `gallery`, `gallery.classes` | n×d, n | projected training samples and their classes; rule `nearest` only |
-//! | `gallery.fingerprints` | n | what the training samples are recognised by ([`crate::fingerprint`]); since version 2 |
+//! | `gallery.fingerprints` | n | one number per training sample, to recognise it ([`crate::fingerprint`]); since version 2 |
 //! | `names` | bytes | names of the variables, a JSON list; absent if they have none |
 //! | `penalty_factors` | p | absent if none were given |
 //! | `path.*` | | the knots of every path; absent if left out |
@@ -21,15 +21,16 @@
 //!
 //! | rule | its tensors |
 //! |---|---|
-//! | `nearest` | `gallery`, `gallery.classes`; `rule.temperature` (1); `rule.shifts` (c), what priors add to the classes |
+//! | `nearest` | `gallery`, `gallery.classes`; `rule.temperature` (1); `rule.shifts` (c), which priors add to the classes |
 //! | `centroid` | `rule.means` (c×d), `rule.variance` (1), `rule.log_priors` (c), `rule.temperature` (1) |
 //! | `gaussian` | `rule.means` (c×d), `rule.covariance` (d×d), `rule.log_priors` (c), `rule.temperature` (1) |
 //!
-//! A file from before there were rules has a gallery and no `rule` in its JSON. It is the paper's method: no refit, nearest neighbour.
+//! A file from before rules existed has a gallery and no `rule` in its JSON. It is the paper's method: no refit, nearest neighbour.
 //!
 //! The JSON begins with the version of the format and, since version 2, a checksum (CRC-32) of all the rest: the JSON with zeros
-//! in the checksum's place, and every tensor's name, type, shape and bytes. Numbers are finite, but for penalty factors.
+//! in the place of the checksum, and the name, type, shape and bytes of every tensor. All numbers except penalty factors are finite.
 
+mod panel;
 mod paths;
 mod rule;
 mod tensors;
@@ -37,28 +38,28 @@ mod tensors;
 use std::collections::HashMap;
 use std::path::Path;
 
-use menet::model::{Component, MenParts, PanelVariable};
+use menet::model::{Component, MenParts};
 use menet::operator::DefinitenessReport;
-use menet::panel::{Reading, union};
+use menet::panel::Reading;
 use menet::params::Preset;
 use menet::plan::Regime;
-use menet::refit::{Reached, RefitReport};
-use menet::sparse::SparseVector;
+use menet::refit::RefitReport;
 use menet::{Dataset, Men, MenParams, Projection, Stage};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::{atomic, fingerprint, memory};
+use panel::{pack_panel, pack_reached, unpack_panel, unpack_reached};
 use paths::{pack_paths, unpack_paths};
 use rule::{learn_from_gallery, pack_rule, unpack_rule};
 use tensors::{Packer, Problem, Unpacker};
 
 pub use paths::{paths_from_bytes, paths_to_bytes};
 
-/// The version of the format that this code writes. It reads all from 1 on.
+/// The version of the format that this code writes. It reads versions from 1 to this one.
 pub const VERSION: u32 = 2;
 
-/// What stands in the checksum's place while it is computed.
+/// The placeholder of the checksum while it is computed.
 const NO_CHECKSUM: &str = "00000000";
 
 /// Where a model came from.
@@ -66,13 +67,13 @@ const NO_CHECKSUM: &str = "00000000";
 pub struct Provenance {
     /// The version of menet that made it.
     pub menet: String,
-    /// The data, as they were named.
+    /// The data, as the user named them.
     pub data: String,
     /// Number of training samples.
     pub samples: usize,
 }
 
-/// What the classes were, where they were not text, before their names were written down.
+/// The type that the classes had before they became text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LabelKind {
@@ -86,16 +87,16 @@ pub enum LabelKind {
     Boolean,
 }
 
-/// A fitted model, and what is known of where it came from.
+/// A fitted model and its origin.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelFile {
     /// The model, with its rule.
     pub men: Men,
-    /// What the training samples are recognised by; none in a file of version 1.
+    /// One number per training sample, to recognise it; empty in a file of version 1.
     pub fingerprints: Vec<u64>,
     /// Where it came from.
     pub provenance: Provenance,
-    /// What the class names stand for, if whoever fitted the model knew.
+    /// The type that the class names stand for, if known.
     pub label_kind: Option<LabelKind>,
 }
 
@@ -118,15 +119,15 @@ struct Header {
     provenance: Provenance,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     label_kind: Option<LabelKind>,
-    /// None in a file from before there were refits.
+    /// None in a file from before refits existed.
     #[serde(default)]
     refit: Option<RefitReport>,
-    /// None for a model that cannot decide, and in a file from before there were rules.
+    /// None for a model that cannot decide, and in a file from before rules existed.
     #[serde(default)]
     rule: Option<rule::Words>,
 }
 
-/// What every version's JSON begins with.
+/// The beginning of the JSON in every version.
 #[derive(Deserialize)]
 struct Version {
     format: u32,
@@ -134,7 +135,7 @@ struct Version {
 }
 
 impl ModelFile {
-    /// A model and the training data that it is to know again.
+    /// A model, and the training data that it should recognise.
     ///
     /// # Errors
     /// When the data have another number of variables.
@@ -152,16 +153,16 @@ impl ModelFile {
         Ok(ModelFile { men, fingerprints: fingerprint::of_data(data), provenance, label_kind: None })
     }
 
-    /// Which of these samples the model was fitted to; none if it does not know its own.
+    /// Which of these samples the model was fitted to; all false if it does not store fingerprints.
     pub fn seen(&self, fingerprints: &[u64]) -> Vec<bool> {
         let own: std::collections::HashSet<u64> = self.fingerprints.iter().copied().collect();
         fingerprints.iter().map(|sample| own.contains(sample)).collect()
     }
 
-    /// The same model with only the first components. (A sparser one would need the training samples, which are not kept.)
+    /// The same model with only the first axes. (A sparser model would need the training samples, which are not stored.)
     ///
     /// # Errors
-    /// When there are not so many, or the model has a refit, which needs the training samples.
+    /// When there are fewer axes, or the model has a refit, which needs the training samples.
     pub fn at_components(&self, components: usize) -> Result<Self> {
         let reading = Reading { components: Some(components), ..Reading::default() };
         Ok(ModelFile { men: self.men.at(reading, None)?, ..self.clone() })
@@ -179,7 +180,7 @@ impl ModelFile {
     /// Reads a file.
     ///
     /// # Errors
-    /// When it cannot be read, is not a model of this version, or does not hold together.
+    /// When it cannot be read, is not a model of a known version, or is inconsistent.
     pub fn load(path: &Path) -> Result<Self> {
         let mut file = std::fs::File::open(path).map_err(|e| Error::input(path, e))?;
         let bytes = memory::read_to_end(&mut file, path)?;
@@ -187,10 +188,10 @@ impl ModelFile {
             .map_err(|problem| Error::input(path, format!("not a usable menet model: {problem}")))
     }
 
-    /// The file's bytes, the same every time.
+    /// The bytes of the file, the same every time.
     ///
     /// # Errors
-    /// When the model cannot be written down.
+    /// When the model cannot be serialised.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         self.pack(false).map_err(Error::Model)
     }
@@ -199,15 +200,15 @@ impl ModelFile {
     /// [`Men::at`] needs for the refits `axis` and `panel`. It grows with the square of their number.
     ///
     /// # Errors
-    /// When the model cannot be written down.
+    /// When the model cannot be serialised.
     pub fn to_bytes_complete(&self) -> Result<Vec<u8>> {
         self.pack(true).map_err(Error::Model)
     }
 
-    /// From a file's bytes.
+    /// From the bytes of a file.
     ///
     /// # Errors
-    /// When they are no model of this version, or do not hold together.
+    /// When they are not a model of a known version, or are inconsistent.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         Self::unpack(bytes).map_err(|problem| Error::Model(format!("not a usable menet model: {problem}")))
     }
@@ -224,9 +225,7 @@ impl ModelFile {
         pack_panel(&mut pack, &parts.panel, parts.classes.len());
         let rule = parts.rule.as_ref().map(|rule| pack_rule(&mut pack, rule));
         if let Some(reached) = parts.reached.as_ref().filter(|_| complete) {
-            pack.indices("reached.variables", &reached.variables);
-            pack.dense("reached.gram", reached.gram.as_ref());
-            pack.dense("reached.b", reached.b.as_ref());
+            pack_reached(&mut pack, reached);
         }
         if !self.fingerprints.is_empty() {
             pack.words("gallery.fingerprints", self.fingerprints.iter().copied());
@@ -243,7 +242,7 @@ impl ModelFile {
         let header = Header {
             format: VERSION,
             checksum: NO_CHECKSUM.to_owned(),
-            // JSON knows no infinity: the factors are a tensor.
+            // JSON has no infinity, so the factors are a tensor.
             params: MenParams { penalty_factors: None, ..parts.params.clone() },
             classes: parts.classes.clone(),
             neighbor_recall: parts.neighbor_recall,
@@ -268,7 +267,9 @@ impl ModelFile {
         let damaged = |e: serde_json::Error| format!("its metadata are damaged: {e}");
         let Version { format, checksum } = serde_json::from_str(json).map_err(damaged)?;
         if !(1..=VERSION).contains(&format) {
-            return Err(format!("its format is version {format}, this menet reads versions 1 to {VERSION}"));
+            return Err(format!(
+                "its format is version {format}, but this menet reads versions 1 to {VERSION}; use a newer menet"
+            ));
         }
         match checksum {
             None if format == 1 => {}
@@ -284,7 +285,7 @@ impl ModelFile {
         let header: Header = serde_json::from_str(json).map_err(damaged)?;
         let mut params = header.params;
         if header.refit.is_none() {
-            // It was made before there were presets, when there was only the paper's method.
+            // The file is older than presets, when only the paper's method existed.
             params.preset = Preset::Paper;
         }
         if unpack.has("penalty_factors") {
@@ -293,7 +294,7 @@ impl ModelFile {
         let (levels, kkt) = (unpack.floats("level")?, unpack.certificates("kkt")?);
         let entries = unpack.lists("entry")?;
         if levels.len() != kkt.len() || levels.len() != entries.len() {
-            return Err("levels, certificates and orders of entry are not equally many".to_owned());
+            return Err("there are different numbers of levels, certificates and orders of entry".to_owned());
         }
         let reached = unpack_reached(&unpack, unpack.floats("mean")?.len(), levels.len())?;
         let components = levels
@@ -337,58 +338,4 @@ impl ModelFile {
         let (provenance, label_kind) = (header.provenance, header.label_kind);
         Ok(ModelFile { men, fingerprints, provenance, label_kind })
     }
-}
-
-/// A deviation is never negative: this one is not known.
-const NO_DEVIATION: f64 = -1.0;
-
-fn pack_panel(pack: &mut Packer, panel: &[PanelVariable], classes: usize) {
-    pack.indices("panel.variables", &panel.iter().map(|row| row.variable).collect::<Vec<_>>());
-    let deviations = panel.iter().map(|row| row.deviation.unwrap_or(NO_DEVIATION));
-    pack.floats("panel.deviations", &deviations.collect::<Vec<_>>());
-    pack.indices("panel.classes", &panel.iter().map(|row| row.class.unwrap_or(classes)).collect::<Vec<_>>());
-}
-
-/// What is known of the variables that the axes use; of a file from before there were panels, which they are.
-fn unpack_panel(
-    unpack: &Unpacker<'_>,
-    axes: &[SparseVector],
-    classes: usize,
-) -> std::result::Result<Vec<PanelVariable>, Problem> {
-    if !unpack.has("panel.variables") {
-        let unknown = |variable| PanelVariable { variable, deviation: None, class: None };
-        return Ok(union(axes).into_iter().map(unknown).collect());
-    }
-    let (variables, known) = (unpack.indices("panel.variables")?, unpack.indices("panel.classes")?);
-    let deviations = unpack.floats("panel.deviations")?;
-    if variables.len() != known.len() || variables.len() != deviations.len() {
-        return Err("the variables, deviations and classes of its panel are not equally many".to_owned());
-    }
-    let row = |((variable, deviation), class): ((usize, f64), usize)| {
-        if class > classes || deviation < 0.0 && deviation != NO_DEVIATION {
-            return Err(format!("its panel says of a variable: deviation {deviation}, class {class}"));
-        }
-        let deviation = Some(deviation).filter(|&deviation| deviation != NO_DEVIATION);
-        Ok(PanelVariable { variable, deviation, class: Some(class).filter(|&class| class < classes) })
-    };
-    variables.into_iter().zip(deviations).zip(known).map(row).collect()
-}
-
-fn unpack_reached(
-    unpack: &Unpacker<'_>,
-    p: usize,
-    paths: usize,
-) -> std::result::Result<Option<Reached>, Problem> {
-    if !unpack.has("reached.variables") {
-        return Ok(None);
-    }
-    let variables = unpack.indices("reached.variables")?;
-    let r = variables.len();
-    let sound =
-        variables.windows(2).all(|pair| pair[0] < pair[1]) && variables.last().is_some_and(|&j| j < p);
-    let (gram, b) = (unpack.dense("reached.gram", r)?, unpack.dense("reached.b", paths)?);
-    if !sound || gram.nrows() != r || b.nrows() != r {
-        return Err("its reduced problem does not fit the variables that were reached".to_owned());
-    }
-    Ok(Some(Reached { variables, gram, b }))
 }

@@ -1,4 +1,4 @@
-//! Opening what is read: files or standard input, packed or not, in whatever encoding, with a bound on the length of a line.
+//! Opening the input: files or standard input, compressed or not, in any encoding, with a limit on the length of a line.
 
 use std::io::{BufReader, Cursor, Read};
 use std::path::Path;
@@ -12,11 +12,11 @@ use crate::error::{Error, Result};
 /// A reader of any kind.
 pub(crate) type Source = Box<dyn Read + Send>;
 
-/// What a packed file begins with.
+/// The first bytes of compressed files.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// What files that are no text begin with.
+/// The first bytes of files that are not text.
 const BINARY: [(&[u8], &str, &str); 6] = [
     (b"PAR1", "a Parquet file", "parquet"),
     (b"ARROW1", "an Arrow file", "feather"),
@@ -26,15 +26,15 @@ const BINARY: [(&[u8], &str, &str); 6] = [
     (b"\x89HDF", "an HDF5 file", "mat"),
 ];
 
-/// Endings of packed files, which stand behind those of the format.
+/// Endings of compressed files, which follow the ending of the format.
 pub(crate) const PACKED: [&str; 2] = [".gz", ".zst"];
 
-/// Opens a file, or standard input if it is called `-`; unpacks gzip and zstd, whatever the file is called.
+/// Opens a file, or standard input for `-`, and decompresses gzip and zstd, whatever the name of the file.
 pub(crate) fn open(path: &Path) -> Result<Source> {
     Ok(open_metered(path)?.0)
 }
 
-/// As [`open`], and tells how far it has been read.
+/// Like [`open`], and reports how far the file has been read.
 pub(crate) fn open_metered(path: &Path) -> Result<(Source, Meter)> {
     let meter = Meter::default();
     let (input, size): (Source, u64) = if is_standard_input(path) {
@@ -55,8 +55,9 @@ pub(crate) fn open_metered(path: &Path) -> Result<(Source, Meter)> {
         let decoder = zstd::stream::read::Decoder::with_buffer(reader).map_err(|e| Error::input(path, e))?;
         Box::new(decoder)
     } else if PACKED.contains(&format!(".{ending}").as_str()) {
-        let problem =
-            format!("is called .{ending}, but does not begin as a file packed by gzip or zstd does");
+        let problem = format!(
+            "the name ends in .{ending}, but the file is not compressed with gzip or zstd; rename it"
+        );
         return Err(Error::input(path, problem));
     } else {
         Box::new(reader)
@@ -69,7 +70,7 @@ pub(crate) fn is_standard_input(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// A file for formats that jump about in it, which standard input does not allow.
+/// Opens a file for formats that need random access, which standard input does not allow.
 pub(crate) fn open_file(path: &Path, format: &str) -> Result<std::fs::File> {
     if is_standard_input(path) {
         let problem = format!("{format} cannot be read from standard input; save it as a file");
@@ -78,15 +79,15 @@ pub(crate) fn open_file(path: &Path, format: &str) -> Result<std::fs::File> {
     std::fs::File::open(path).map_err(|e| Error::input(path, e))
 }
 
-/// The first bytes, fewer at the end, and a reader that gives them again.
+/// The first bytes (fewer if the file is shorter), and a reader that repeats them.
 pub(crate) fn peek(mut reader: Source, count: usize) -> std::io::Result<(Vec<u8>, Source)> {
     let mut start = Vec::new();
     reader.by_ref().take(count as u64).read_to_end(&mut start)?;
     Ok((start.clone(), Box::new(Cursor::new(start).chain(reader))))
 }
 
-/// Text as UTF-8, and what is worth saying of it. Bytes that are not valid in `encoding` are an error. Without one, text is
-/// UTF-8, which whoever uses it must check, unless it begins with the mark of UTF-16.
+/// Text as UTF-8, and a notice about it. Bytes that are not valid in `encoding` are an error. Without an encoding, text is
+/// UTF-8, which the caller must check, unless it begins with the byte order mark of UTF-16.
 pub(crate) fn decoded(
     source: Source,
     encoding: Option<&str>,
@@ -94,15 +95,16 @@ pub(crate) fn decoded(
 ) -> Result<(Source, Option<String>)> {
     let (start, source) = peek(source, 8).map_err(|e| Error::input(path, e))?;
     if let Some((_, name, format)) = BINARY.iter().find(|(magic, ..)| start.starts_with(magic)) {
-        let problem = format!("is no text but {name}; call it so, or give --format {format}");
+        let problem = format!("is {name}, not text; rename it, or give --format {format}");
         return Err(Error::input(path, problem));
     }
     let start = &start[..start.len().min(4)];
     let marked = Encoding::for_bom(start);
     let (encoding, notice) = match (encoding, marked) {
-        (None, Some((mark, _))) if mark != UTF_8 => {
-            (mark, Some(format!("{}: the text is {}, by its byte order mark", path.display(), mark.name())))
-        }
+        (None, Some((mark, _))) if mark != UTF_8 => (
+            mark,
+            Some(format!("{}: read as {}, because of its byte order mark", path.display(), mark.name())),
+        ),
         (None, None) if start.len() == 4 && (start[0] == 0) != (start[1] == 0) && start.contains(&0) => {
             let name = if start[0] == 0 { UTF_16BE.name() } else { UTF_16LE.name() };
             let problem = format!(
@@ -116,7 +118,7 @@ pub(crate) fn decoded(
             Some(encoding) => (encoding, None),
             None => {
                 let known = "utf-8, latin1, windows-1252, utf-16le, utf-16be, shift_jis, gb18030, ...";
-                return Err(Error::input(path, format!("--encoding {name}: unknown; known are {known}")));
+                return Err(Error::input(path, format!("--encoding {name}: unknown encoding; use {known}")));
             }
         },
     };
@@ -144,7 +146,7 @@ fn skipped(mut source: Source, count: u64) -> std::io::Result<(u64, Source)> {
     Ok((skipped, source))
 }
 
-/// Text of another encoding, read as UTF-8.
+/// Text in another encoding, converted to UTF-8.
 struct Decoded {
     source: Source,
     decoder: Decoder,
@@ -152,7 +154,7 @@ struct Decoded {
     input: Vec<u8>,
     /// How many bytes were decoded before `input`.
     passed: u64,
-    /// What was decoded last, and how much of it was given.
+    /// The text decoded last, and how much of it was returned.
     text: Vec<u8>,
     given: usize,
     over: bool,
@@ -191,8 +193,8 @@ impl Read for Decoded {
     }
 }
 
-/// A reader that gives so many bytes and no more until it is allowed more. Without it, a line without an end, or a quotation
-/// mark without its pair, would be read into memory as far as it goes.
+/// A reader with a limit on the number of bytes, which can be raised. Without it, a line without an end or an unclosed
+/// quotation mark would be read into memory as far as it goes.
 pub(crate) struct Bounded<R> {
     reader: R,
     left: u64,
@@ -203,14 +205,15 @@ impl<R> Bounded<R> {
         Bounded { reader, left: bytes }
     }
 
-    /// From here on so many bytes.
+    /// Sets the limit for the following bytes.
     pub(crate) fn allow(&mut self, bytes: u64) {
         self.left = bytes;
     }
 }
 
-/// What a bounded reader says when it has given what it may.
-pub(crate) const TOO_LONG: &str = "a line is too long; is a quotation mark not closed, or is this no text?";
+/// The error of a bounded reader at its limit.
+pub(crate) const TOO_LONG: &str =
+    "a line is too long; a quotation mark may be unclosed, or the file may not be text";
 
 impl<R: Read> Read for Bounded<R> {
     fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
@@ -232,12 +235,12 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// Bytes read, and bytes there are; 0 if that is not known.
+    /// Bytes read, and bytes in all; 0 if unknown.
     pub(crate) fn bytes(&self) -> (u64, u64) {
         (self.read.load(Ordering::Relaxed), self.size)
     }
 
-    /// Megabytes read, and megabytes there are.
+    /// Megabytes read, and megabytes in all.
     pub(crate) fn progress(&self) -> (u64, u64) {
         let (read, size) = self.bytes();
         (read >> 20, size >> 20)
@@ -282,7 +285,7 @@ mod tests {
         assert!(text(b"\0a\0b", None).unwrap_err().contains("--encoding utf-16be"));
         assert!(text(b"a", Some("klingon")).unwrap_err().contains("klingon"));
         assert!(text(b"\0a\xd8\0\0b", Some("utf-16be")).unwrap_err().contains("not valid"));
-        // Across the edge of a piece.
+        // A character across the edge of a piece.
         let long = "ä".repeat(70_000);
         let bytes: Vec<u8> = long.encode_utf16().flat_map(u16::to_le_bytes).collect();
         assert_eq!(text(&bytes, Some("utf-16le")).unwrap(), long);

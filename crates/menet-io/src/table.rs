@@ -1,4 +1,4 @@
-//! What a reader gives: numbers in rows, with whatever else the file knows.
+//! The result of a reader: numbers in rows, with labels, names and shape if the file has them.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ pub struct Table {
     pub rows: usize,
     /// Number of variables.
     pub columns: usize,
-    /// One label per row in its normal form (see [`crate::labels`]), empty where it is missing, if there are any.
+    /// One label per row in its normal form (see [`crate::labels`]), empty if missing; none without labels.
     pub labels: Option<Vec<String>>,
     /// Names of the variables, if there are any.
     pub feature_names: Option<Vec<String>>,
@@ -28,14 +28,14 @@ pub struct Table {
     pub ids: Option<Ids>,
     /// Height and width, if the samples are images.
     pub image_shape: Option<(usize, usize)>,
-    /// What is worth saying of how it was read.
+    /// Notices for the user about how it was read.
     pub notices: Vec<String>,
 }
 
 /// Names of samples.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ids {
-    /// What they are called: the name of their column.
+    /// The name of their column.
     pub name: String,
     /// One per sample.
     pub values: Vec<String>,
@@ -44,9 +44,9 @@ pub struct Ids {
 /// The numbers of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
-    /// Row after row.
+    /// Row by row.
     Dense(Vec<f64>),
-    /// Of a sparse format, where they would take more than [`menet::dataset::DENSE_BYTES`] dense. None is missing.
+    /// From a sparse format, if the dense matrix would take more than [`menet::dataset::DENSE_BYTES`]. No value is missing.
     Sparse(SparseMatrix),
 }
 
@@ -57,7 +57,7 @@ impl From<Vec<f64>> for Values {
 }
 
 impl Values {
-    /// The numbers row after row; none of sparse ones.
+    /// The numbers row by row; empty if they are sparse.
     fn dense(&self) -> &[f64] {
         match self {
             Values::Dense(values) => values,
@@ -74,7 +74,7 @@ impl Values {
 }
 
 impl Table {
-    /// Numbers and nothing else.
+    /// A table with numbers only.
     pub fn new(source: &Path, values: impl Into<Values>, rows: usize, columns: usize) -> Self {
         Table {
             source: source.display().to_string(),
@@ -100,10 +100,10 @@ impl Table {
         }
     }
 
-    /// The samples as `projection` projects them.
+    /// The projected samples.
     ///
     /// # Errors
-    /// When there are not so many variables, or a value is missing.
+    /// When the number of variables differs, or a value is missing.
     pub fn project(&self, projection: &Projection) -> Result<Mat<f64>> {
         Ok(match &self.values {
             Values::Dense(_) => projection.transform(self.matrix()?)?,
@@ -111,7 +111,7 @@ impl Table {
         })
     }
 
-    /// The labelled data; dense ones are not copied.
+    /// The labelled data; dense values are not copied.
     ///
     /// # Errors
     /// When there are no labels, or a value is missing or not finite.
@@ -137,12 +137,15 @@ impl Table {
     /// When there are none, or a sample has none.
     pub fn all_labels(&self) -> Result<&[String]> {
         let Some(labels) = &self.labels else {
-            return Err(Error::input(self.source.as_ref(), "there are no labels"));
+            return Err(Error::input(
+                self.source.as_ref(),
+                "there are no labels; name their column with --label, or give --labels FILE",
+            ));
         };
         if let Some(row) = labels.iter().position(String::is_empty) {
             let count = labels.iter().filter(|label| label.is_empty()).count();
             let problem = format!(
-                "sample {}{} of {} has no label ({count} without one in all); give it one, or leave the sample out",
+                "sample {}{} of {} has no label ({count} without a label in all); add the label, or leave the sample out",
                 row + 1,
                 self.id_of(row),
                 self.rows
@@ -152,21 +155,21 @@ impl Table {
         Ok(labels)
     }
 
-    /// Refuses missing values, saying where the first is.
+    /// Refuses missing values, and says where the first one is.
     ///
     /// # Errors
-    /// When there is one.
+    /// When a value is missing.
     pub fn check_missing(&self) -> Result<()> {
         let mut missing = Missing::default();
         missing.look(self, 0);
         missing.check(&self.source, self.rows)
     }
 
-    /// The table as a model takes it: its columns in the model's order, and if `fill` missing values replaced by the mean
+    /// The table as a model needs it: columns in the model's order and, with `fill`, missing values replaced by the mean
     /// of the training data.
     ///
     /// # Errors
-    /// When there is no column of a name that the model needs.
+    /// When a column that the model needs is missing.
     pub fn arranged(self, men: &Men, fill: bool) -> Result<Self> {
         let mut table = match men.feature_names() {
             Some(names) => self.select(names)?,
@@ -197,7 +200,7 @@ impl Table {
         Ok(())
     }
 
-    /// Room for so many numbers in all.
+    /// Reserves memory for this many numbers in all.
     ///
     /// # Errors
     /// When there is no memory for them.
@@ -211,10 +214,10 @@ impl Table {
         }
     }
 
-    /// Adds labels from elsewhere.
+    /// Sets labels from another source.
     ///
     /// # Errors
-    /// When there is not one per sample.
+    /// When their number is not the number of samples.
     pub(crate) fn set_labels(&mut self, labels: Vec<String>) -> Result<()> {
         if labels.len() != self.rows {
             let problem =
@@ -225,24 +228,23 @@ impl Table {
         Ok(())
     }
 
-    /// A question, where there are as many labels as columns.
+    /// A hint for the case that there are as many labels as columns.
     pub(crate) fn turned(&self, labels: usize) -> &'static str {
         if labels == self.columns && labels != self.rows {
-            ", but as many as columns. Is the table transposed, with a variable in every row? Then give --transpose"
+            ", but there are as many labels as columns; if the table is transposed (one variable per row), add --transpose"
         } else {
             ""
         }
     }
 
-    /// Samples for variables and variables for samples. Labels and names stay behind, since they are not known to be those of
-    /// the columns.
+    /// Exchanges rows and columns. Labels and names are dropped, because they may not belong to the columns.
     ///
     /// # Errors
     /// When the values are sparse or images, or there is no memory for both.
     pub(crate) fn transposed(self) -> Result<Self> {
         let path = Path::new(&self.source).to_owned();
         if self.image_shape.is_some() {
-            return Err(Error::input(&path, "--transpose: images are not turned into variables"));
+            return Err(Error::input(&path, "--transpose: images cannot be transposed; remove --transpose"));
         }
         let mut values = Vec::new();
         memory::reserve(&mut values, self.rows * self.columns, &path)?;
@@ -253,7 +255,7 @@ impl Table {
         Ok(Table { notices: self.notices, ..Table::new(&path, values, self.columns, self.rows) })
     }
 
-    /// The name of a sample as messages add it, nothing without one.
+    /// The name of a sample for messages; empty if it has none.
     fn id_of(&self, row: usize) -> String {
         self.ids.as_ref().map_or_else(String::new, |ids| format!(" ({})", short(&ids.values[row])))
     }
@@ -271,7 +273,10 @@ impl Table {
                 continue;
             }
             if count == 0 {
-                let problem = format!("every value of variable {} is missing", self.variable(column));
+                let problem = format!(
+                    "every value of the variable {} is missing; leave it out with --drop",
+                    self.variable(column)
+                );
                 return Err(Error::input(self.source.as_ref(), problem));
             }
             let mean = known().sum::<f64>() / count as f64;
@@ -284,7 +289,7 @@ impl Table {
         Ok(())
     }
 
-    /// Fills every missing value with that of its column in `values`, for instance the mean of the training data.
+    /// Fills every missing value with the value of its column in `values`, for instance the mean of the training data.
     pub fn fill_missing(&mut self, values: &[f64]) {
         for row in self.values.dense_mut().chunks_mut(self.columns) {
             for (value, &fill) in row.iter_mut().zip(values) {
@@ -298,11 +303,13 @@ impl Table {
     /// Sets the image shape.
     ///
     /// # Errors
-    /// When it is not the number of variables.
+    /// When height times width is not the number of variables.
     pub fn set_image_shape(&mut self, height: usize, width: usize) -> Result<()> {
         if height.checked_mul(width) != Some(self.columns) {
-            let problem =
-                format!("{height}x{width} pixels are not the {} variables of a sample", self.columns);
+            let problem = format!(
+                "an image of {height}x{width} pixels does not match the {} variables of a sample",
+                self.columns
+            );
             return Err(Error::input(self.source.as_ref(), problem));
         }
         self.image_shape = Some((height, width));
@@ -339,7 +346,7 @@ impl Table {
         Ok(self)
     }
 
-    /// A variable as a message names it.
+    /// The name of a variable for messages.
     fn variable(&self, column: usize) -> String {
         match &self.feature_names {
             Some(names) => format!("{:?}", short(&names[column])),
@@ -348,16 +355,16 @@ impl Table {
     }
 }
 
-/// Missing values, looked for in one table after the other.
+/// Counts missing values over several tables.
 #[derive(Debug, Default)]
 pub(crate) struct Missing {
     count: usize,
-    /// The sample and the variable of the first.
+    /// The sample and the variable of the first missing value.
     first: Option<(String, String)>,
 }
 
 impl Missing {
-    /// Looks for them in a table that begins at sample `start`.
+    /// Counts those of a table that begins at sample `start`.
     pub(crate) fn look(&mut self, table: &Table, start: usize) {
         let values = table.values.dense();
         let Some(at) = values.iter().position(|value| value.is_nan()) else { return };
@@ -372,11 +379,11 @@ impl Missing {
         self.count > 0
     }
 
-    /// Refuses them, once all `rows` were looked at.
+    /// Refuses missing values, once all `rows` were counted.
     pub(crate) fn check(self, source: &str, rows: usize) -> Result<()> {
         let Some((row, variable)) = self.first else { return Ok(()) };
         let problem = format!(
-            "a value is missing in sample {row} of {rows}, variable {variable} ({} missing in all); fill them with --impute mean",
+            "a value is missing in sample {row} of {rows}, variable {variable} ({} missing in all); fill missing values with --impute mean",
             self.count,
         );
         Err(Error::input(source.as_ref(), problem))

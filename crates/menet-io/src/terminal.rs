@@ -1,22 +1,22 @@
 //! Text from files on a terminal.
 //!
-//! A control character in a name could move the cursor, rename the window or hide a line. In a file it is data and stays; on
-//! a terminal it is shown, as `\u001b` and the like.
+//! A control character in a name could move the cursor, rename the window or hide a line. In a file it is data and is kept.
+//! On a terminal it is shown as `\u001b` and the like.
 
 use std::io::{Result, Write};
 
-/// Whether a character steers a terminal or changes the order in which text is read: C0, DEL and C1 controls, marks that turn
+/// Whether a character controls a terminal or changes the reading order: C0, DEL and C1 controls, marks that change
 /// the direction of text, and separators of lines and paragraphs.
 pub fn steers(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Writes text to a terminal. Ends of lines and tabs stay; what is not UTF-8 is shown as such.
+/// Writes text to a terminal. Line ends and tabs are kept; invalid UTF-8 is shown as a replacement character.
 #[derive(Debug)]
 pub(crate) struct Terminal<W: Write> {
     out: W,
-    /// The beginning of a character of which the rest has not been written yet.
+    /// The beginning of a character whose rest has not been written yet.
     rest: Vec<u8>,
 }
 
@@ -39,7 +39,7 @@ impl<W: Write> Write for Terminal<W> {
                 }
             }
             let invalid = chunk.invalid();
-            // At the very end it may be a character that was cut in two.
+            // The last bytes may be the beginning of a character.
             if held.ends_with(invalid) && std::str::from_utf8(invalid).is_err_and(|e| e.error_len().is_none())
             {
                 self.rest = invalid.to_vec();

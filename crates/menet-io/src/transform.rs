@@ -1,4 +1,4 @@
-//! Projecting data larger than memory: a block is read, projected and written at a time.
+//! Projecting data larger than memory: blocks are read, projected and written one at a time.
 
 use std::path::Path;
 
@@ -15,17 +15,17 @@ use crate::write::BlockWriter;
 pub struct Transformed {
     /// Number of samples.
     pub samples: usize,
-    /// What is worth saying of how they were read and written.
+    /// Notices for the user about how they were read and written.
     pub notices: Vec<String>,
 }
 
-/// Projects data with a model and writes what [`crate::write::matrix`] would of the whole, whatever the size of the blocks,
-/// with the names of the samples if they have any. `options.impute_mean` fills missing values with the mean of the training
+/// Projects data with a model and writes the same file as [`crate::write::matrix`] would for the whole, whatever the size of the
+/// blocks, with the names of the samples if they have any. `options.impute_mean` fills missing values with the mean of the training
 /// data. `block_bytes` is usually [`crate::blocks::BLOCK`].
 ///
 /// # Errors
-/// When the data are invalid, not those of the model, or lack values, the file cannot be written, or `monitor` asks to stop.
-/// Nothing is left of the file then.
+/// When the data are invalid, do not match the model, or lack values, the file cannot be written, or `monitor` asks to stop.
+/// No file is left then.
 pub fn transform(
     men: &Men,
     source: &str,
@@ -34,7 +34,7 @@ pub fn transform(
     block_bytes: usize,
     monitor: &dyn Monitor,
 ) -> Result<Transformed> {
-    // Samples without the last variables are samples of the same kind.
+    // An svmlight file may lack the last variables: they are 0.
     let least_columns = men.projection().variables();
     let as_it_is = ReadOptions { impute_mean: false, least_columns, ..options.clone() };
     let mut reader = BlockReader::open(source, &as_it_is, block_bytes)?;
@@ -42,7 +42,10 @@ pub fn transform(
     let id = reader.id_name();
     let mut notices = Vec::new();
     if id.is_some() && !BlockWriter::holds_ids(out) {
-        notices.push(format!("{}: a .npy file does not hold the names of the samples", out.display()));
+        notices.push(format!(
+            "{}: a .npy file does not hold the names of the samples; they are left out",
+            out.display()
+        ));
     }
     let mut writer = BlockWriter::create(out, &header, id)?;
     let mut missing = Missing::default();
@@ -55,7 +58,7 @@ pub fn transform(
         let mut table = table.arranged(men, options.impute_mean)?;
         notices.append(&mut table.notices);
         missing.look(&table, start);
-        // How many are missing in all is part of what is told.
+        // The message says how many values are missing in all.
         if !missing.any() {
             let z = table.project(men.projection()).map_err(|e| counted_from(start, e))?;
             writer.write(z.as_ref(), table.ids.as_ref().map(|ids| ids.values.as_slice()))?;
@@ -68,7 +71,7 @@ pub fn transform(
     Ok(Transformed { samples: reader.rows(), notices })
 }
 
-/// What is wrong with a row of a block, told of the row of the data.
+/// An error about a row of a block, with the number of the row in the data.
 fn counted_from(start: usize, error: Error) -> Error {
     match error {
         Error::Core(menet::Error::NotFinite { what, row, column, value }) => {

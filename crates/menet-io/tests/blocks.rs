@@ -1,4 +1,4 @@
-//! Projection in blocks: the same answer for every format and size of block, and nothing left where it fails.
+//! Projection in blocks: the same result for every format and block size, and no file after a failure.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use parquet::schema::types::Type;
 const NAMES: [&str; 5] = ["a", "b, \"c\"", "größe", "d", "e"];
 const ROWS: usize = 37;
 
-/// Whole numbers, so that every type holds them, and the model that was learned from them.
+/// Whole numbers, which every type can hold, and a model that was learned from them.
 fn model() -> (Men, Mat<f64>) {
     let x = Mat::from_fn(ROWS, 5, |i, j| ((i * 7 + j * j * 3 + (i % 4) * (j + 1)) % 23) as f64);
     let names = NAMES.map(str::to_owned).to_vec();
@@ -28,7 +28,7 @@ fn model() -> (Men, Mat<f64>) {
 }
 
 fn text(x: MatRef<'_, f64>, separator: char) -> String {
-    // The columns in another order, with one more and a label between them.
+    // The columns in another order, with an extra column and a label.
     let mut text = ["e", "\"b, \"\"c\"\"\"", "label", "a", "more", "größe", "d"].join(&separator.to_string());
     for row in x.row_iter() {
         let fields = [row[4], row[1], f64::NAN, row[0], 99.0, row[2], row[3]].map(|x| x.to_string());
@@ -254,7 +254,7 @@ fn blocks_together_are_the_table() {
     assert_eq!(blocks.collect::<menet_io::Result<Vec<_>>>().unwrap_err().to_string(), message);
 }
 
-/// What the whole table would be told.
+/// The error for the whole table.
 fn whole_message(men: &Men, source: &Path) -> String {
     let told = |table: Table| {
         let table = table.arranged(men, false)?;
@@ -319,7 +319,7 @@ fn what_is_wrong_is_told_as_of_the_whole_and_leaves_nothing() {
             assert_eq!(fs::read_dir(dir.path()).unwrap().count(), before, "{name}: nothing is left");
         }
     }
-    // Missing values may be filled with the mean of the training data.
+    // Missing values can be filled with the mean of the training data.
     let fill = ReadOptions { impute_mean: true, ..ReadOptions::default() };
     let out = dir.path().join("z.npy");
     transform(&men, dir.path().join("gap.npy").to_str().unwrap(), &fill, &out, 100, &()).unwrap();

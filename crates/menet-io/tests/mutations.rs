@@ -1,7 +1,7 @@
-//! Damaged files: bits flipped, bytes replaced, cut short, spliced. No reader panics, and formats with a checksum never give
-//! other data than were written without a word.
+//! Damaged files: bits flipped, bytes replaced, cut short, spliced. No reader panics, and formats with a checksum never
+//! return wrong data silently.
 //!
-//! `MENET_SOAK=100` does a hundred times as many (`make soak`).
+//! `MENET_SOAK=100` tries a hundred times as many (`make soak`).
 
 use std::fs;
 use std::io::Write;
@@ -16,7 +16,7 @@ use menet_io::{ModelFile, ReadOptions, Table, read};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// Damaged copies of each file, unless it is a soak.
+/// The number of damaged copies per file; a soak multiplies it.
 const ROUNDS: usize = 400;
 
 fn rounds() -> usize {
@@ -28,7 +28,7 @@ fn fixture(name: &str) -> Vec<u8> {
     fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)).unwrap()
 }
 
-/// A copy with one bit flipped, some bytes replaced, cut short, or with a piece of itself elsewhere; by turns.
+/// A copy that is, in turn, changed in one bit or in some bytes, cut short, or spliced with a piece of itself.
 fn damaged(bytes: &[u8], round: usize, rng: &mut Pcg64Mcg) -> Vec<u8> {
     let mut copy = bytes.to_vec();
     let place = |rng: &mut Pcg64Mcg| rng.random_range(0..bytes.len());
@@ -49,16 +49,16 @@ fn damaged(bytes: &[u8], round: usize, rng: &mut Pcg64Mcg) -> Vec<u8> {
     copy
 }
 
-/// What a file says, without what is said about it.
+/// The contents of a file, without notices.
 type Said = (menet_io::Values, Option<Vec<String>>, Option<Vec<String>>, Option<(usize, usize)>);
 
 fn said(table: Table) -> Said {
     (table.values, table.labels, table.feature_names, table.image_shape)
 }
 
-/// Damages a file many times; gives how many copies were read without an error but said something else.
+/// Damages a file many times, and returns how many copies were read without an error but with other contents.
 fn silent(name: &str, bytes: &[u8], seed: u64, read: &dyn Fn(&Path) -> Option<Said>) -> usize {
-    // What a decoder panics with is told as an error; thousands of such panics need not be seen.
+    // A decoder's panic becomes an error, so the thousands of panic messages are hidden.
     static QUIET: Once = Once::new();
     QUIET.call_once(|| {
         let told = std::panic::take_hook();
@@ -72,8 +72,8 @@ fn silent(name: &str, bytes: &[u8], seed: u64, read: &dyn Fn(&Path) -> Option<Sa
     let path: PathBuf = folder.path().join(name);
     fs::write(&path, bytes).unwrap();
     let sound = read(&path).unwrap_or_else(|| panic!("{name} is sound"));
-    // A MATLAB file cut off between two variables is whole in all that is there. What needs the labels then says that there
-    // are none.
+    // A MATLAB file that is cut off between two variables is a valid file. Commands that need the labels then report that
+    // there are none.
     let without_labels = format!("{:?}", (&sound.0, None::<Vec<String>>, &sound.2, &sound.3));
     let sound = format!("{sound:?}");
     let rng = &mut Pcg64Mcg::seed_from_u64(seed);
@@ -83,7 +83,7 @@ fn silent(name: &str, bytes: &[u8], seed: u64, read: &dyn Fn(&Path) -> Option<Sa
         fs::write(&path, &copy).unwrap();
         match catch_unwind(AssertUnwindSafe(|| read(&path))) {
             Err(_) => panic!("{name}, round {round}: the reader panicked"),
-            // NaN is not NaN, but its text is.
+            // NaN does not equal itself, but its text does.
             Ok(Some(other)) if copy != bytes => {
                 let other = format!("{other:?}");
                 silent += usize::from(other != sound && other != without_labels);
@@ -91,7 +91,7 @@ fn silent(name: &str, bytes: &[u8], seed: u64, read: &dyn Fn(&Path) -> Option<Sa
             Ok(_) => {}
         }
     }
-    println!("{name}: {silent} of {} damaged copies were read as something else without a word", rounds());
+    println!("{name}: {silent} of {} damaged copies were silently read as something else", rounds());
     silent
 }
 
@@ -144,7 +144,7 @@ fn pages_of_parquet_are_never_wrong_in_silence() {
     let pages = &bytes[..bytes.len() - footer.len()];
     let whole = |path: &Path| {
         let damaged = fs::read(path).unwrap();
-        // The footer as it was, whatever became of the pages.
+        // The original footer, with damaged pages.
         fs::write(path, [&damaged[..], &footer].concat()).unwrap();
         table(path)
     };
@@ -158,7 +158,7 @@ fn models_are_never_wrong_in_silence() {
     data.labels = Some((0..12).map(|i| ["a", "b", "c"][i % 3].to_owned()).collect());
     let data = data.dataset().unwrap();
     for (seed, &rule) in RuleKind::ALL.iter().enumerate() {
-        // The refit panel, so that the complete bytes have every tensor there is.
+        // With the refit panel, the complete bytes have every tensor.
         let params = MenParams {
             nonzeros: Some(3),
             refit: Some(Refit::Panel),
@@ -176,7 +176,7 @@ fn models_are_never_wrong_in_silence() {
     }
 }
 
-/// Without a checksum nothing more can be promised than that readers end in a table or an error.
+/// Without a checksum, readers only guarantee to return a table or an error.
 #[test]
 fn formats_without_a_checksum_do_not_panic() {
     let svm = b"1 1:2 5:3\n2 2:1 3:4.5\n1 1:3 4:1\n2 5:1\n";
@@ -192,8 +192,8 @@ fn formats_without_a_checksum_do_not_panic() {
         ("snappy.parquet", fixture("sample-snappy.parquet")),
         ("zstd.parquet", fixture("sample-zstd.parquet")),
         ("plain.feather", fixture("sample-uncompressed.feather")),
-        // Not packed ones: Arrow's reader asks for whatever memory a damaged one claims, and the process ends for want of it.
-        // The command says so, with the size that is claimed (crates/menet-cli/tests/files.rs).
+        // No compressed files: Arrow's reader allocates whatever a damaged file claims, and the process runs out of memory.
+        // The command reports the claimed size (crates/menet-cli/tests/files.rs).
         ("stream.arrows", fixture("sample.arrows")),
     ]
     .into_iter()

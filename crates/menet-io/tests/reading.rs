@@ -1,4 +1,4 @@
-//! Files that look right and would be read wrong: types, labels, encodings, indices, headers, and tables that lie on their side.
+//! Files that look right but are easily misread: types, labels, encodings, indices, headers, and transposed tables.
 
 use std::fs;
 use std::io::Write;
@@ -10,7 +10,7 @@ fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
 }
 
-/// Reads bytes as a file of that name.
+/// Reads bytes as a file with this name.
 fn from_bytes(name: &str, bytes: impl AsRef<[u8]>, options: &ReadOptions) -> menet_io::Result<Table> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
@@ -156,7 +156,7 @@ fn missing_labels_are_no_class_in_any_format() {
     }
     assert!(fit(one_of("types.parquet", "u8", Some("text")).unwrap()).contains("sample 2 of 3"));
     assert!(fit(one_of("types.feather", "u8", Some("float")).unwrap()).contains("sample 3 of 3"));
-    // A sample is called by its name, if it has one.
+    // Messages use the name of a sample, if it has one.
     let named = ReadOptions { id: Some("id".into()), ..plain() };
     assert!(fit(csv("id,a,label\np1,1,x\np2,2,\n", &named).unwrap()).contains("sample 2 (p2) of 2"));
     assert!(fit(csv("id,a,label\np1,1,x\np2,,x\n", &named).unwrap()).contains("sample 2 (p2) of 2"));
@@ -216,7 +216,7 @@ fn an_index_is_no_variable() {
     // R's row names.
     let table = csv("\"a\",\"label\"\n\"r1\",5,\"x\"\n\"r2\",6,\"y\"\n", &plain()).unwrap();
     assert_eq!((table.ids.unwrap().values, table.columns), (vec!["r1".to_owned(), "r2".to_owned()], 1));
-    // Not the first column: a variable without a name stays one.
+    // Only the first column can be an index: a later column without a name stays a variable.
     assert_eq!(csv("a,,label\n1,2,x\n", &plain()).unwrap().columns, 2);
     let table = read(fixture("index.parquet").to_str().unwrap(), &plain()).unwrap();
     assert_eq!((table.columns, column(&table)), (1, vec![0.5, 1.5, 2.5]));
@@ -259,7 +259,7 @@ fn a_file_without_a_header_loses_no_sample() {
 }
 
 #[test]
-fn tables_on_their_side() {
+fn transposed_tables() {
     let genes = "gene,s1,s2,s3\nlabel,x,y,x\nTP53,1,2,3\nBRCA1,4,5,6\n";
     let turned = ReadOptions { transpose: true, ..plain() };
     let table = csv(genes, &turned).unwrap();
@@ -268,7 +268,7 @@ fn tables_on_their_side() {
     assert_eq!(table.labels.unwrap(), ["x", "y", "x"]);
     assert_eq!(table.ids.unwrap().values, ["s1", "s2", "s3"]);
     assert_eq!(table.feature_names.unwrap(), ["TP53", "BRCA1"]);
-    // Asked for where it looks like it.
+    // A transposed table gets a hint.
     let message = error(csv("gene,s1,s2\nTP53,1,2\nBRCA1,4,5\n", &plain()));
     assert!(message.contains("transposed") && message.contains("--transpose"), "{message}");
     assert!(error(csv(",s1,s2\nTP53,1,2\ndiagnosis,x,y\n", &plain())).contains("--transpose"));
@@ -345,7 +345,7 @@ fn packed_text_is_unpacked_and_checked() {
     }
     let svm = zstd::encode_all(&b"1 1:2\n2 1:3\n"[..], 3).unwrap();
     assert_eq!(from_bytes("t.svm.zst", svm, &plain()).unwrap().rows, 2);
-    assert!(error(from_bytes("t.csv.zst", text, &plain())).contains("does not begin as"));
+    assert!(error(from_bytes("t.csv.zst", text, &plain())).contains("is not compressed"));
 }
 
 #[test]
@@ -359,7 +359,7 @@ fn what_has_no_end_is_not_read_into_memory() {
     let message = error(csv("a,label\n1,\"x\n2,y\n3,z\n", &plain()));
     assert!(message.contains("line 2") && message.contains("quotation mark"), "{message}");
     let columns = zstd::encode_all(&vec![b','; 5 << 20][..], 1).unwrap();
-    assert!(error(from_bytes("t.csv.zst", columns, &plain())).contains("columns are the most"));
+    assert!(error(from_bytes("t.csv.zst", columns, &plain())).contains("columns are allowed"));
     let message = error(csv(format!("{},label\n1,x\n", "n".repeat(5000)).replace("1,x", "q,x"), &plain()));
     assert!(message.len() < 700, "{} characters", message.len());
 }

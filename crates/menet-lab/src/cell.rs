@@ -15,7 +15,7 @@ use crate::progress::Progress;
 use crate::protocol::{FOLDS, Protocol, Set};
 use crate::tune::tune;
 
-/// Which cell of the experiment.
+/// Identifies a cell of the experiment.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Place {
     /// The data set.
@@ -29,7 +29,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Whether it is one of the repeats of a method on a set at a training size.
+    /// Whether both are repeats of the same method on the same set at the same training size.
     pub fn is_repeat_of(&self, data: &str, train_per_class: usize, method: &str) -> bool {
         self.data == data && self.train_per_class == train_per_class && self.method == method
     }
@@ -42,36 +42,36 @@ impl std::fmt::Display for Place {
     }
 }
 
-/// What was found there.
+/// The results of a cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
-    /// Which.
+    /// Which cell.
     pub place: Place,
-    /// What was found by dimension, rising; empty if the method failed.
+    /// The results by increasing dimension; empty if the method failed.
     pub outcomes: Vec<Outcome>,
-    /// How many samples of every class were tested, in the order of the set's classes; empty if the method failed.
+    /// The number of test samples per class, in the order of the classes of the set; empty if the method failed.
     pub tested: Vec<usize>,
     /// Seconds of fit, projection and classification, on one core.
     pub seconds: f64,
-    /// What tuning chose.
+    /// The choice of tuning.
     pub chosen: Option<Choice>,
-    /// What a careful user should know.
+    /// Warnings for the user.
     pub remarks: Vec<String>,
-    /// What of the fit did not settle.
+    /// Which part of the fit did not converge.
     #[serde(default)]
     pub unsettled: Option<String>,
-    /// Why the method has no rates here.
+    /// Why the method has no rates.
     pub failed: Option<String>,
 }
 
-/// What was found at one dimension.
+/// The results at one dimension.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// The dimension.
     pub dimension: usize,
     /// Percent of the test samples recognised.
     pub rate: f64,
-    /// How many variables the axes up to here use together, each counted once.
+    /// How many distinct variables the axes up to this dimension use together.
     pub variables: usize,
     /// The test samples that were not recognised.
     pub mistakes: Vec<Mistake>,
@@ -82,13 +82,13 @@ pub struct Outcome {
 }
 
 impl Cell {
-    /// The percentage of every class that was recognised at one of the outcomes; none for a class that was not tested.
+    /// The percentage recognised per class at one of the outcomes; none for a class that was not tested.
     pub fn recalls(&self, outcome: &Outcome) -> Vec<Option<f64>> {
         recalls(&self.tested, &outcome.mistakes)
     }
 }
 
-/// What tuning chose inside a training half.
+/// The choice of tuning inside a training half.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Choice {
     /// The dimension.
@@ -102,16 +102,15 @@ pub struct Choice {
     pub validated: f64,
 }
 
-/// Fits the method of `place` on its split, after tuning it there if the protocol says so, and tests it.
+/// Fits the method of `place` on its split and tests it. If the protocol says so, it is tuned there first.
 ///
 /// # Errors
-/// When `monitor` asks to stop. A method that cannot learn from just these samples gives a
-/// cell that says so.
+/// When `monitor` asks to stop. If a method cannot learn from these samples, the cell says so.
 pub fn evaluate(protocol: &Protocol, set: &Set<'_>, place: &Place, monitor: &dyn Progress) -> Result<Cell> {
     let failed = |source: CoreError| match source {
         CoreError::Stopped { .. } => Err(Error::Method { context: place.to_string(), source }),
-        // Parameters were checked before the run. What the data do not allow is a finding, and no reason to lose the
-        // other cells.
+        // Parameters were checked before the run. A failure that the data cause is a result, and must not end the other
+        // cells.
         other => Ok(Cell {
             place: place.clone(),
             outcomes: Vec::new(),
@@ -148,7 +147,7 @@ fn attempt(protocol: &Protocol, set: &Set<'_>, place: &Place, monitor: &dyn Prog
             validated: tuned.rate(),
         });
         if tuned.method.men().is_some() {
-            // The choice says how many axes there are.
+            // The choice determines the number of axes.
             most = None;
             dims.push(tuned.dimension);
             dims.sort_unstable();
@@ -188,7 +187,7 @@ fn attempt(protocol: &Protocol, set: &Set<'_>, place: &Place, monitor: &dyn Prog
     Ok(Cell { place: place.clone(), outcomes, tested, seconds, chosen, remarks, unsettled, failed: None })
 }
 
-/// What the rule of a model says at every dimension. `all` names the classes, `asked` are those of the test samples.
+/// The decisions of a model's rule at every dimension. `all` names the classes, `asked` are those of the test samples.
 fn by_own_rule(
     men: &Men,
     all: &Dataset<'_>,
@@ -211,7 +210,7 @@ fn by_own_rule(
     Ok(found.into_iter().map(outcome).collect())
 }
 
-/// The places of some of the names among all.
+/// The positions of some names among all.
 pub(crate) fn places_of(some: &[String], all: &[String]) -> Vec<usize> {
     some.iter().filter_map(|name| all.iter().position(|other| other == name)).collect()
 }
@@ -229,9 +228,9 @@ fn distinct_variables(projection: &Projection) -> Vec<usize> {
     so_far.collect()
 }
 
-/// That none of the dimensions asked for can be had.
+/// The error if none of the requested dimensions is possible.
 pub(crate) fn out_of_reach(most: usize) -> CoreError {
-    CoreError::Degenerate(format!("none of the dimensions asked for: there are at most {most}"))
+    CoreError::Degenerate(format!("none of the requested dimensions is possible: there are at most {most}"))
 }
 
 #[cfg(test)]

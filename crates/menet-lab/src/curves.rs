@@ -1,4 +1,4 @@
-//! Results as curves: which settings there are, and what each method reached at each dimension.
+//! Results as curves: the settings, and the rates of each method at each dimension.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub(crate) struct Setting {
 /// Rates over the repeats, by dimension.
 pub(crate) type Curve = BTreeMap<usize, Vec<f64>>;
 
-/// All settings, in the order in which the study first names them.
+/// All settings, in the order of their first appearance in the study.
 pub(crate) fn settings(study: &Study) -> Vec<Setting> {
     let summary = study.summary.iter().map(|row| (&row.data, row.train_per_class));
     let results = study.results.iter().map(|row| (&row.data, row.train_per_class));
@@ -29,7 +29,7 @@ pub(crate) fn settings(study: &Study) -> Vec<Setting> {
     out
 }
 
-/// All methods: those the study lists, then any that only its rows name.
+/// All methods: those that the study lists, then any that only its rows name.
 pub(crate) fn methods(study: &Study) -> Vec<String> {
     let mut out = study.methods.clone();
     let summary = study.summary.iter().map(|row| &row.method);
@@ -41,8 +41,8 @@ pub(crate) fn methods(study: &Study) -> Vec<String> {
     out
 }
 
-/// The curve of every method in one setting, with the method's place in [`methods`]; methods without rows are left
-/// out, and so are rates that are not finite.
+/// The curve of every method in one setting, with the position of the method in [`methods`]. Methods without rows and rates
+/// that are not finite are left out.
 pub(crate) fn curves(study: &Study, setting: &Setting) -> Vec<(usize, String, Curve)> {
     let all = methods(study).into_iter().enumerate();
     all.filter_map(|(place, method)| {
@@ -74,7 +74,7 @@ pub(crate) fn has_spread(curve: &Curve) -> bool {
 /// How many dimensions box plots show, as in the paper.
 const SHOWN: usize = 10;
 
-/// The dimensions that box plots show: all if they are few, the last ten of up to twice as many, else ten that are
+/// The dimensions that box plots show: all if there are few, the last ten of up to twice as many, otherwise ten that are
 /// spread evenly up to the last.
 pub(crate) fn shown_dimensions(curves: &[(usize, String, Curve)]) -> Vec<usize> {
     let mut all: Vec<usize> = curves.iter().flat_map(|(_, _, curve)| curve.keys().copied()).collect();

@@ -1,4 +1,4 @@
-//! What can go wrong in an experiment.
+//! Errors of experiments.
 
 /// `Result` with this crate's [`enum@Error`].
 pub type Result<T> = std::result::Result<T, Error>;
@@ -10,7 +10,7 @@ pub enum Error {
     /// An option, a parameter file, or a folder of another run.
     #[error("{0}")]
     Usage(String),
-    /// A method failed where it should not.
+    /// A method failed unexpectedly.
     #[error("{context}: {source}")]
     Method {
         /// Which method, on which split.
@@ -18,8 +18,8 @@ pub enum Error {
         /// Why.
         source: menet::Error,
     },
-    /// A study whose parts do not fit together.
-    #[error("the study does not fit together: {0}")]
+    /// A study whose parts are inconsistent.
+    #[error("the study is inconsistent: {0}")]
     Study(String),
     /// A figure that could not be drawn.
     #[error("figure `{figure}` could not be drawn: {problem}")]
@@ -29,10 +29,10 @@ pub enum Error {
         /// Why not.
         problem: String,
     },
-    /// The core.
+    /// An error of the core.
     #[error(transparent)]
     Core(#[from] menet::Error),
-    /// Files.
+    /// An error about files.
     #[error(transparent)]
     File(#[from] menet_io::Error),
 }

@@ -1,10 +1,10 @@
-//! Finished cells on disk, so that a stopped run goes on.
+//! Finished cells on disk, so that a stopped run can continue.
 //!
-//! `cells.jsonl`: a first line that says what is run, then one line per finished cell, each written and synced at once. A
-//! line that a kill cut short is dropped when the run goes on.
+//! `cells.jsonl` has a first line that identifies the run, then one line per finished cell, each written and synced at once. If
+//! a kill cut a line short, it is dropped when the run continues.
 //!
-//! The first line does not say how many repeats there are. A repeat depends on its number alone, so a run with more repeats is
-//! the same run gone on with, and the lines of both are the same.
+//! The first line does not contain the number of repeats. A repeat depends on its number alone, so a run with more repeats
+//! continues the same run, and the lines of both are the same.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::{File, OpenOptions, TryLockError};
@@ -21,21 +21,21 @@ use crate::protocol::{Protocol, Set};
 /// The file's name in the folder of a run.
 pub const NAME: &str = "cells.jsonl";
 
-/// What the lines hold. Format 1 had no such number: its cells had rates alone, without variables and mistakes. Format 2 had no log
-/// loss and AUC, and decided for MEN by the nearest neighbour.
+/// The format of the lines. Format 1 had no such number, and its cells had rates only, without variables and mistakes. Format 2
+/// had no log loss and AUC, and MEN decided by the nearest neighbour.
 const FORMAT: u32 = 3;
 
-/// What a journal belongs to.
+/// Identifies the run of a journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Header {
     format: u32,
     menet: String,
-    /// Without the number of repeats; as TOML, since JSON knows no infinity, which parameters may hold.
+    /// The protocol without the number of repeats; as TOML, because parameters may be infinite and JSON has no infinity.
     protocol: String,
     data: Vec<Fingerprint>,
 }
 
-/// Enough of a data set to tell it from another.
+/// Identifies a data set.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Fingerprint {
     /// The name.
@@ -51,7 +51,7 @@ pub struct Fingerprint {
 }
 
 impl Fingerprint {
-    /// Of a set.
+    /// The fingerprint of a set.
     ///
     /// # Errors
     /// When it is sparse.
@@ -89,10 +89,10 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens the journal in `folder`, which is made if need be; what is finished there is kept.
+    /// Opens the journal in `folder`, which is made if necessary, and keeps its finished cells.
     ///
     /// # Errors
-    /// When the folder holds another run, another process is at it, or it cannot be written.
+    /// When the folder holds another run, another process uses it, or it cannot be written.
     pub fn open(folder: &Path, protocol: &Protocol, data: &[Fingerprint]) -> Result<Self> {
         let path = folder.join(NAME);
         std::fs::create_dir_all(folder).map_err(|e| broken(folder, &e))?;
@@ -100,12 +100,15 @@ impl Journal {
         let file = OpenOptions::new().create(true).read(true).append(true).open(&path);
         let mut file = file.map_err(|e| broken(&path, &e))?;
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
-            let message = format!("{}: another menet is at work in this folder", folder.display());
+            let message = format!(
+                "{}: another menet process is using this folder; wait until it ends, or give another folder",
+                folder.display()
+            );
             return Err(Error::Usage(message));
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(|e| broken(&path, &e))?;
-        // Only what ends in a new line was written whole.
+        // Only lines that end in a line break are complete.
         let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
         let mut lines = bytes[..whole].split(|&byte| byte == b'\n');
         let mut journal = Journal { path, file, cells: Vec::new(), places: HashMap::new() };
@@ -117,7 +120,7 @@ impl Journal {
             Some(first) => {
                 header.check(first).map_err(|difference| other_run(folder, &difference))?;
                 journal.file.set_len(whole as u64).map_err(|e| broken(&journal.path, &e))?;
-                // A line that was damaged since is a cell to be computed again.
+                // The cell of a damaged line is computed again.
                 lines
                     .filter_map(|line| serde_json::from_slice(line).ok())
                     .for_each(|cell| journal.keep(cell));
@@ -127,11 +130,11 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Fewer repeats than there are would give tables that leave out finished work without a word.
+    /// Refuses fewer repeats than there are: the tables would silently leave out finished work.
     fn refuse_fewer(&self, folder: &Path, repeats: usize) -> Result<()> {
         match self.cells.iter().map(|cell| cell.place.repeat + 1).max() {
             Some(there) if there > repeats => Err(Error::Usage(format!(
-                "--repeats {repeats}: {} holds {there} repeats of this run already; give --repeats {there} or more \
+                "--repeats {repeats}: {} already holds {there} repeats of this run; give --repeats {there} or more \
                  to go on there, or another folder",
                 folder.display()
             ))),
@@ -139,7 +142,7 @@ impl Journal {
         }
     }
 
-    /// Keeps a finished cell.
+    /// Adds a finished cell.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -154,7 +157,7 @@ impl Journal {
         self.cells.push(cell);
     }
 
-    /// The finished cell at a place.
+    /// The finished cell of a place.
     pub fn find(&self, place: &Place) -> Option<&Cell> {
         self.places.get(place).map(|&at| &self.cells[at])
     }
@@ -176,7 +179,7 @@ impl Header {
         Ok(Header { format: FORMAT, menet, protocol, data: data.to_vec() })
     }
 
-    /// Whether a first line is of this run; what differs if not.
+    /// Checks that a first line belongs to this run; the error says what differs.
     fn check(&self, line: &[u8]) -> std::result::Result<(), String> {
         let Ok(any) = serde_json::from_slice::<serde_json::Value>(line) else {
             return Err(format!("its {NAME} cannot be read"));
@@ -185,7 +188,7 @@ impl Header {
         if format != Some(u64::from(FORMAT)) && any.get("protocol").is_some() {
             let format = format.unwrap_or(1);
             return Err(format!(
-                "made by another version of menet: its {NAME} is of format {format}, this version goes on with format \
+                "made by another version of menet: its {NAME} has format {format}, but this version continues format \
                  {FORMAT}"
             ));
         }
@@ -201,7 +204,7 @@ impl Header {
             return "of other data".to_owned();
         }
         if self.menet != other.menet {
-            return format!("by menet {}, this is {}", self.menet, other.menet);
+            return format!("made by menet {}, but this is {}", self.menet, other.menet);
         }
         let parse = |header: &Header| header.protocol.parse::<Table>().unwrap_or_default();
         let (there, here) = (parse(self), parse(other));

@@ -1,19 +1,19 @@
 //! The paper's experiments: protocol → results → figures → report.
 //!
-//! | room | what |
+//! | module | contents |
 //! |---|---|
-//! | [`protocol`] | what is run: sets, methods, splits, dimensions, seed |
+//! | [`protocol`] | the experiment: sets, methods, splits, dimensions, seed |
 //! | [`params`] | parameters of methods by name, from files |
 //! | [`space`] | which parameters are searched for each method |
-//! | [`tune`](mod@tune) | choosing parameters by cross-validation inside the training samples |
+//! | [`tune`](mod@tune) | the choice of parameters by cross-validation inside the training samples |
 //! | [`cell`] | one method on one split |
-//! | [`journal`] | finished cells on disk, so that a stopped run goes on |
+//! | [`journal`] | finished cells on disk, so that a stopped run can continue |
 //! | [`run`](mod@run) | all cells, on all cores |
-//! | [`progress`] | how far a run is, and how long it will take |
-//! | [`summary`] | from cells to the rows of the table and to who was taken for whom |
-//! | [`study`] | what a run leaves behind |
+//! | [`progress`] | how far a run is, and how long the rest will take |
+//! | [`summary`] | from cells to the rows of the table and to the confusion of classes |
+//! | [`study`] | the results of a run |
 //! | [`output`] | tables and files |
-//! | [`figures`] | static figures, one file each |
+//! | [`figures`] | static figures, one file per figure |
 //! | [`report`] | the self-contained page |
 #![deny(missing_docs)]
 #![warn(clippy::unwrap_used)]

@@ -1,4 +1,4 @@
-//! Names of data, methods, classes and variables come from files and may hold anything: here they become fit to be shown.
+//! Names of data, methods, classes and variables come from files and may contain anything. These functions make them safe to show.
 
 use menet::Men;
 
@@ -17,19 +17,19 @@ pub(crate) fn shown(name: &str, most: usize) -> String {
     if length <= most {
         return name.chars().map(clean).collect();
     }
-    // Names often begin alike: the end tells them apart.
+    // Names often begin in the same way, so the end is kept.
     let tail = most / 3;
     let head = most.saturating_sub(tail + 1);
     let (start, end) = (name.chars().take(head), name.chars().skip(length - tail));
     start.map(clean).chain(['…']).chain(end.map(clean)).collect()
 }
 
-/// As [`shown`], for kuva, which takes `$...$` for mathematics.
+/// Like [`shown`], for kuva, which reads `$...$` as mathematics.
 pub(crate) fn plotted(name: &str, most: usize) -> String {
     shown(name, most).replace('$', "\\$")
 }
 
-/// `text` in HTML or XML, as content or in a quoted attribute.
+/// Escapes `text` for HTML or XML, as content or in a quoted attribute.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -45,24 +45,24 @@ pub(crate) fn escaped(text: &str) -> String {
     out
 }
 
-/// What a set and training size are called in titles.
+/// A set and training size in titles.
 pub(crate) fn setting(data: &str, train_per_class: usize) -> String {
     let samples = if train_per_class == 1 { "sample" } else { "samples" };
     format!("{}, {train_per_class} training {samples} per class", shown(data, 28))
 }
 
-/// Which split a picture was learned from, as `splits.csv` counts.
+/// The split that a picture was learned from, with the numbers of `splits.csv`.
 pub(crate) fn split(showcase: &Showcase) -> String {
     let Showcase { train_per_class, repeat, .. } = showcase;
     format!("learned from the split of repeat {repeat}, {train_per_class} per class")
 }
 
-/// The variable's name, its place in the image, or its number from 1.
+/// The name of a variable, its position in the image, or its number from 1.
 pub(crate) fn variable(showcase: &Showcase, j: usize) -> String {
     name_of(showcase.feature_names.as_deref(), showcase.image_shape, j)
 }
 
-/// As [`variable`], of a model.
+/// Like [`variable`], for a model.
 pub(crate) fn variable_of(men: &Men, j: usize) -> String {
     name_of(men.feature_names(), men.image_shape(), j)
 }
@@ -75,12 +75,12 @@ fn name_of(names: Option<&[String]>, shape: Option<(usize, usize)>, j: usize) ->
     }
 }
 
-/// What a path's coefficients are measured on.
+/// The scale of the coefficients of a path.
 pub(crate) fn scale(men: &Men) -> &'static str {
     if men.params().standardize { "columns of length 1" } else { "columns as they are" }
 }
 
-/// A part of a file's name: letters, digits, `-` and `_` only.
+/// A part of a file name: only letters, digits, `-` and `_`.
 pub(crate) fn slug(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
     let slug: String = name.chars().take(40).map(plain).collect();

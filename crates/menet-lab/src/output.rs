@@ -60,7 +60,7 @@ pub fn write(study: &Study, protocol: &Protocol, sets: &[Set<'_>], folder: &Path
         &header(&["data", "train_per_class", "method", "class", "taken_for", "samples"]),
         study.confusions.iter().flat_map(confusion_rows),
     )?;
-    // One split at a time: of many large sets they would not fit in memory together.
+    // One split at a time: those of many large sets would not fit in memory together.
     let of_split = |set: &Set<'_>, size: usize, repeat: usize| -> Vec<Vec<String>> {
         let Ok(split) = protocol.split(set, size, repeat) else { return Vec::new() };
         let role = |row: usize| if split.train.binary_search(&row).is_ok() { "train" } else { "test" };
@@ -86,12 +86,12 @@ pub fn write(study: &Study, protocol: &Protocol, sets: &[Set<'_>], folder: &Path
     Ok(menet_io::atomic::write(&folder.join("run.toml"), |out| out.write_all(study.run.as_bytes()))?)
 }
 
-/// A number, or an empty field, which is no number for spreadsheets and data frames alike.
+/// A number, or an empty field, which spreadsheets and data frames read as missing.
 fn optional(value: Option<f64>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
 }
 
-/// All that is needed to repeat a run.
+/// Everything that is needed to repeat a run.
 ///
 /// # Errors
 /// Never, for protocols that were checked.
@@ -114,7 +114,7 @@ pub fn run_toml(protocol: &Protocol, data: &[Fingerprint], command: &[String]) -
     ))
 }
 
-/// Every pair of classes that was seen, the class itself for those that were recognised.
+/// Every pair of true and predicted class that occurred, with its count.
 fn confusion_rows(confusion: &Confusion) -> Vec<Vec<String>> {
     let right = confusion.right().into_iter().enumerate().map(|(class, count)| (class, class, count));
     let wrong = confusion.mistakes.iter().map(|&mistake| mistake.into());
@@ -129,8 +129,8 @@ fn confusion_rows(confusion: &Confusion) -> Vec<Vec<String>> {
     seen.into_iter().map(row).collect()
 }
 
-/// The table for a terminal: one line per set, training size and method. Where no row has a standard deviation there is no
-/// column for it, nor for scores that no row has. A star marks a mean over fewer splits than were made, since the method failed on the others.
+/// The table for a terminal: one line per set, training size and method. Columns for the standard deviation and for scores
+/// are left out if no row has them. A star marks a mean over fewer splits, because the method failed on the others.
 pub fn table(study: &Study, cells: &[Cell]) -> (Vec<String>, Vec<Vec<String>>) {
     let star = |row: &SummaryRow| {
         let same = |cell: &&Cell| cell.place.is_repeat_of(&row.data, row.train_per_class, &row.method);
@@ -167,7 +167,7 @@ pub fn table(study: &Study, cells: &[Cell]) -> (Vec<String>, Vec<Vec<String>>) {
     (kept(names.map(str::to_owned)), study.summary.iter().map(line).collect())
 }
 
-/// Writes what tuning tried and chose: `trials.csv`, the parameters as `best.toml` and, under the name of earlier versions,
+/// Writes the trials and the choice of tuning: `trials.csv`, the parameters as `best.toml` and, under its earlier name,
 /// `params.toml`, and the plot `tuning.svg`, `tuning.png`.
 ///
 /// # Errors
@@ -181,7 +181,7 @@ pub fn write_tuning(tuned: &Tuned, source: &str, folder: &Path) -> Result<()> {
     csv_rows(&folder.join("trials.csv"), &header, rows.into_iter())?;
     let chosen = fields(&tuned.method)?;
     let table = match tuned.method.men() {
-        // What `fit` takes.
+        // The form that `fit` reads.
         Some(_) => chosen,
         None => [(tuned.method.name().to_owned(), Value::Table(chosen))].into_iter().collect(),
     };
@@ -201,7 +201,7 @@ pub fn write_tuning(tuned: &Tuned, source: &str, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What cross-validation says of the choice, in words.
+/// The cross-validated score of the choice, in words.
 pub fn validated(tuned: &Tuned) -> String {
     match &tuned.found {
         Found::Walk { best, .. } => {
@@ -222,7 +222,7 @@ pub fn validated(tuned: &Tuned) -> String {
     }
 }
 
-/// What a score is called in sentences.
+/// The name of a score in sentences.
 pub fn words(score: ScoreKind) -> &'static str {
     match score {
         ScoreKind::Rate => "rate",
@@ -239,7 +239,7 @@ fn walk_table(trials: &[Trial]) -> Rows {
     let mut searched: Vec<String> = trials.iter().flat_map(|trial| trial.params.keys().cloned()).collect();
     searched.sort_unstable();
     searched.dedup();
-    // That is a column of its own.
+    // It has its own column.
     searched.retain(|name| name != "nonzeros");
     let fixed = ["setting", "nonzeros", "dimension", "metric", "rate", "standard_error", "margin", "merit"];
     let header = fixed.iter().map(|&name| name.to_owned()).chain(searched.clone()).collect();
@@ -264,8 +264,8 @@ fn walk_table(trials: &[Trial]) -> Rows {
     (header, trials.iter().map(row).collect())
 }
 
-/// The parameters, the mean and standard error of what was tuned for, every score, the number of variables, whether it was chosen,
-/// and why a setting has no scores.
+/// The parameters, the mean and standard error of the score that was tuned for, every score, the number of variables, whether
+/// the setting was chosen, and why it has no scores.
 fn selection_table(selection: &Selection) -> Rows {
     let scores = ScoreKind::ALL.iter().map(|score| score.name());
     let tail = ["variables", "chosen", "failed"];
@@ -288,10 +288,10 @@ fn selection_table(selection: &Selection) -> Rows {
 /// Makes a folder for output.
 ///
 /// # Errors
-/// When that is not possible.
+/// When the folder cannot be made.
 pub fn make_folder(folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder).map_err(|e| {
-        let problem = format!("cannot be made a folder: {e}");
+        let problem = format!("the folder cannot be made: {e}");
         menet_io::Error::Output { path: folder.to_owned(), problem }.into()
     })
 }

@@ -1,18 +1,18 @@
-//! Colours that those who confuse red with green can tell apart, and a line style and a marker beside each, so that no
+//! Colours that people with red-green colour blindness can distinguish. Each has a line style and a marker, so that no
 //! figure relies on colour alone.
 
-/// One series' look.
+/// The look of one series.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Look {
-    /// On a light ground; [`dark_twins`] has the one for dark grounds.
+    /// The colour on a light background; [`dark_twins`] has the one for dark backgrounds.
     pub(crate) colour: &'static str,
     /// SVG dash pattern; empty = solid.
     pub(crate) dash: &'static str,
-    /// Which of the markers.
+    /// The number of the marker.
     pub(crate) marker: usize,
 }
 
-/// Okabe and Ito's colours without their yellow, which white swallows, then three of Tol's.
+/// Okabe and Ito's colours without yellow, which is hard to see on white, then three of Tol's.
 const COLOURS: [(&str, &str); 10] = [
     ("#0072b2", "#4ea5e6"),
     ("#d55e00", "#ff8f45"),
@@ -28,7 +28,7 @@ const COLOURS: [(&str, &str); 10] = [
 
 const DASHES: [&str; 4] = ["", "8,4", "2,3", "8,3,2,3"];
 
-/// How many looks differ in colour.
+/// The number of looks with different colours.
 pub(crate) const LOOKS: usize = COLOURS.len();
 
 /// The look of series number `i`.
@@ -37,19 +37,19 @@ pub(crate) fn look(i: usize) -> Look {
     Look { colour, dash: DASHES[(i + i / LOOKS) % DASHES.len()], marker: i % 8 }
 }
 
-/// Every light colour with the dark one that takes its place.
+/// Every colour for light backgrounds with its counterpart for dark backgrounds.
 pub(crate) fn dark_twins() -> impl Iterator<Item = (&'static str, &'static str)> {
     COLOURS.into_iter()
 }
 
-/// How strong the colour of a weight is, from −1 to 1, where `largest` is the largest absolute weight. The square root
-/// keeps light weights visible; the colour keys say so.
+/// The strength of the colour of a weight, from −1 to 1, where `largest` is the largest absolute weight. The square root
+/// keeps small weights visible; the colour keys say so.
 pub(crate) fn strength(weight: f64, largest: f64) -> f64 {
     if largest > 0.0 { weight.signum() * (weight.abs() / largest).min(1.0).sqrt() } else { 0.0 }
 }
 
-/// The ends of the diverging scale: blue where a weight is negative, orange where it is positive, which no common
-/// colour blindness confuses; white at zero.
+/// The ends of the diverging scale: blue for negative weights, orange for positive weights, white at zero. No common
+/// colour blindness confuses them.
 const NEGATIVE: [f64; 3] = [0.0, 68.0, 136.0];
 const POSITIVE: [f64; 3] = [179.0, 71.0, 0.0];
 

@@ -1,8 +1,8 @@
 //! Parameters of methods by name.
 //!
-//! A file has a table a method (as has `run.toml` under `parameters`), `[men]`, `[dla]`, ... with the fields of its type that differ from the defaults. A file
-//! without tables is one of `menet fit`: it is for `men` (unless its α is 0 or its preset is `paper`), for `men-alpha0` but for its α,
-//! and for `men-paper` but for what makes it other than the paper's method.
+//! A file has one table per method (`run.toml` has them under `parameters`), `[men]`, `[dla]`, ... with the fields that differ
+//! from the defaults. A file without tables is a parameter file of `menet fit`. It applies to `men` (unless its α is 0 or its preset
+//! is `paper`); to `men-alpha0` without its α; and to `men-paper` without the fields that would make it another method.
 
 use std::collections::BTreeMap;
 
@@ -11,23 +11,23 @@ use toml::{Table, Value};
 
 use crate::error::{Error, Result};
 
-/// What a file of `fit` with the default preset says of refit and rule is not for the paper's method.
+/// The fields of a parameter file of `fit` with the default preset that do not apply to the paper's method.
 const DECIDED_BY_PRESET: [&str; 8] =
     ["preset", "refit", "refit_ridge", "relax", "rule", "voters", "priors", "panel_size"];
 
-/// For every method the parameters that differ from its defaults.
+/// The parameters of every method that differ from its defaults.
 #[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
 pub struct MethodParams(pub BTreeMap<String, Table>);
 
 impl MethodParams {
-    /// From the text of a file.
+    /// Reads the text of a file.
     ///
     /// # Errors
     /// When it is not TOML, or names an unknown method or parameter.
     pub fn parse(text: &str) -> Result<Self> {
         let mut table: Table = text.parse().map_err(|e: toml::de::Error| Error::Usage(e.to_string()))?;
-        // A record of a run, `run.toml`, holds them under a heading of its own.
+        // The record of a run, `run.toml`, has them in a table of its own.
         if let (true, Some(Value::Table(recorded))) =
             (table.contains_key("protocol"), table.get("parameters"))
         {
@@ -62,7 +62,7 @@ impl MethodParams {
         Ok(params)
     }
 
-    /// The method called `name` with these parameters over its defaults.
+    /// The method called `name` with these parameters.
     ///
     /// # Errors
     /// When the method, or one of its parameters, is unknown.
@@ -75,7 +75,7 @@ impl MethodParams {
 /// The method with some of its parameters replaced.
 ///
 /// # Errors
-/// When it has no such parameter, or the value is of another kind.
+/// When it has no such parameter, or the value has another type.
 pub fn overlay(method: &Method, changes: &Table) -> Result<Method> {
     let mut fields = fields(method)?;
     fields.extend(changes.clone());
@@ -85,11 +85,11 @@ pub fn overlay(method: &Method, changes: &Table) -> Result<Method> {
     // `lpp` with `supervised = true` would be `slpp` under a wrong name.
     match changed.reducer().name() {
         name if name == method.name() => Ok(changed),
-        other => Err(told(&format!("with these it is {other}; ask for that instead"))),
+        other => Err(told(&format!("with these values it is the method {other}; use that name instead"))),
     }
 }
 
-/// A table of parameters as TOML text inside another format: JSON knows no infinity.
+/// A table of parameters as TOML text inside another format, because JSON has no infinity.
 pub(crate) mod as_text {
     use serde::{Deserialize, Deserializer, Serializer, de, ser};
     use toml::Table;
@@ -103,10 +103,10 @@ pub(crate) mod as_text {
     }
 }
 
-/// The parameters of a method as a table; those that are none are absent.
+/// The parameters of a method as a table, without those that are not set.
 ///
 /// # Errors
-/// Never, for the methods there are.
+/// Never, for the existing methods.
 pub fn fields(method: &Method) -> Result<Table> {
     let table = Table::try_from(method).map_err(|e| Error::Usage(e.to_string()))?;
     match table.into_iter().next() {
@@ -158,7 +158,7 @@ mod tests {
             "[men]\nalpha = 0.0",
         ] {
             let message = MethodParams::parse(text).unwrap_err().to_string();
-            assert!(message.contains("ask for that instead"), "{message}");
+            assert!(message.contains("use that name instead"), "{message}");
         }
         let ablation = MethodParams::parse("alpha = 0.0\nridge = 0.5").unwrap();
         assert_eq!(ablation.method("men").unwrap(), Method::from_name("men").unwrap());
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_names_are_told() {
+    fn unknown_names_are_reported() {
         for (text, word) in [
             ("[dlaa]\nkappa = 1.0", "dlaa"),
             ("[dla]\nkapa = 1.0", "kapa"),

@@ -1,8 +1,8 @@
-//! How far a long command is: what is done now, how much is finished, and how long the rest will take.
+//! The progress of a long command: the current work, how much is finished, and how long the rest will take.
 //!
-//! The cells of a run differ in cost by method and set, so the time left is not the time so far times a ratio. It is the sum,
-//! over the cells that are left, of the mean time of finished cells of the same kind, over the number of workers. It is known
-//! when every method that is left has finished once.
+//! The cells of a run differ in cost by method and set, so the time left is not proportional to the time so far. It is the sum,
+//! over the remaining cells, of the mean time of finished cells of the same kind, divided by the number of workers. It is known
+//! once every remaining method has finished a cell.
 
 use std::time::{Duration, Instant};
 
@@ -10,31 +10,31 @@ use menet::Monitor;
 
 use crate::cell::Place;
 
-/// What a line on a terminal shows.
+/// The contents of the progress line.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Status {
-    /// What is being done, the most telling words first, since a narrow terminal cuts the end.
+    /// The current work, with the most important words first, because a narrow terminal cuts the end.
     pub now: String,
     /// How many units are finished.
     pub done: usize,
-    /// Of how many.
+    /// How many units there are.
     pub total: usize,
-    /// How long the rest will take, where that can be known.
+    /// How long the rest will take, if it can be estimated.
     pub left: Option<Left>,
 }
 
-/// How long something will still take.
+/// An estimate of the time left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Left {
-    /// About so long.
+    /// About this long.
     About(Duration),
-    /// No longer than that: a search may end before its budget does.
+    /// At most this long: a search may end before its budget is used.
     AtMost(Duration),
 }
 
 /// Watches a command.
 pub trait Progress: Monitor {
-    /// It is here now. Calls may come from several threads at once.
+    /// Reports the current status. Calls may come from several threads at once.
     fn status(&self, status: Status) {
         let _ = status;
     }
@@ -42,7 +42,7 @@ pub trait Progress: Monitor {
 
 impl Progress for () {}
 
-/// Stops when asked, but shows nothing: the stages of many fits at once would tell nobody anything.
+/// Stops when asked, but shows nothing: the stages of many simultaneous fits are not informative.
 pub(crate) struct Quiet<'a>(pub(crate) &'a dyn Progress);
 
 impl Monitor for Quiet<'_> {
@@ -53,7 +53,7 @@ impl Monitor for Quiet<'_> {
 
 impl Progress for Quiet<'_> {}
 
-/// A few steps that follow one another and take about as long as each other.
+/// A few consecutive steps that take about the same time.
 pub(crate) struct Steps<'a> {
     progress: &'a dyn Progress,
     start: Instant,
@@ -66,7 +66,7 @@ impl<'a> Steps<'a> {
         Steps { progress, start: Instant::now(), done: 0, total }
     }
 
-    /// The next step begins.
+    /// Begins the next step.
     pub(crate) fn next(&mut self, now: String) {
         let left = proportional(self.start.elapsed(), self.done, self.total).map(Left::About);
         self.progress.status(Status { now, done: self.done, total: self.total, left });
@@ -74,13 +74,13 @@ impl<'a> Steps<'a> {
     }
 }
 
-/// The time left if `total - done` units take as long each as the `done` ones did; none before the first.
+/// The time left if every remaining unit takes as long as the finished ones did on average; none before the first is finished.
 pub(crate) fn proportional(elapsed: Duration, done: usize, total: usize) -> Option<Duration> {
     let rest = total.saturating_sub(done);
     (done > 0).then(|| elapsed.mul_f64(rest as f64 / done as f64))
 }
 
-/// The cells of a run while workers take them.
+/// The cells of a run while workers compute them.
 #[derive(Debug)]
 pub(crate) struct Tracker {
     kinds: Vec<Kind>,
@@ -94,7 +94,7 @@ pub(crate) struct Tracker {
 #[derive(Debug)]
 struct Kind {
     like: Place,
-    /// Not yet begun.
+    /// Cells that have not begun.
     waiting: usize,
     finished: usize,
     spent: Duration,
@@ -108,7 +108,7 @@ struct Running {
 }
 
 impl Tracker {
-    /// `open` are the cells to be computed; `finished` more were found in the journal.
+    /// `open` are the cells to compute; the journal has `finished` more.
     pub(crate) fn new<'p>(open: impl Iterator<Item = &'p Place>, finished: usize, workers: usize) -> Self {
         let mut tracker =
             Tracker { kinds: Vec::new(), running: Vec::new(), done: finished, total: finished, workers };
@@ -133,7 +133,7 @@ impl Tracker {
         self.kinds.iter().position(same)
     }
 
-    /// A worker begins a cell.
+    /// Records that a worker begins a cell.
     pub(crate) fn begin(&mut self, place: &Place, at: Instant) {
         if let Some(kind) = self.kind(place) {
             self.kinds[kind].waiting = self.kinds[kind].waiting.saturating_sub(1);
@@ -141,7 +141,7 @@ impl Tracker {
         }
     }
 
-    /// A worker has finished it.
+    /// Records that a worker has finished a cell.
     pub(crate) fn finish(&mut self, place: &Place, at: Instant) {
         if let Some(k) = self.running.iter().position(|running| running.place == *place) {
             let Running { kind, since, .. } = self.running.remove(k);
@@ -151,7 +151,7 @@ impl Tracker {
         }
     }
 
-    /// What runs longest, how many others run beside it, and how long all of it will take.
+    /// The cell that has run longest, how many others are running, and the time left.
     pub(crate) fn status(&self, at: Instant) -> Status {
         let now = self.running.first().map_or_else(String::new, |first| {
             let Place { data, train_per_class, repeat, method } = &first.place;
@@ -179,8 +179,8 @@ impl Tracker {
         Some(sum / u32::try_from(self.workers.max(1)).unwrap_or(u32::MAX))
     }
 
-    /// The mean time of finished cells of this kind; until there is one, of the method elsewhere. Methods differ by factors of
-    /// a hundred, so those of others tell nothing.
+    /// The mean time of finished cells of this kind or, if there are none, of the same method on other data. Methods differ by
+    /// factors of a hundred, so other methods are not used.
     fn mean(&self, of: &Kind) -> Option<Duration> {
         let over = |same: &dyn Fn(&Kind) -> bool| {
             let (mut spent, mut finished) = (Duration::ZERO, 0);
@@ -217,7 +217,7 @@ mod tests {
         tracker.finish(&places[0], at(2));
         let status = tracker.status(at(2));
         assert_eq!((status.now.as_str(), status.done), ("spca, repeat 0, orl, 5 per class", 5));
-        assert_eq!(status.left, None, "of spca nothing is known yet");
+        assert_eq!(status.left, None, "nothing is known about spca yet");
         tracker.finish(&places[1], at(10));
         // 2 × 2 s and 2 × 10 s on two workers.
         assert_eq!(tracker.status(at(10)).left, Some(Left::About(Duration::from_secs(12))));

@@ -1,4 +1,4 @@
-//! What is run.
+//! The definition of an experiment.
 
 use menet::evaluate::{Split, generator, random_split, subset};
 use menet::refit::Refit;
@@ -18,28 +18,28 @@ pub struct Set<'a> {
     pub name: String,
     /// The data.
     pub data: Dataset<'a>,
-    /// Which row of the file every sample is; none: they are in its order.
+    /// The row of the file of every sample; none = in the order of the file.
     pub rows: Option<Vec<usize>>,
-    /// Names of the samples of the file, row by row, if they have any.
+    /// Names of the samples, by row of the file, if they have any.
     pub ids: Option<&'a [String]>,
 }
 
 impl Set<'_> {
-    /// The row of the file, from 0, that sample `i` is.
+    /// The row of sample `i` in the file, from 0.
     pub fn row(&self, i: usize) -> usize {
         self.rows.as_ref().map_or(i, |rows| rows[i])
     }
 }
 
-/// The metric of the nearest-neighbour rule, or the choice of it.
+/// The metric of the nearest-neighbour rule, or how it is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MetricChoice {
-    /// The paper's.
+    /// The Euclidean distance, as in the paper.
     Euclidean,
     /// One minus the cosine.
     Cosine,
-    /// Whichever does better in cross-validation.
+    /// The better one in cross-validation.
     Auto,
 }
 
@@ -67,23 +67,23 @@ impl MetricChoice {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TuneOptions {
-    /// Largest number of fits, ≥ 1; for MEN, of times that paths are computed.
+    /// Largest number of fits, ≥ 1; for MEN, of path computations.
     pub budget: usize,
     /// Folds of the cross-validation, ≥ 2.
     pub folds: usize,
     /// Prefer the sparsest model within one standard error of the best.
     pub one_standard_error: bool,
-    /// What MEN is tuned for; all other methods are tuned for the rate.
+    /// The score that MEN is tuned for; all other methods are tuned for the rate.
     pub score: ScoreKind,
-    /// Numbers of variables per path that MEN is tried with; none, and no panel sizes = a list.
+    /// Numbers of variables per path to try for MEN; without these and panel sizes = [`crate::tune::SIZES`].
     pub nonzeros: Vec<usize>,
-    /// Panel sizes that MEN is tried with.
+    /// Panel sizes to try for MEN.
     pub panel_size: Vec<usize>,
-    /// Refits that MEN is tried with; none = all but `axis`.
+    /// Refits to try for MEN; none = all but `axis`.
     pub refit: Vec<Refit>,
-    /// Rules that MEN is tried with; none = all.
+    /// Rules to try for MEN; none = all.
     pub rule: Vec<RuleKind>,
-    /// Metrics that MEN is tried with; none = all. Those of all other methods are the protocol's.
+    /// Metrics to try for MEN; none = all. Other methods use the metric of the protocol.
     pub metrics: Vec<Metric>,
 }
 
@@ -104,7 +104,7 @@ impl Default for TuneOptions {
 }
 
 impl TuneOptions {
-    /// Refuses sizes that no model has.
+    /// Refuses sizes of 0.
     ///
     /// # Errors
     /// Naming the option.
@@ -116,7 +116,7 @@ impl TuneOptions {
         }
     }
 
-    /// The first option given, by its name, that only MEN heeds.
+    /// The name of the first given option that works only for MEN.
     pub fn only_for_men(&self) -> Option<&'static str> {
         let given = [
             ("--score", self.score != ScoreKind::Rate),
@@ -129,7 +129,7 @@ impl TuneOptions {
     }
 }
 
-/// An experiment: all that its numbers depend on, besides the data.
+/// An experiment: everything that its numbers depend on, except the data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Protocol {
@@ -137,96 +137,103 @@ pub struct Protocol {
     pub methods: Vec<String>,
     /// Numbers of training samples per class.
     pub train_per_class: Vec<usize>,
-    /// Random splits of each.
+    /// Number of random splits per training size.
     pub repeats: usize,
-    /// Dimensions to test at; empty = those of [`default_dimensions`].
+    /// Dimensions to test; empty = those of [`default_dimensions`].
     pub dims: Vec<usize>,
-    /// What everything drawn depends on.
+    /// Seed of all random choices.
     pub seed: u64,
     /// The metric.
     pub metric: MetricChoice,
-    /// Draw so many classes; none = all.
+    /// Draw this many classes; none = all.
     pub subset_classes: Option<usize>,
-    /// Leave out classes of fewer samples.
+    /// Leave out classes with fewer samples.
     pub min_per_class: Option<usize>,
-    /// Search parameters inside each training half; none = take them as given.
+    /// Search parameters inside each training half; none = use them as given.
     pub tune: Option<TuneOptions>,
     /// Parameters of the methods.
     pub params: MethodParams,
 }
 
-/// The largest dimension that is tested unless the user says otherwise.
+/// The largest dimension that is tested by default.
 const MOST_DIMENSIONS: usize = 50;
 
-/// The dimensions to test at after learning from `samples` samples: 1 to `samples − 1`, at most 50. Methods that have fewer
-/// axes use those they have. With c−1, the limit of MEN and FLDA, methods that need more axes would look worse than they
-/// are.
+/// The dimensions to test after learning from `samples` samples: 1 to `samples − 1`, at most 50. Methods with fewer
+/// axes use those they have. A limit of c−1, that of MEN and FLDA, would be unfair to methods that need more axes.
 pub fn default_dimensions(samples: usize) -> Vec<usize> {
     (1..=samples.saturating_sub(1).clamp(1, MOST_DIMENSIONS)).collect()
 }
 
-/// More splits than anyone waits for.
+/// The largest number of repeats.
 const MOST_REPEATS: usize = 100_000;
 
-/// Streams of the generator: what is drawn for what.
+/// Streams of the random generator, one per purpose.
 const CLASSES: u64 = 1;
 const SPLIT: u64 = 2;
 pub(crate) const FOLDS: u64 = 3;
 
 impl Protocol {
-    /// Refuses what cannot be run.
+    /// Refuses an experiment that cannot be run.
     ///
     /// # Errors
     /// Naming what was given and what is allowed.
     pub fn check(&self) -> Result<()> {
         let refuse = |message: String| Err(Error::Usage(message));
         if self.methods.is_empty() || self.train_per_class.is_empty() {
-            return refuse("at least one method and one number of training samples are needed".to_owned());
+            return refuse(
+                "give at least one method and one number of training samples per class".to_owned(),
+            );
         }
         for (k, name) in self.methods.iter().enumerate() {
             self.params.method(name)?;
             if self.methods[..k].contains(name) {
-                return refuse(format!("the method {name:?} is given twice"));
+                return refuse(format!("the method {name:?} is given twice; give it only once"));
             }
         }
         let known: Vec<&str> = Method::all().iter().map(Method::name).collect();
         if let Some(name) = self.params.0.keys().find(|name| !known.contains(&name.as_str())) {
-            return refuse(format!("parameters for {name:?}, which is not one of {}", known.join(", ")));
+            return refuse(format!(
+                "there are parameters for {name:?}, which is not a method; use one of {}",
+                known.join(", ")
+            ));
         }
         if let Some(k) = (1..self.train_per_class.len())
             .find(|&k| self.train_per_class[..k].contains(&self.train_per_class[k]))
         {
-            return refuse(format!("{} training samples per class are given twice", self.train_per_class[k]));
+            return refuse(format!(
+                "{} training samples per class are given twice; give each number only once",
+                self.train_per_class[k]
+            ));
         }
         if self.repeats == 0 || self.dims.contains(&0) || self.train_per_class.contains(&0) {
             return refuse("repeats, dimensions and training samples must be 1 or more".to_owned());
         }
         if self.repeats > MOST_REPEATS {
-            return refuse(format!("{} repeats are more than the {MOST_REPEATS} allowed", self.repeats));
+            return refuse(format!("{} repeats: at most {MOST_REPEATS} are allowed", self.repeats));
         }
-        // A record in TOML holds no larger whole number.
+        // TOML, the format of the record, has no larger whole numbers.
         let largest = i64::MAX as u64;
         if self.seed > largest || self.tune.as_ref().is_some_and(|tune| tune.budget as u64 > largest) {
             return refuse(format!("seed and budget must be at most {largest}"));
         }
         if self.tune.is_some() && self.train_per_class.iter().all(|&size| size < 3) {
             return refuse(
-                "tuning needs at least 3 training samples per class: one to test and two to learn from"
+                "tuning needs at least 3 training samples per class: one to test on and two to learn from"
                     .to_owned(),
             );
         }
         match &self.tune {
-            Some(TuneOptions { folds: 0 | 1, .. }) => refuse("at least 2 folds are needed".to_owned()),
+            Some(TuneOptions { folds: 0 | 1, .. }) => refuse("use at least 2 folds".to_owned()),
             Some(TuneOptions { budget: 0, .. }) => refuse("the budget must be at least 1 fit".to_owned()),
             Some(tune) => tune.check(),
             None if self.metric == MetricChoice::Auto => {
-                refuse("the metric can be chosen (auto) only when tuning".to_owned())
+                refuse("the metric auto works only with tuning; use euclidean or cosine".to_owned())
             }
             _ => Ok(()),
         }
     }
 
-    /// The set without small classes, and with as many drawn as asked for.
+    /// The set without small classes, and with the requested number of classes.
     ///
     /// # Errors
     /// When too few are left.
@@ -238,7 +245,7 @@ impl Protocol {
         if let Some(wanted) = self.subset_classes {
             if wanted > classes.len() {
                 return Err(Error::Usage(format!(
-                    "{}: {wanted} classes were asked for, but only {} have at least {least} samples",
+                    "{}: {wanted} classes were requested, but only {} have at least {least} samples",
                     set.name,
                     classes.len()
                 )));
@@ -252,7 +259,7 @@ impl Protocol {
         if classes.len() < 2 {
             let found = classes.len();
             return Err(Error::Usage(format!(
-                "{}: at least 2 classes are needed, but {found} of those with {least} or more samples would be taken",
+                "{}: at least 2 classes are required, but only {found} with {least} or more samples would be used",
                 set.name
             )));
         }
@@ -269,7 +276,7 @@ impl Protocol {
             .map_err(|source| Error::Method { context: set.name.clone(), source })
     }
 
-    /// The dimensions to test at after learning from so many samples of every class of a set.
+    /// The dimensions to test after learning from this many samples per class of a set.
     pub fn dims_for(&self, data: &Dataset<'_>, train_per_class: usize) -> Vec<usize> {
         let mut dims = if self.dims.is_empty() {
             default_dimensions(train_per_class.saturating_mul(data.classes().len()))
@@ -290,7 +297,7 @@ mod tests {
     fn default_dimensions_follow_the_number_of_training_samples() {
         assert_eq!(default_dimensions(15), (1..=14).collect::<Vec<_>>());
         assert_eq!(default_dimensions(200), (1..=50).collect::<Vec<_>>());
-        // Nothing can be learned from so few, but the list is never empty.
+        // Too few samples to learn from, but the list is never empty.
         assert_eq!((default_dimensions(2), default_dimensions(0)), (vec![1], vec![1]));
     }
 }

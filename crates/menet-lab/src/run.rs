@@ -1,7 +1,7 @@
 //! All cells of an experiment, on all cores.
 //!
-//! Every worker takes the next cell and computes it on one core, by itself: the seconds of a cell are its own, nothing is
-//! shared, and the numbers do not depend on how many workers there are.
+//! Every worker takes the next cell and computes it alone on one core. So the seconds of a cell are its own, nothing is
+//! shared, and the numbers do not depend on the number of workers.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -22,14 +22,14 @@ use crate::space::sparsities;
 use crate::study::{ChoiceRow, ResultRow, Showcase, Study};
 use crate::{figures, output, report, summary};
 
-/// Runs what is not finished in `folder`, and writes `results.csv`, `summary.csv`, `confusion.csv`, `splits.csv`, `run.toml`,
-/// when tuned `choices.csv`, the figures and `report.html` there. A run with fewer repeats in the same folder is extended.
+/// Runs the unfinished cells in `folder`, and writes `results.csv`, `summary.csv`, `confusion.csv`, `splits.csv`, `run.toml`,
+/// with tuning `choices.csv`, the figures and `report.html` there. A run with fewer repeats in the same folder is extended.
 ///
-/// `command` is what the user typed, for the record.
+/// `command` is the command line of the user, for the record.
 ///
 /// # Errors
 /// When the protocol cannot be run on the sets, the folder holds another run or cannot be written, or `progress` asks to
-/// stop; what was finished by then is kept.
+/// stop; finished cells are kept.
 pub fn run(
     protocol: &Protocol,
     sets: &[Set<'_>],
@@ -40,10 +40,10 @@ pub fn run(
     protocol.check()?;
     let sets: Vec<Set<'_>> = sets.iter().map(|set| protocol.restrict(set)).collect::<Result<_>>()?;
     if let Some(k) = (1..sets.len()).find(|&k| sets[..k].iter().any(|set| set.name == sets[k].name)) {
-        let message = format!("two sets are called {:?}; rename one of the files", sets[k].name);
+        let message = format!("two sets have the name {:?}; rename one of the files", sets[k].name);
         return Err(Error::Usage(message));
     }
-    // A class that is too small is told now, not after an hour.
+    // Report a class that is too small now, not after an hour.
     for set in &sets {
         for &size in &protocol.train_per_class {
             protocol.split(set, size, 0)?;
@@ -85,7 +85,7 @@ pub fn run(
     Ok((study, cells))
 }
 
-/// Every cell, the repeats one after the other.
+/// All cells, repeat by repeat.
 fn places<'a>(protocol: &Protocol, sets: &'a [Set<'a>]) -> Vec<(&'a Set<'a>, Place)> {
     let mut places = Vec::new();
     for set in sets {
@@ -101,7 +101,7 @@ fn places<'a>(protocol: &Protocol, sets: &'a [Set<'a>]) -> Vec<(&'a Set<'a>, Pla
     places
 }
 
-/// Computes the places that the journal does not have.
+/// Computes the cells that the journal does not have.
 fn complete(
     protocol: &Protocol,
     places: &[(&Set<'_>, Place)],
@@ -134,7 +134,7 @@ fn complete(
         let threads: Vec<_> = (0..workers)
             .map(|_| {
                 scope.spawn(|| {
-                    // A pool of one: what runs inside stays on this worker.
+                    // A pool of one thread: everything inside stays on this worker.
                     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
                     let mut alarm = Alarm { raised: &broken, armed: true };
                     let outcome = match pool {
@@ -154,7 +154,7 @@ fn complete(
     outcomes.into_iter().collect()
 }
 
-/// Whatever ends a worker early, a panic too, ends the others.
+/// If a worker ends early, even by a panic, the others end too.
 struct Alarm<'a> {
     raised: &'a AtomicBool,
     armed: bool,
@@ -168,13 +168,12 @@ impl Drop for Alarm<'_> {
     }
 }
 
-/// What a worker that panicked left is whole: every change is one call.
+/// The state is consistent even after a panic, because every change is one call.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// Tells the tracker what happened, and the user where the run is. While the lock is held no other worker can tell of an
-/// older state later.
+/// Updates the tracker and reports the progress. The lock ensures that no other worker reports an older state later.
 fn note(tracker: &Mutex<Tracker>, progress: &dyn Progress, event: impl Fn(&mut Tracker, Instant)) {
     let mut tracker = locked(tracker);
     let now = Instant::now();
@@ -212,13 +211,13 @@ fn choices(cells: &[Cell]) -> Vec<ChoiceRow> {
     cells.iter().filter_map(row).collect()
 }
 
-/// How many samples of how many classes are shown.
+/// The number of classes and of samples per class that are shown.
 const SHOWN: (usize, usize) = (8, 5);
 
 /// The repeat whose split is shown.
 const SHOWN_REPEAT: usize = 0;
 
-/// What every method learned from the first split of a set at its first training size.
+/// The projections that every method learned from the first split of a set at its first training size.
 fn showcase(
     protocol: &Protocol,
     set: &Set<'_>,
@@ -253,7 +252,7 @@ fn showcase(
         let mut method = protocol.params.method(name)?;
         let mut most = dims.iter().copied().max();
         if let Some(choice) = &cell.chosen {
-            // The choice has every parameter; one that it lacks is none.
+            // The choice has every parameter that is set.
             method = overlay(&Method::from_name(name)?, &choice.params)?;
             most = most.filter(|_| method.men().is_none());
         }
@@ -267,18 +266,18 @@ fn showcase(
     Ok(showcase)
 }
 
-/// How many test samples a model recognises, in percent, when its paths select at most so many variables.
+/// The percentage of test samples that a model recognises, by the largest number of variables per path.
 fn rates_by_nonzeros(men: &Men, train: &Dataset<'_>, test: &Dataset<'_>) -> Result<Vec<(usize, f64)>> {
     let used = |path: &menet::lars::Path| path.last().coefficients.nonzeros();
     let most = men.paths().iter().map(used).max().unwrap_or(0);
     let class_of = places_of(men.classes(), test.classes());
     let mut rates = Vec::new();
-    // A few numbers: every one is a refit, and with a limit on the panel an elimination.
+    // Only a few numbers, because each needs a refit and, with a limit on the panel, an elimination.
     for k in sparsities(most).into_iter().filter(|&k| k > 0) {
         let reading = Reading { nonzeros: Some(k), ..Reading::default() };
         let sparser = match men.at(reading, Some(train)) {
             Ok(sparser) => sparser,
-            // Variables that tie leave an axis without any.
+            // A tie can leave an axis without variables.
             Err(menet::Error::Tie { .. } | menet::Error::NoVariable { .. }) => continue,
             Err(error) => return Err(error.into()),
         };

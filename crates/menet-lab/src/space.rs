@@ -1,37 +1,37 @@
-//! Which parameters are searched for each method: a few values each, in order, from the most to the least important.
+//! The parameters that are searched for each method, from the most to the least important, with a few values each.
 
 use menet::{Dataset, Method};
 use toml::Value;
 
-/// A parameter and the values tried, in an order in which neighbours are near.
+/// A parameter and the values to try, in increasing order.
 #[derive(Debug, Clone)]
-pub struct Axis {
-    /// The parameter, a field of the method's type.
+pub struct Parameter {
+    /// The name of the parameter, a field of the method's type.
     pub name: &'static str,
-    /// The values; `None` stands for the field's absence, its default.
+    /// The values; `None` means that the field is absent and has its default.
     pub values: Vec<Option<Value>>,
 }
 
-fn floats(name: &'static str, values: &[f64]) -> Axis {
-    Axis { name, values: values.iter().map(|&x| Some(Value::Float(x))).collect() }
+fn floats(name: &'static str, values: &[f64]) -> Parameter {
+    Parameter { name, values: values.iter().map(|&x| Some(Value::Float(x))).collect() }
 }
 
-fn wholes(name: &'static str, values: &[usize]) -> Axis {
-    Axis { name, values: values.iter().map(|&x| Some(Value::Integer(x as i64))).collect() }
+fn wholes(name: &'static str, values: &[usize]) -> Parameter {
+    Parameter { name, values: values.iter().map(|&x| Some(Value::Integer(x as i64))).collect() }
 }
 
-/// Ranks of the PCA space, from a small part of `full` up to all of it.
-fn ranks(full: usize) -> Axis {
+/// Ranks of the PCA space, from a small part of `full` up to `full`.
+fn ranks(full: usize) -> Parameter {
     let mut values: Vec<usize> = vec![full / 8, full / 5, full / 3, full / 2, 3 * full / 4];
     values.retain(|&rank| rank >= 1);
     values.dedup();
     let some = values.into_iter().map(|rank| Some(Value::Integer(rank as i64)));
-    Axis { name: "pca_rank", values: some.chain([None]).collect() }
+    Parameter { name: "pca_rank", values: some.chain([None]).collect() }
 }
 
-/// Numbers of neighbours of the class. `most` is how many a fold has: beyond that all are the same, and `own`, the method's
-/// value, stands for them.
-fn neighbours(name: &'static str, own: usize, most: usize) -> Axis {
+/// Numbers of neighbours in the same class. `most` is how many a fold has. Larger numbers are equivalent, and `own`, the value
+/// of the method, stands for them.
+fn neighbours(name: &'static str, own: usize, most: usize) -> Parameter {
     let mut values: Vec<usize> = [1, 2, 3, 5, 10].into_iter().filter(|&k| k < most).collect();
     values.push(if own >= most { own } else { most.min(10) });
     values.sort_unstable();
@@ -47,27 +47,27 @@ pub fn sparsities(most: usize) -> Vec<usize> {
     sizes
 }
 
-/// The largest number of variables an axis is tried with unless the user says otherwise: the time of a path grows faster
-/// than its length, and on faces of 1600 pixels 300 or 400 gained less than half a point over 200.
+/// The largest number of variables per axis to try by default. The time of a path grows faster than its length, and on faces
+/// of 1600 pixels 300 or 400 gained less than half a point over 200.
 pub fn largest_support(variables: usize) -> usize {
     variables.min(200)
 }
 
-/// The search space of a method on `data`, in so many folds.
-pub fn default_space(method: &Method, data: &Dataset<'_>, folds: usize) -> Vec<Axis> {
+/// The search space of a method on `data`, with this many folds.
+pub fn default_space(method: &Method, data: &Dataset<'_>, folds: usize) -> Vec<Parameter> {
     let (samples, variables, classes) = (data.samples(), data.variables(), data.classes().len());
     let rank = samples.saturating_sub(1).min(variables);
-    // What the largest class keeps in a fold, less the sample itself.
+    // The size of the largest class in a fold, minus the sample itself.
     let largest = (0..classes).map(|class| data.members(class).len()).max().unwrap_or(1);
     let most = (largest - largest.div_ceil(folds)).saturating_sub(1).max(1);
     let near = |own: usize| neighbours("k_within", own, most);
     let any = || wholes("k", &[1, 2, 3, 5, 10]);
     let ridge = || floats("ridge", &[0.01, 0.03, 0.1, 0.3, 1.0, 3.0]);
-    // Every sparsity is a fit of its own for sparse PCA.
+    // For sparse PCA every sparsity needs its own fit.
     let coarse: Vec<usize> =
         [1, 2, 3, 5, 10, 20, 50, 100, 200].into_iter().filter(|&k| k <= variables).collect();
     match method {
-        // Those are searched on a grid ([`crate::tune`]).
+        // These are searched on a grid ([`crate::tune`]).
         Method::Men(_) | Method::MenPaper(_) | Method::MenAlpha0(_) => vec![],
         Method::Dla(dla) => vec![
             ranks(rank),
@@ -78,7 +78,7 @@ pub fn default_space(method: &Method, data: &Dataset<'_>, folds: usize) -> Vec<A
         Method::Slpp(lpp) | Method::Lpp(lpp) => vec![
             ranks(rank),
             if lpp.supervised { neighbours("k", lpp.k, most) } else { any() },
-            Axis { name: "binary", values: [false, true].map(|b| Some(Value::Boolean(b))).to_vec() },
+            Parameter { name: "binary", values: [false, true].map(|b| Some(Value::Boolean(b))).to_vec() },
         ],
         Method::Npe(npe) | Method::Unpe(npe) => vec![
             ranks(rank),
@@ -93,7 +93,7 @@ pub fn default_space(method: &Method, data: &Dataset<'_>, folds: usize) -> Vec<A
         Method::Spca(_) => vec![
             wholes("nonzeros", &coarse),
             ridge(),
-            Axis { name: "soft", values: [false, true].map(|b| Some(Value::Boolean(b))).to_vec() },
+            Parameter { name: "soft", values: [false, true].map(|b| Some(Value::Boolean(b))).to_vec() },
         ],
         Method::Spg(spg) => vec![ridge(), near(spg.k_within)],
     }

@@ -1,4 +1,4 @@
-//! What a run of the protocol leaves behind, and all that figures and report need.
+//! The results of a run, and everything that figures and the report need.
 
 use menet::evaluate::{Mistake, balanced_rate, recalls};
 use menet::{Men, Method, Projection};
@@ -29,19 +29,19 @@ pub struct SummaryRow {
     pub train_per_class: usize,
     /// The method.
     pub method: String,
-    /// Mean rate over the repeats, in percent: the best over dimensions or, tuned, at the dimension chosen.
+    /// Mean rate over the repeats, in percent: the best over dimensions or, with tuning, at the chosen dimension.
     pub rate: f64,
-    /// Its standard deviation over the repeats; none where there is only one.
+    /// Its standard deviation over the repeats; none with a single repeat.
     pub sd: Option<f64>,
-    /// The mean over classes of the percentage recognised, where every class counts alike.
+    /// The mean over classes of the percentage recognised, so that every class has the same weight.
     pub balanced: f64,
     /// The mean log loss (natural logarithm), for methods whose rule gives probabilities.
     pub log_loss: Option<f64>,
     /// The mean area under the ROC curve, one class against the rest, for the same methods.
     pub auc: Option<f64>,
-    /// The dimension; tuned, the median of those chosen.
+    /// The dimension; with tuning, the median of the choices.
     pub dimension: usize,
-    /// How many variables the axes use together, each counted once; the mean over the repeats.
+    /// How many distinct variables the axes use together; the mean over the repeats.
     pub variables: f64,
     /// Mean seconds of fit, projection and classification.
     pub seconds: f64,
@@ -64,7 +64,7 @@ impl SummaryRow {
     ];
 }
 
-/// What tuning chose in one training half: a row of `choices.csv`.
+/// The choice of tuning in one training half: a row of `choices.csv`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChoiceRow {
     /// The data set.
@@ -105,7 +105,7 @@ impl ChoiceRow {
     }
 }
 
-/// Who was taken for whom at the reported dimension, over all test samples of all repeats.
+/// The confusion of classes at the reported dimension, over all test samples of all repeats.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Confusion {
     /// The data set.
@@ -118,7 +118,7 @@ pub struct Confusion {
     pub classes: Vec<String>,
     /// How many samples of every class were tested.
     pub tested: Vec<usize>,
-    /// Those that were not recognised, by class and then by the class they were given.
+    /// The samples that were not recognised, by true class and then by predicted class.
     pub mistakes: Vec<Mistake>,
 }
 
@@ -132,7 +132,7 @@ impl Confusion {
         right
     }
 
-    /// The percentage of every class that was recognised; none where a class was not tested.
+    /// The percentage recognised per class; none for a class that was not tested.
     pub fn recalls(&self) -> Vec<Option<f64>> {
         recalls(&self.tested, &self.mistakes)
     }
@@ -154,15 +154,15 @@ pub struct Study {
     pub methods: Vec<String>,
     /// The table.
     pub summary: Vec<SummaryRow>,
-    /// Who was taken for whom, one for every row of the table.
+    /// The confusion of classes, one per row of the table.
     pub confusions: Vec<Confusion>,
-    /// What it was made from.
+    /// The rates that the table was made from.
     pub results: Vec<ResultRow>,
-    /// What tuning chose; empty without tuning.
+    /// The choices of tuning; empty without tuning.
     pub choices: Vec<ChoiceRow>,
-    /// `run.toml`: all that is needed to repeat the run.
+    /// `run.toml`: everything that is needed to repeat the run.
     pub run: String,
-    /// What was learned from the first split of every set, at the first training size.
+    /// The models learned from the first split of every set, at the first training size.
     pub showcases: Vec<Showcase>,
 }
 
@@ -174,7 +174,7 @@ impl Study {
     }
 }
 
-/// What was learned from one split.
+/// The models learned from one split.
 #[derive(Debug, Clone)]
 pub struct Showcase {
     /// The data set.
@@ -187,13 +187,13 @@ pub struct Showcase {
     pub image_shape: Option<(usize, usize)>,
     /// Names of the variables, if there are any.
     pub feature_names: Option<Vec<String>>,
-    /// A few samples with their class: the first of each of the first classes, class by class, whatever the split.
+    /// A few samples with their class: the first ones of the first classes, independent of the split.
     pub samples: Vec<(String, Vec<f64>)>,
-    /// The projection every method learned.
+    /// The projection that every method learned.
     pub bases: Vec<(String, Projection)>,
     /// The model of MEN, with its paths, if MEN is among the methods.
     pub men: Option<Men>,
-    /// The rate on the test samples of this split, in percent, when every path of `men` selects at most so many variables; with the
-    /// refit and the rule of `men`.
+    /// The rate on the test samples of this split, in percent, by the largest number of variables per path of `men`; with its
+    /// refit and rule.
     pub rates_by_nonzeros: Vec<(usize, f64)>,
 }

@@ -1,7 +1,7 @@
-//! From cells to the rows of the table, and to who was taken for whom.
+//! From cells to the rows of the table, and to the confusion of classes.
 //!
-//! A row stands for the repeats of one method on one set at one training size. It is read at one dimension: the one of the
-//! best mean rate or, tuned, the one each repeat chose.
+//! A row summarises the repeats of one method on one set at one training size, at one dimension: the one with the best mean
+//! rate or, with tuning, the one that each repeat chose.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::curves::mean_and_sd;
 use crate::protocol::{Protocol, Set};
 use crate::study::{Confusion, SummaryRow};
 
-/// The repeats of one method on one set at one training size, each with what it found at the reported dimension.
+/// The repeats of one method on one set at one training size, each with its results at the reported dimension.
 struct Reported<'a> {
     place: &'a Place,
     dimension: usize,
@@ -48,7 +48,7 @@ pub fn summarize(protocol: &Protocol, cells: &[Cell]) -> Vec<SummaryRow> {
     reported(protocol, cells).into_iter().map(row).collect()
 }
 
-/// Who was taken for whom, for the same rows. `sets` name the classes.
+/// The confusion of classes, for the same rows. `sets` name the classes.
 pub fn confusions(protocol: &Protocol, cells: &[Cell], sets: &[Set<'_>]) -> Vec<Confusion> {
     let confusion = |reported: Reported<'_>| {
         let set = sets.iter().find(|set| set.name == reported.place.data)?;
@@ -96,7 +96,7 @@ fn reported<'a>(protocol: &Protocol, cells: &'a [Cell]) -> Vec<Reported<'a>> {
     rows
 }
 
-/// The dimension of the best mean rate, the lowest of equals, and what was found there.
+/// The dimension with the best mean rate (the smallest among equals), and the results there.
 fn at_best<'a>(repeats: &[&'a Cell]) -> Option<(usize, Vec<&'a Outcome>)> {
     let at = |dimension: usize| -> Option<Vec<&'a Outcome>> {
         let find = |cell: &&'a Cell| cell.outcomes.iter().find(|outcome| outcome.dimension == dimension);
@@ -109,13 +109,13 @@ fn at_best<'a>(repeats: &[&'a Cell]) -> Option<(usize, Vec<&'a Outcome>)> {
     candidates.reduce(|best, next| if mean(&next.1) > mean(&best.1) + 1e-9 { next } else { best })
 }
 
-/// The median of the dimensions chosen, and what every repeat found at its own.
+/// The median of the chosen dimensions, and the results of every repeat at its own choice.
 fn at_choice<'a>(repeats: &[&'a Cell]) -> Option<(usize, Vec<&'a Outcome>)> {
     let mut chosen: Vec<usize> = repeats
         .iter()
         .map(|cell| cell.chosen.as_ref().map(|choice| choice.dimension))
         .collect::<Option<_>>()?;
-    // All training samples may give fewer axes than a fold did: then it is the largest dimension below the choice.
+    // All training samples may give fewer axes than a fold did. Then the largest dimension below the choice counts.
     let up_to = |(cell, &most): (&&'a Cell, &usize)| {
         cell.outcomes.iter().rev().find(|outcome| outcome.dimension <= most)
     };
@@ -196,7 +196,7 @@ mod tests {
         );
         assert_eq!(confusion.mistakes, [(0, 1, 1), (1, 0, 2)].map(Mistake::from));
         assert_eq!(confusion.recalls(), [Some(93.75), Some(50.0)]);
-        // Every repeat tests as many of a class, so both ways to average agree.
+        // Every repeat tests the same number of samples per class, so both ways to average agree.
         assert_eq!(confusion.balanced(), Some(rows[0].balanced));
     }
 

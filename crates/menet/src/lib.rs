@@ -100,7 +100,7 @@ pub use projection::Projection;
 pub use reduce::{ReducedProblem, ReductionReport, reduce};
 pub use reducer::{Method, Reduced, Reducer};
 
-/// The README's example, run as a test.
+/// The examples of docs/rust.md, which is the README of this crate, run as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,10 +1,11 @@
-//! The README shows the example that is compiled and run.
+//! The page about the library shows the example that is compiled and run.
 
 #[test]
-fn the_readme_shows_the_example() {
-    let readme = include_str!("../README.md");
+fn the_page_shows_the_example() {
+    // A link to docs/rust.md.
+    let page = include_str!("../README.md");
     assert!(
-        readme.contains(include_str!("../examples/readme.rs")),
-        "copy examples/readme.rs into the README"
+        page.contains(include_str!("../examples/readme.rs")),
+        "copy examples/readme.rs into docs/rust.md"
     );
 }

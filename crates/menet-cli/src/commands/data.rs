@@ -8,22 +8,22 @@ use menet_io::{Table, Values};
 use serde_json::json;
 
 use crate::Context;
-use crate::args::HowArgs;
+use crate::args::{HowArgs, builtin_names};
 use crate::failure::Failure;
 use crate::regression;
 use crate::text::{self, table};
 
-/// How many classes are shown, the largest first.
+/// How many classes are shown; the largest come first.
 const SHOWN: usize = 20;
 
 /// Show what is in a data set.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  menet data leukemia")]
 pub(crate) struct Data {
-    /// A file, a folder of images, or a built-in set: orl, leukemia, digits.
-    #[arg(value_name = "FILE|FOLDER|SET", required_unless_present = "named", conflicts_with = "named")]
+    #[arg(value_name = "FILE|FOLDER|SET", required_unless_present = "named", conflicts_with = "named",
+          help = format!("A file, a folder of images, or a built-in set: {}", builtin_names()))]
     data: Option<String>,
-    /// The same, as an option like that of other commands.
+    /// The same, as an option like in other commands.
     #[arg(long = "data", id = "named", value_name = "FILE|FOLDER|SET")]
     named: Option<String>,
     #[command(flatten)]
@@ -32,7 +32,7 @@ pub(crate) struct Data {
 
 impl Data {
     pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
-        // clap sees to it that one of the two is given.
+        // clap ensures that one of the two is given.
         let source = self.data.as_ref().or(self.named.as_ref()).map_or("", String::as_str);
         let data = self.how.read(context, source)?;
         let mut classes: BTreeMap<String, usize> = BTreeMap::new();
@@ -44,7 +44,7 @@ impl Data {
             Values::Dense(values) => values.iter().filter(|value| value.is_nan()).count(),
             Values::Sparse(_) => 0,
         };
-        // In the order in which a fit will have them.
+        // In the order that a fit uses.
         let names: Vec<String> = classes.keys().cloned().collect();
         let counted = |name: String| (name.clone(), classes[&name]);
         let classes: Vec<(String, usize)> = sorted_classes(&names).into_iter().map(counted).collect();
@@ -89,7 +89,7 @@ impl Data {
             text::print(format_args!("{unlabelled} samples without a label"))?;
         }
         if classes.is_empty() {
-            text::print(format_args!("no labels (--label NAME says which column holds them)"))?;
+            text::print(format_args!("no labels (name their column with --label NAME)"))?;
         } else {
             text::print(format_args!("{} classes\n", classes.len()))?;
             let (all, mut classes) = (classes.len(), classes);
@@ -103,7 +103,7 @@ impl Data {
     }
 }
 
-/// Rows that equal an earlier one.
+/// The number of rows that equal an earlier row.
 fn duplicate_rows(data: &Table) -> usize {
     let mut seen: HashSet<Vec<(usize, u64)>> = HashSet::new();
     let mut new = |row: &mut dyn Iterator<Item = (usize, f64)>| {
@@ -117,7 +117,7 @@ fn duplicate_rows(data: &Table) -> usize {
     }
 }
 
-/// Columns with one value only.
+/// The number of columns with only one value.
 fn constant_columns(data: &Table) -> usize {
     match &data.values {
         Values::Dense(values) => {

@@ -15,7 +15,7 @@ use crate::Context;
 use crate::failure::Failure;
 use crate::text;
 
-/// Learn to recognise the faces of the built-in set orl, and show what was learned.
+/// Learn to recognise the faces of the built-in set orl, and show the result.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  menet demo --out menet-demo")]
 pub(crate) struct Demo {
@@ -29,7 +29,7 @@ impl Demo {
         let table = menet_io::read("orl", &menet_io::ReadOptions::default())?;
         let all = table.dataset()?;
         let pixels = all.x()?;
-        // The odd images of every person to learn from, the even ones to be recognised.
+        // Every second image of a person is for training, the others are for testing.
         let half = |odd: usize| {
             let rows: Vec<usize> = (0..all.samples()).filter(|i| i % 2 == odd).collect();
             let labels: Vec<&str> = rows.iter().map(|&i| all.classes()[all.class_of(i)].as_str()).collect();
@@ -64,38 +64,36 @@ impl Demo {
         }
         text::print(format_args!(
             "\
-400 photographs of 40 persons, 40 x 40 pixels (the ORL faces). From five of each person's ten menet learned,
-in {total:.2} s, {d} axes that tell the persons apart, each made of at most 100 of the {p} pixels.
+The ORL faces: 400 photographs of 40 people, 40 x 40 pixels. From five of the ten photographs of each person,
+menet learned {d} axes that tell the people apart, in {total:.2} s. Each axis uses at most 100 of the {p} pixels.
 
-How many of the other 200 photographs are then recognised by their nearest neighbour, depending on how many
-pixels an axis may use (all read off this one fit):
+Share of the other 200 photographs that are recognised by their nearest neighbour, by the number of pixels
+per axis (all read from this one fit):
 "
         ))?;
         for (k, rate) in &rates {
-            text::print(format_args!("  menet, {k:>4} pixels an axis  {rate:5.1} %"))?;
+            text::print(format_args!("  menet, {k:>4} pixels per axis  {rate:5.1} %"))?;
         }
-        text::print(format_args!("  PCA, all {p} pixels        {pca:5.1} %   (as many axes)"))?;
+        text::print(format_args!("  PCA, all {p} pixels         {pca:5.1} %   (same number of axes)"))?;
         text::print(format_args!(
             "\nEvery axis is the exact optimum of its problem: the conditions that prove it hold to {certificate:.0e}."
         ))?;
         text::print(format_args!("In the folder {}:", text::path(&self.out)))?;
         text::print(format_args!(
-            "  axis-01.png ...  the pixels of each axis, orange where they count for and blue where against"
+            "  axis-01.png ...  the pixels of each axis: orange for positive weights, blue for negative weights"
         ))?;
-        text::print(format_args!(
-            "  path-01.svg      how the pixels of axis 1 come in as the penalty falls"
-        ))?;
+        text::print(format_args!("  path-01.svg      how the pixels of axis 1 enter as the penalty falls"))?;
         text::print(format_args!("\nNext: menet fit --data orl --nonzeros 100 --model faces.safetensors"))?;
         Ok(())
     }
 }
 
-/// The same fit with at most so many pixels per axis.
+/// The same fit with at most this many pixels per axis.
 fn at(men: &Men, nonzeros: usize, train: &Dataset<'_>) -> Result<Men, Failure> {
     Ok(men.at(Reading { nonzeros: Some(nonzeros), ..Reading::default() }, Some(train))?)
 }
 
-/// Percent of `test` recognised by the nearest sample of `train`.
+/// The percentage of `test` that the nearest sample of `train` recognises.
 fn rate(projection: &Projection, train: &Dataset<'_>, test: &Dataset<'_>) -> Result<f64, Failure> {
     let (gallery, seen) = (projection.project(train)?, projection.project(test)?);
     let found =

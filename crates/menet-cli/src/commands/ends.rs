@@ -1,6 +1,6 @@
-//! Which classes lie at the ends of an axis.
+//! Which classes are at the ends of an axis.
 //!
-//! The rule of a model holds the class means, or the projected training samples, so the mean score of every class on every
+//! The rule of a model holds the class means or the projected training samples, so the mean score of every class on every
 //! axis is known.
 
 use menet::Men;
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 
 use crate::text;
 
-/// The mean score of every class on one axis, and the classes of the lowest and the highest.
+/// The mean score of every class on one axis, and the classes with the lowest and the highest mean.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Ends {
-    /// In the order of the classes; nothing for a class of which the model holds no sample.
+    /// In the order of the classes; none for a class without a sample in the model.
     means: Vec<Option<f64>>,
     low: End,
     high: End,
@@ -25,8 +25,8 @@ struct End {
     mean: f64,
 }
 
-/// The ends of the axes of `men`, which is the model of `file` or a part of it. An axis that was made sparser has none: the
-/// rule knows its own axes only.
+/// The ends of the axes of `men`, which is the model of `file` or a part of it. An axis that was made sparser has none,
+/// because the rule knows only the axes of the file.
 pub(super) fn ends(file: &ModelFile, men: &Men) -> Vec<Option<Ends>> {
     let own = file.men.projection().axes();
     let of_axis = |(k, axis)| (own.get(k) == Some(axis)).then(|| of_axis(file, k)).flatten();
@@ -42,7 +42,7 @@ fn of_axis(file: &ModelFile, k: usize) -> Option<Ends> {
     };
     let known = || means.iter().enumerate().filter_map(|(class, mean)| Some((class, (*mean)?)));
     let end = |(class, mean): (usize, f64)| End { class: classes[class].clone(), mean };
-    // Of equals the first class, at both ends.
+    // Among equals, the first class, at both ends.
     let low = known().min_by(|a, b| a.1.total_cmp(&b.1)).map(end)?;
     let high = known().rev().max_by(|a, b| a.1.total_cmp(&b.1)).map(end)?;
     Some(Ends { means, low, high })

@@ -13,14 +13,14 @@ use crate::args::{HowArgs, SearchArgs, dimensions, method_params, set_name};
 use crate::failure::Failure;
 use crate::{overwrite, signals, text};
 
-/// Run the paper's experiment: methods against each other on random splits, with a table, figures and a report.
+/// Run the paper's experiment: compare methods on random splits, with a table, figures and a report.
 #[derive(Debug, Args)]
 #[command(after_help = after_help())]
 pub(crate) struct Evaluate {
-    /// A data set, as for fit; may be given several times.
+    /// A data set, as for fit; can be repeated.
     #[arg(long, value_name = "FILE|FOLDER|SET", required = true)]
     data: Vec<String>,
-    /// Methods, by the names listed below.
+    /// The methods to compare, by the names listed below.
     #[arg(
         long,
         value_name = "NAMES",
@@ -28,28 +28,28 @@ pub(crate) struct Evaluate {
         default_value = "men,men-paper,dla,slpp,npe,flda,pca,spca"
     )]
     methods: Vec<String>,
-    /// Training samples per class; the others test.
+    /// Training samples per class; the others are for testing.
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', default_value = "5")]
     train_per_class: Vec<usize>,
-    /// Random splits of each. A finished run is extended when this is raised.
+    /// Number of random splits per training size. Raising it extends a finished run.
     #[arg(long, value_name = "N", default_value_t = 5)]
     repeats: usize,
-    /// Dimensions to test at, as 1-14 or 1,2,5-9 [default: 1 to training samples - 1, at most 50]
+    /// Dimensions to test, as 1-14 or 1,2,5-9 [default: 1 to training samples - 1, at most 50]
     #[arg(long, value_name = "LIST")]
     dims: Option<String>,
-    /// What everything drawn at random depends on.
+    /// Seed of all random choices.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Folder for the results. A run that was stopped goes on there.
+    /// Folder for the results. A stopped run continues in its folder.
     #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
-    /// A TOML file with one table of parameters per method, or one of fit, or a run.toml.
+    /// A TOML file with one table of parameters per method, a parameter file of fit, or a run.toml.
     #[arg(long, value_name = "FILE")]
     params: Option<PathBuf>,
-    /// Draw this many classes.
+    /// Use this many classes, drawn at random.
     #[arg(long, value_name = "N")]
     subset_classes: Option<usize>,
-    /// Leave out classes of fewer samples.
+    /// Leave out classes with fewer samples.
     #[arg(long, value_name = "N")]
     min_per_class: Option<usize>,
     /// Choose dimension and parameters by cross-validation inside each training half.
@@ -62,9 +62,9 @@ pub(crate) struct Evaluate {
 }
 
 const EXAMPLES: &str = "Examples:\n  menet evaluate --data orl --out orl-run\n  menet evaluate --data orl --out orl-run \
-                        --repeats 10    (five more, when the first five are finished)\n  menet evaluate --data \
+                        --repeats 10    (five more, once the first five are finished)\n  menet evaluate --data \
                         yale.npz --data umist.npz --train-per-class 5,7 --tune --out faces\n\nWithout --tune the \
-                        reported rate is the best mean over dimensions, as in the paper: optimistic, since the test \
+                        reported rate is the best mean over dimensions, as in the paper. This is optimistic, because the test \
                         samples choose the dimension. With --tune, parameters are chosen for the rate, unless --score says \
                         otherwise for MEN.";
 
@@ -72,7 +72,7 @@ fn after_help() -> String {
     format!("{}\n{EXAMPLES}", methods())
 }
 
-/// Every method with what it does, for help texts.
+/// Every method with its summary, for help texts.
 pub(super) fn methods() -> String {
     let line = |method: &Method| format!("  {:<11} {}\n", method.name(), method.reducer().summary());
     format!("Methods:\n{}", Method::all().iter().map(line).collect::<String>())
@@ -121,7 +121,7 @@ impl Evaluate {
         let (study, cells) = outcome?;
         self.tell(context, &study, &cells)?;
         match cells.iter().find_map(|cell| cell.failed.as_deref()).filter(|_| study.summary.is_empty()) {
-            Some(why) => Err(Failure::Usage(format!("no method has a rate; the first reason: {why}"))),
+            Some(why) => Err(Failure::Usage(format!("no method could be fitted; the first reason: {why}"))),
             None => Ok(()),
         }
     }
@@ -152,19 +152,19 @@ impl Evaluate {
         let header: Vec<&str> = header.iter().map(String::as_str).collect();
         text::print(text::table(&header, &rows))?;
         let kind = if study.tuned {
-            "Rates in percent. Parameters and dimension (the median over repeats) were chosen by cross-validation inside\n\
-             each training half."
+            "Rates in percent. Cross-validation inside each training half chose the parameters and the dimension (shown: the\n\
+             median over repeats)."
         } else {
-            "Rates in percent: the best mean over dimensions. Optimistic, as in the paper: the test samples choose the\n\
-             dimension (--tune chooses inside the training samples)."
+            "Rates in percent: the best mean over dimensions. This is optimistic, as in the paper, because the test samples\n\
+             choose the dimension (--tune chooses it inside the training samples)."
         };
         context.say(kind)?;
         context.say(
-            "balanced: every class counts alike. variables: how many distinct ones the axes use together, mean over repeats.",
+            "balanced: every class has the same weight. variables: how many distinct ones all axes use, mean over repeats.",
         )?;
         if study.summary.iter().any(|row| row.log_loss.is_some()) {
             context.say(
-                "log_loss and auc: of the probabilities that the rules of MEN give; other methods decide by the nearest neighbour.",
+                "log_loss and auc: only MEN's rules give probabilities; other methods decide by the nearest neighbour.",
             )?;
         }
         if let Some(tune) = self.tune.then(|| self.search.options()).transpose()? {
@@ -176,15 +176,15 @@ impl Evaluate {
             }
         }
         if study.summary.iter().all(|row| row.sd.is_none()) {
-            context.say("One repeat has no standard deviation: raise --repeats to get one.")?;
+            context.say("One repeat gives no standard deviation; raise --repeats to get one.")?;
         }
         for (place, why) in failed() {
-            context.say(format_args!("* without a rate: {place}: {why}"))?;
+            context.say(format_args!("* no rate: {place}: {why}"))?;
         }
         match cells.iter().filter(|cell| cell.unsettled.is_some()).count() {
             0 => {}
             count => context.say(format_args!(
-                "spca: {count} of its fits had not settled when stopped (see {})",
+                "spca: {count} fits stopped before they converged (see {})",
                 menet_lab::journal::NAME
             ))?,
         }

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::overwrite::{self, Output};
 use crate::{regression, text};
 
-/// Learn a sparse projection from labelled data and save it.
+/// Learn a sparse projection from labelled data, and save it as a model.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  menet fit --data leukemia --nonzeros 20 --model leukemia.safetensors")]
 pub(crate) struct Fit {
@@ -25,7 +25,7 @@ pub(crate) struct Fit {
     /// The model file to write.
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
-    /// Leave the paths out of the file: smaller, but a model without a refit can then not be made sparser later.
+    /// Leave the paths out of the file. The file is smaller, but a model without a refit cannot be made sparser later.
     #[arg(long)]
     no_path: bool,
     #[command(flatten)]
@@ -35,7 +35,9 @@ pub(crate) struct Fit {
 impl Fit {
     pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
         if self.model.as_os_str() == "-" {
-            return Err(Failure::Usage("--model -: a model needs a file of its own".to_owned()));
+            return Err(Failure::Usage(
+                "--model -: a model cannot be written to standard output; name a file".to_owned(),
+            ));
         }
         let params_file = self.params.params.iter().map(|path| ("--params", path.clone()));
         let inputs: Vec<_> =
@@ -113,7 +115,7 @@ pub(super) fn rule_name(men: &Men) -> Option<&'static str> {
     men.rule().ok().map(|rule| rule.kind().name())
 }
 
-/// Whether every axis is read off a path of its own, so that level, certificate and order of entry of the path are the axis's.
+/// Whether every axis has its own path, so that the level, certificate and order of entry of the path belong to the axis.
 pub(super) fn own_paths(men: &Men) -> bool {
     !men.refit().refit.shares_panel() && men.projection().components() == men.parts().components.len()
 }
@@ -133,18 +135,18 @@ fn decision_line(men: &Men) -> String {
             format!("rule nearest ({voters}{})", rule.metric.name())
         }
         Ok(rule) => format!("rule {}", rule.kind().name()),
-        Err(_) => "no rule: it was made smaller without its training samples".to_owned(),
+        Err(_) => "no rule: the model was made smaller without its training samples".to_owned(),
     };
     format!("panel of {size} distinct variable{plural}{from}; refit {}{shrinkage}; {rule}\n", refit.name())
 }
 
-/// How exact the model is, on one line.
+/// The certificates of the model, on one line.
 fn certificate_line(men: &Men) -> String {
     let paths = men.certificates().iter().map(|c| c.kkt).fold(0.0, f64::max);
     let refit =
         men.refit().residual.map_or_else(String::new, |residual| format!(", refit {}", exactness(residual)));
     format!(
-        "certificate: how far from the exact optimum, relative: paths {}{refit}; below 1e-9 is exact to rounding\n",
+        "certificate: relative distance from the exact optimum: paths {}{refit}; below 1e-9 is exact up to rounding\n",
         exactness(paths)
     )
 }
@@ -153,7 +155,7 @@ fn exactness(size: f64) -> String {
     if size == 0.0 { "0".to_owned() } else { format!("{size:.1e}") }
 }
 
-/// What a fit was, for people.
+/// A summary of a fit, for people.
 pub(super) fn summary(men: &Men, ends: &[Option<Ends>], n: usize, p: usize) -> String {
     let own = own_paths(men);
     let (certificates, sizes) = (men.certificates(), men.support_sizes());
@@ -180,7 +182,7 @@ pub(super) fn summary(men: &Men, ends: &[Option<Ends>], n: usize, p: usize) -> S
     let regime = men.regime().map_or_else(String::new, |regime| format!("{regime}\n"));
     let residual = men
         .cg_residual()
-        .map_or_else(String::new, |residual| format!("residual of the solves {residual:.1e}\n"));
+        .map_or_else(String::new, |residual| format!("residual of the conjugate gradients {residual:.1e}\n"));
     let recall = men.neighbor_recall().map_or_else(String::new, |recall| {
         format!("approximate neighbours, {:.1}% of the true ones\n", 100.0 * recall)
     });
@@ -198,6 +200,5 @@ pub(super) fn summary(men: &Men, ends: &[Option<Ends>], n: usize, p: usize) -> S
     )
 }
 
-const LEVEL: &str =
-    "level: the penalty at which the axis is read; the lower it is, the more variables the axis uses\n";
-const ENDS: &str = "low end, high end: the classes of the lowest and the highest mean score on the axis\n";
+const LEVEL: &str = "level: the penalty at which the axis is read; a lower level means more variables\n";
+const ENDS: &str = "low end, high end: the classes with the lowest and the highest mean score on the axis\n";

@@ -16,10 +16,10 @@ use crate::failure::Failure;
 use crate::overwrite::{self, Output};
 use crate::text::{self, table};
 
-/// Show which variables make which axis, or with --panel what all axes use together.
+/// Show which variables make each axis, or with --panel the variables that all axes use together.
 ///
-/// The weight of a variable is what its value, less the mean, is multiplied by; its effect is the weight times its standard
-/// deviation, by which variables can be compared; `entered` is its place in the order in which the paths took variables in.
+/// The weight of a variable multiplies its value minus its mean. The effect is the weight times the standard deviation of the
+/// variable, so effects can be compared between variables. `entered` is the position at which the variable entered its path.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  menet inspect --model leukemia.safetensors --component 1 --top 10\n  menet inspect --model \
@@ -29,15 +29,15 @@ pub(crate) struct Inspect {
     #[command(flatten)]
     model: ModelArgs,
     /// Only this axis, counted from 1.
-    #[arg(long, value_name = "AXIS", conflicts_with = "panel")]
-    component: Option<usize>,
-    /// Show the panel in place of the axes: the distinct variables that all axes use together.
+    #[arg(long = "component", value_name = "AXIS", conflicts_with = "panel")]
+    axis: Option<usize>,
+    /// Show the panel instead of the axes: the distinct variables that all axes use together.
     #[arg(long)]
     panel: bool,
     /// Also write the whole panel to this file: .csv, or - for standard output.
     #[arg(long, value_name = "FILE", requires = "panel")]
     csv: Option<PathBuf>,
-    /// How many variables to show, of an axis those of strongest effect, of the panel the most important.
+    /// How many variables to show: those with the strongest effect per axis, or the most important ones of the panel.
     #[arg(long, default_value_t = 20, value_name = "N")]
     top: usize,
     /// For image data: write a picture of every axis into this folder.
@@ -46,14 +46,14 @@ pub(crate) struct Inspect {
 }
 
 const WORDS: &str = "\
-effect: the weight times the standard deviation of the variable, by which variables can be compared; + moves a sample to the high end
-weight: what the value of the variable, less its mean, is multiplied by
-entered: the order in which the paths took variables in; 1 came first";
+effect: the weight times the standard deviation of the variable; comparable between variables; + moves a sample to the high end
+weight: multiplies the value of the variable minus its mean
+entered: the order in which variables entered the path; 1 is the first";
 
 const PANEL_WORDS: &str = "\
-importance: the length of a variable's weights over all axes, times its standard deviation
-weight: the largest in size over the axes; effect: that weight times the standard deviation of the variable
-class: the one that a larger value speaks for; entered: the earliest place in the order of a path";
+importance: the Euclidean length of the weights of a variable over all axes, times its standard deviation
+weight: the weight with the largest absolute value over the axes; effect: that weight times the standard deviation of the variable
+class: the class that a larger value favours; entered: the earliest position at which the variable entered a path";
 
 /// The columns of the panel.
 const PANEL: [&str; 7] = ["variable", "importance", "class", "effect", "weight", "axes", "entered"];
@@ -62,7 +62,7 @@ const PANEL: [&str; 7] = ["variable", "importance", "class", "effect", "weight",
 struct Used {
     variable: usize,
     weight: f64,
-    /// The weight once every variable has deviation 1: what can be compared between variables of different units.
+    /// The weight if every variable had standard deviation 1: comparable between variables of different units.
     effect: f64,
     /// None if no path reached the variable.
     entered: Option<usize>,
@@ -77,7 +77,7 @@ impl Inspect {
         let file = ModelFile::load(&self.model.model)?;
         let men = self.model.of(&file)?;
         let d = men.projection().components();
-        let axes = match self.component {
+        let axes = match self.axis {
             Some(k) if k >= 1 && k <= d => k - 1..k,
             Some(k) => return Err(Failure::Usage(format!("--component {k}: the model has axes 1 to {d}"))),
             None => 0..d,
@@ -89,7 +89,7 @@ impl Inspect {
             write_panel(&men, csv)?;
         }
         let ends = ends(&file, &men);
-        // What is written to standard output stands there alone.
+        // If the table goes to standard output, print nothing else there.
         if self.csv.as_deref().is_some_and(|csv| csv.as_os_str() == "-") {
             return Ok(());
         }
@@ -118,7 +118,7 @@ impl Inspect {
             text::print(format_args!("{inspected}"))?;
             return Ok(());
         }
-        if self.component.is_none() {
+        if self.axis.is_none() {
             text::print(format_args!(
                 "{}",
                 fit::summary(&men, &ends, file.provenance.samples, men.projection().variables())
@@ -156,8 +156,8 @@ impl Inspect {
         context.say(WORDS)?;
         if missing {
             context.say(
-                "ends: not known of axes that --nonzeros made sparser; the model knows the scores of its training samples on \
-                 its own axes only",
+                "ends: not known for axes that --nonzeros made sparser; the model has the scores of its training samples only on \
+                 its own axes",
             )?;
         }
         self.tell_pictures(d)
@@ -202,7 +202,7 @@ impl Inspect {
         context.say(PANEL_WORDS)?;
         if shown.iter().any(|row| row.effect.is_none()) {
             context.say(
-                "-: the standard deviations are not known of this model; importance is then the length of the weights alone",
+                "-: this model has no standard deviations; importance is the length of the weights alone",
             )?;
         }
         match &self.csv {
@@ -212,7 +212,7 @@ impl Inspect {
     }
 
     fn axis_json(&self, men: &Men, samples: usize, ends: Option<&Ends>, k: usize) -> Value {
-        // Where axes share a panel, a path is not that of an axis.
+        // If axes share a panel, a path does not belong to one axis.
         let own = fit::own_paths(men);
         let certificate = own.then(|| men.certificates()[k]);
         let variables: Vec<_> = used(men, samples, k)
@@ -232,7 +232,7 @@ impl Inspect {
     }
 }
 
-/// The class that a row of the panel speaks for.
+/// The class that a row of the panel favours.
 fn class<'a>(men: &'a Men, row: &PanelRow) -> Option<&'a str> {
     row.class.and_then(|class| men.classes().get(class)).map(String::as_str)
 }
@@ -241,7 +241,7 @@ fn place(entered: Option<usize>) -> String {
     entered.map_or_else(|| "-".to_owned(), |place| place.to_string())
 }
 
-/// Axes from 1, runs of them as `1-4`.
+/// Axes from 1, with runs as `1-4`.
 fn ranges(axes: &[usize]) -> String {
     let mut runs: Vec<(usize, usize)> = Vec::new();
     for &axis in axes {
@@ -271,7 +271,7 @@ fn row_json(men: &Men, row: &PanelRow) -> Value {
     })
 }
 
-/// All rows of the panel, numbers in full.
+/// Writes all rows of the panel, with all digits.
 fn write_panel(men: &Men, path: &std::path::Path) -> Result<(), Failure> {
     let header = ["variable", "index", "axes", "entered", "weight", "effect", "importance", "class"];
     let number = |x: f64| format!("{x:?}");
@@ -292,11 +292,11 @@ fn write_panel(men: &Men, path: &std::path::Path) -> Result<(), Failure> {
     Ok(menet_io::write::csv_rows(path, &header.map(str::to_owned), rows)?)
 }
 
-/// The variables of an axis, strongest first, with their place in the order of entry.
+/// The variables of an axis, strongest first, with their order of entry.
 fn used(men: &Men, samples: usize, k: usize) -> Vec<Used> {
     let orders: Vec<&[usize]> =
-        men.parts().components.iter().map(|component| component.order_of_entry.as_slice()).collect();
-    // Of axes that share a panel, the earliest over all paths.
+        men.parts().components.iter().map(|axis| axis.order_of_entry.as_slice()).collect();
+    // For axes that share a panel, the earliest position over all paths.
     let orders = if fit::own_paths(men) { &orders[k..=k] } else { &orders[..] };
     let position = |order: &&[usize], j: usize| order.iter().position(|&other| other == j).map(|at| at + 1);
     let mut used: Vec<Used> = men.projection().axes()[k]
@@ -310,8 +310,8 @@ fn used(men: &Men, samples: usize, k: usize) -> Vec<Used> {
     used
 }
 
-/// The standard deviation of a variable in the training samples. Where the panel does not tell, the solver's units do, since
-/// it divides columns by their length; if it does not either, 1.
+/// The standard deviation of a variable in the training samples. If the panel does not have it, it comes from the solver's
+/// units, which divide columns by their length; otherwise it is 1.
 fn deviation(men: &Men, samples: usize, j: usize) -> f64 {
     let panel = &men.parts().panel;
     let known = panel.binary_search_by_key(&j, |row| row.variable).ok().and_then(|at| panel[at].deviation);

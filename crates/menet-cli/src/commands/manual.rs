@@ -12,7 +12,7 @@ use crate::failure::Failure;
     after_help = "Example:\n  menet completions bash > ~/.local/share/bash-completion/completions/menet"
 )]
 pub(crate) struct Completions {
-    /// The shell.
+    /// The shell to print completions for.
     shell: Shell,
 }
 

@@ -1,4 +1,4 @@
-//! One file a subcommand.
+//! One file per subcommand.
 
 pub(crate) mod data;
 pub(crate) mod demo;
@@ -16,7 +16,7 @@ pub(crate) mod tune;
 
 use menet::Men;
 
-/// The name of a variable, its number from 1 if it has none.
+/// The name of a variable, or its number from 1 if it has none.
 fn variable(men: &Men, j: usize) -> String {
     match (men.feature_names(), men.image_shape()) {
         (Some(names), _) => names[j].clone(),

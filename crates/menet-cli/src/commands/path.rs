@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::overwrite::{self, Output};
 use crate::text;
 
-/// Write the whole path of one axis: every coefficient at every knot, in the units of the data.
+/// Write the whole path of one axis: all coefficients at every knot, in the units of the data.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  menet path --data leukemia --component 1 --nonzeros 20 --out path.csv --svg path.svg"
@@ -21,12 +21,12 @@ pub(crate) struct Path {
     #[command(flatten)]
     data: DataArgs,
     /// The axis, counted from 1.
-    #[arg(long, default_value_t = 1, value_name = "AXIS")]
-    component: usize,
-    /// Where to write it: .csv, or - for standard output.
+    #[arg(long = "component", default_value_t = 1, value_name = "AXIS")]
+    axis: usize,
+    /// Where to write the path: .csv, or - for standard output.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// Also draw it.
+    /// Also draw the path into this file.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
     #[command(flatten)]
@@ -46,8 +46,8 @@ impl Path {
         let men = menet::fit(&table.dataset()?, &params, &context.watch)?;
         context.watch.done();
         let d = men.paths().len();
-        let Some(path) = self.component.checked_sub(1).and_then(|k| men.paths().get(k)) else {
-            return Err(Failure::Usage(format!("--component {}: there are axes 1 to {d}", self.component)));
+        let Some(path) = self.axis.checked_sub(1).and_then(|k| men.paths().get(k)) else {
+            return Err(Failure::Usage(format!("--component {}: use axes 1 to {d}", self.axis)));
         };
         let rows = path.knots().iter().enumerate().flat_map(|(k, knot)| {
             let weights = men.weights(&knot.coefficients);
@@ -60,21 +60,17 @@ impl Path {
         let header = ["knot", "lambda", "l1_norm", "feature", "coefficient"].map(str::to_owned);
         menet_io::write::csv_rows(&self.out, &header, rows)?;
         if let Some(file) = &self.svg {
-            let svg = figures::path(&men, self.component - 1, &set_name(&self.data.data)).unwrap_or_default();
+            let svg = figures::path(&men, self.axis - 1, &set_name(&self.data.data)).unwrap_or_default();
             menet_io::atomic::write(file, |out| out.write_all(svg.as_bytes()))?;
         }
         if context.json && self.out.as_os_str() != "-" {
             text::print(format_args!(
                 "{}",
-                serde_json::json!({ "component": self.component, "knots": path.knots().len() })
+                serde_json::json!({ "component": self.axis, "knots": path.knots().len() })
             ))?;
         } else if self.out.as_os_str() != "-" {
             let knots = path.knots().len();
-            context.say(format_args!(
-                "{knots} knots of axis {}: {}",
-                self.component,
-                text::path(&self.out)
-            ))?;
+            context.say(format_args!("{knots} knots of axis {}: {}", self.axis, text::path(&self.out)))?;
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Pictures of axes: blue where a pixel counts against, orange where it counts for.
+//! Pictures of axes: orange pixels have positive weights, blue pixels have negative weights.
 
 use std::path::Path;
 
@@ -8,14 +8,14 @@ use menet_lab::figures::axis_picture;
 
 use crate::failure::Failure;
 
-/// How many screen pixels an image pixel becomes.
+/// The factor by which pictures are enlarged.
 const MAGNIFY: u32 = 8;
 
-/// Writes `axis-01.png`, ... into `folder`, which is made if need be.
+/// Writes `axis-01.png`, ... into `folder`, and makes the folder if necessary.
 pub(super) fn bases(men: &Men, folder: &Path) -> Result<(), Failure> {
     let Some((height, width)) = men.image_shape() else {
         return Err(Failure::Usage(
-            "the model is not of images; give their shape to fit with --shape HxW".to_owned(),
+            "the model is not of images; if its samples are images, fit again with --shape HxW".to_owned(),
         ));
     };
     let failed = |problem: String| menet_io::Error::Output { path: folder.to_owned(), problem };

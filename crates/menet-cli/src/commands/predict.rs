@@ -15,9 +15,9 @@ use crate::args::{DataArgs, PriorsText, metric, smaller};
 use crate::failure::Failure;
 use crate::{overwrite, text};
 
-/// Classify data by the rule of a model, and say how sure that is.
+/// Classify data by the rule of a model, with probabilities.
 ///
-/// The file has a label and its probability per sample, and with --probabilities the probability of every class.
+/// The output has one label and its probability per sample. With --probabilities it also has the probability of every class.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example, with samples that the fit has not seen:\n  menet split --data leukemia --train \
@@ -36,22 +36,22 @@ pub(crate) struct Predict {
     /// Where to write the labels: .csv, or - for standard output.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// Also write the probability of every class, a column probability:NAME per class.
+    /// Also write the probability of every class, in one column probability:NAME per class.
     #[arg(long)]
     probabilities: bool,
-    /// How many neighbours vote; for models with the rule nearest [default: the model's]
+    /// Number of neighbours that vote; for models with the rule nearest [default: the model's]
     #[arg(long, value_name = "N")]
     neighbors: Option<usize>,
-    /// euclidean or cosine; for models with the rule nearest [default: the model's]
+    /// Metric, euclidean or cosine; for models with the rule nearest [default: the model's]
     #[arg(long, value_parser = metric)]
     metric: Option<Metric>,
-    /// How frequent the classes are among these samples: train, equal, or one number per class in their sorted order, as 0.2,0.8
+    /// How frequent the classes are among these samples: train, equal, or one number per class in sorted order, as 0.2,0.8
     /// [default: the model's]
     #[arg(long)]
     priors: Option<PriorsText>,
 }
 
-/// What the rule says of all samples.
+/// The decisions of the rule for all samples.
 struct Decided {
     classes: Vec<usize>,
     /// One row per sample, one column per class.
@@ -60,17 +60,17 @@ struct Decided {
 
 /// How the predictions compare with labels.
 struct Agreement {
-    /// Samples of which the label is known.
+    /// Samples with a known label.
     known: usize,
     right: usize,
     /// Samples that the model was fitted to.
     seen: usize,
-    /// The same two of the other samples.
+    /// The same two counts for the other samples.
     new_known: usize,
     new_right: usize,
-    /// Labels that are no class of the model.
+    /// Labels that are not classes of the model.
     unknown: Vec<String>,
-    /// How many samples have a label that is a class of the model, and their scores; none if there is no such sample.
+    /// How many samples have a label that is a class of the model, and their scores; none without such samples.
     scored: usize,
     scores: Option<Scores>,
 }
@@ -94,7 +94,7 @@ impl Predict {
         self.tell(context, &agreement, file.men.classes(), n)
     }
 
-    /// The rule of the model, with what the options change.
+    /// The rule of the model, with the changes that the options make.
     fn rule(&self, file: &ModelFile) -> Result<Learned, Failure> {
         let mut rule = file.men.rule()?.clone();
         let kind = rule.kind().name();
@@ -118,7 +118,7 @@ impl Predict {
                     .map_or_else(|| file.men.params().priors.clone(), |p| p.0.clone()),
                 kind: RuleKind::Nearest,
             };
-            // The probabilities are calibrated anew: distances and votes have another scale.
+            // The probabilities are recalibrated, because distances and votes have another scale.
             let (z, classes, count) = (own.gallery.as_ref(), &own.classes[..], own.shifts.len());
             return Ok(learn(&params, &Projected { z, classes, count, covariance: None })?);
         }
@@ -126,17 +126,17 @@ impl Predict {
         let given = neighbors.or_else(|| self.metric.map(|metric| format!("--metric {}", metric.name())));
         if let Some(given) = given {
             return Err(Failure::Usage(format!(
-                "{given}: the model decides by the rule {kind}, which keeps no training samples to compare with; leave it out, \
-                 or fit again with --rule nearest"
+                "{given}: the model decides by the rule {kind}, which keeps no training samples; remove the option, or fit again \
+                 with --rule nearest"
             )));
         }
         let Some(PriorsText(priors)) = &self.priors else { return Ok(rule) };
         let log_priors = match priors {
-            // Without numbers of samples, only what the model already has is known of the training data.
+            // The model does not store the sizes of the classes, only its own priors.
             Priors::Train if file.men.params().priors == Priors::Train => return Ok(rule),
             Priors::Train => {
                 return Err(Failure::Usage(format!(
-                    "--priors train: the model was fitted with other priors, and the rule {kind} does not keep how frequent \
+                    "--priors train: the model was fitted with other priors, and the rule {kind} does not store how frequent \
                      the classes were; give one number per class"
                 )));
             }
@@ -160,7 +160,7 @@ impl Predict {
             header.insert(0, ids.name.clone());
         }
         let rows = decided.classes.iter().enumerate().map(|(i, &class)| {
-            // As Rust debugs it: 1e-300, not 300 zeros.
+            // Rust's debug format writes 1e-300, not 300 zeros.
             let probability = |class: usize| format!("{:?}", decided.log_probabilities[(i, class)].exp());
             let id = table.ids.as_ref().map(|ids| ids.values[i].clone());
             let all = (0..names.len()).filter(|_| self.probabilities).map(probability);
@@ -173,7 +173,7 @@ impl Predict {
         let Agreement { seen, unknown, .. } = agreement;
         if !unknown.is_empty() {
             context.notice(format_args!(
-                "labels of the data that are no class of the model: {}",
+                "labels of the data that are not classes of the model: {}",
                 menet_io::formats::list(unknown)
             ));
         }
@@ -182,12 +182,12 @@ impl Predict {
                 0 => String::new(),
                 known => {
                     let rate = 100.0 * agreement.new_right as f64 / known as f64;
-                    format!("; of the {known} others {rate:.1}% are as labelled")
+                    format!("; {rate:.1}% of the {known} other samples are predicted correctly")
                 }
             };
             context.notice(format_args!(
-                "the model was fitted to {seen} of these {n} samples; that they are recognised says nothing about new ones \
-                 (see menet split){others}"
+                "the model was fitted to {seen} of these {n} samples; recognising them says nothing about new samples (see \
+                 menet split){others}"
             ));
         }
     }
@@ -214,8 +214,8 @@ impl Predict {
             }
             return text::print(report);
         }
-        let of = if known < n { format!(" of the {known} with a label") } else { String::new() };
-        let rate = rate.map_or_else(String::new, |rate| format!(", {rate:.1}%{of} as labelled"));
+        let of = if known < n { format!(" of the {known} labelled ones") } else { String::new() };
+        let rate = rate.map_or_else(String::new, |rate| format!(", {rate:.1}%{of} correct"));
         let balanced = scores
             .as_ref()
             .map_or_else(String::new, |scores| format!(", balanced accuracy {:.1}%", scores.balanced));
@@ -223,7 +223,7 @@ impl Predict {
     }
 }
 
-/// All but the rate, which also counts labels that are no class of the model.
+/// All scores except the rate, which also counts labels that are not classes of the model.
 fn scores_json(scores: &Scores, names: &[String]) -> Map<String, Value> {
     let recalls: Vec<Value> = names
         .iter()
@@ -254,8 +254,8 @@ fn agreement(file: &ModelFile, table: &Table, decided: &Decided) -> Result<Agree
         let all = given.iter().zip(found).zip(&seen).filter(|((label, _), _)| !label.is_empty());
         all.filter(|((label, class), seen)| wanted(right(label, **class), **seen)).count()
     };
-    // The class of a sample is looked up where the decision on it has the same label, so that of two classes that are one
-    // number neither is wrong for the other.
+    // If the decision has the same label as the sample, it is taken as the true class. So neither of two classes that are the
+    // same number is counted as wrong for the other.
     let class_of = |i: usize| match names[found[i]] == given[i] {
         true => Some(found[i]),
         false => names.iter().position(|name| *name == given[i]),

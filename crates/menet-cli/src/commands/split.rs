@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::overwrite::{self, Output};
 use crate::text;
 
-/// Split labelled data at random into samples to fit and samples to test, of each class the same fraction.
+/// Split labelled data at random into samples to fit and samples to test, with the same fraction of every class.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  menet split --data leukemia --train train.csv --test test.csv\n  menet fit --data \
@@ -28,10 +28,10 @@ pub(crate) struct Split {
     /// Where to write the samples to test: .csv
     #[arg(long, value_name = "FILE")]
     test: PathBuf,
-    /// The fraction of each class that tests, in (0, 1).
+    /// The fraction of each class to test, in (0, 1).
     #[arg(long, default_value_t = 0.3, value_name = "F")]
     fraction: f64,
-    /// What the split depends on.
+    /// Seed of the random split.
     #[arg(long, default_value_t = 0)]
     seed: u64,
 }
@@ -42,14 +42,14 @@ impl Split {
         overwrite::refuse(&overwrite::data(&self.data.data, &self.data.how), &outputs)?;
         let options = self.data.how.options();
         let table = self.data.how.read_labelled(context, &self.data.data)?;
-        // Missing values stay missing; labels must be there.
+        // Missing values stay missing, but every sample needs a label.
         let split = stratified_split(table.all_labels()?, self.fraction, &mut generator(self.seed, &[]))?;
         for (path, rows) in [(&self.train, &split.train), (&self.test, &split.test)] {
             write(path, &table, &options.label, rows)?;
         }
         if let Some((height, width)) = table.image_shape {
             context.notice(format_args!(
-                "a CSV file does not hold the image shape; read it with --shape {height}x{width}"
+                "a CSV file does not store the image shape; add --shape {height}x{width} when you read it"
             ));
         }
         let (train, test) = (split.train.len(), split.test.len());
@@ -66,9 +66,9 @@ fn write(path: &Path, table: &Table, label: &str, rows: &[usize]) -> Result<(), 
     let x = table.matrix()?;
     let names = table.feature_names.clone();
     let names = names.unwrap_or_else(|| (1..=table.columns).map(|j| format!("x{j}")).collect());
-    // A name by which every command knows the column.
+    // Every command recognises a column with this name.
     let id = table.ids.as_ref().map(|_| "id".to_owned());
-    // A label that was named by number has no name in a file with a header.
+    // A label column that was given by number gets a name in the header.
     let label = if table.feature_names.is_some() { label } else { "label" };
     let header: Vec<String> = id.into_iter().chain([label.to_owned()]).chain(names).collect();
     let labels = table.labels.as_deref().unwrap_or_default();

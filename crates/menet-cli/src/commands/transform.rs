@@ -10,7 +10,7 @@ use crate::args::{DataArgs, ModelArgs};
 use crate::failure::Failure;
 use crate::{overwrite, text};
 
-/// Project data with a model. Text, Parquet, Arrow and .npy files may be larger than memory: they are read in blocks.
+/// Project data with a model. Text, Parquet, Arrow and .npy files are read in blocks, so they may be larger than memory.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  menet transform --model leukemia.safetensors --data leukemia --out z.csv"

@@ -20,28 +20,28 @@ use crate::failure::Failure;
 use crate::overwrite::{self, Output};
 use crate::text;
 
-/// Choose the parameters of a method by cross-validation: number of variables, refit, rule, ridge and the rest.
+/// Choose the parameters of a method by cross-validation: number of variables, refit, rule, ridge and others.
 #[derive(Debug, Args)]
 #[command(after_help = after_help())]
 pub(crate) struct Tune {
     #[command(flatten)]
     data: DataArgs,
-    /// The method, by a name listed below.
+    /// The method, by one of the names listed below.
     #[arg(long, default_value = "men", value_name = "NAME")]
     method: String,
     /// Folder for trials.csv, best.toml and the plot.
     #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
-    /// Also fit the choice on all samples and save the model here; for MEN.
+    /// Also fit the chosen settings on all samples and save the model to this file; for MEN.
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
-    /// Parameters to begin with: a TOML file as for evaluate or fit.
+    /// Initial parameters: a TOML file as for evaluate or fit.
     #[arg(long, value_name = "FILE")]
     params: Option<PathBuf>,
     /// Dimensions to choose from, as 1-14 or 1,2,5-9 [default: 1 to samples - 1, at most 50]
     #[arg(long, value_name = "LIST")]
     dims: Option<String>,
-    /// What the folds depend on.
+    /// Seed of the folds.
     #[arg(long, default_value_t = 0)]
     seed: u64,
     #[command(flatten)]
@@ -53,8 +53,8 @@ fn after_help() -> String {
     format!(
         "{methods}\nExamples:\n  menet tune --data leukemia --panel-size 20 --out tuned --model panel.safetensors\n  menet inspect \
          --model panel.safetensors --panel\n\n  menet tune --data orl --out tuned\n  menet fit --data orl --params \
-         tuned/best.toml --model faces.safetensors\n\nThe score of the choice is the best of all that were tried on the same \
-         folds, so it is a little optimistic; evaluate --tune repeats the search inside training halves and tests on the others."
+         tuned/best.toml --model faces.safetensors\n\nThe score of the choice is the best of all settings on the same folds, \
+         so it is slightly optimistic. evaluate --tune searches inside training halves and tests on the others."
     )
 }
 
@@ -75,7 +75,10 @@ impl Tune {
         };
         let (metric, options) = (self.search.metric(&params)?, self.search.options()?);
         if self.out.exists() && !self.out.is_dir() {
-            return Err(Failure::Usage(format!("--out {}: is not a folder", self.out.display())));
+            return Err(Failure::Usage(format!(
+                "--out {}: this is not a folder; give --out another name",
+                self.out.display()
+            )));
         }
         let outcome = menet_lab::tune(&method, &data, &dims, metric, &options, self.seed, &context.watch);
         let tuned = outcome?;
@@ -96,17 +99,19 @@ impl Tune {
         }
     }
 
-    /// Refuses a model file that cannot be written, or would overwrite what is read or written elsewhere.
+    /// Refuses a model file that cannot be written, or that would overwrite an input or another output.
     fn refuse_model(&self, method: &Method) -> Result<(), Failure> {
         let Some(model) = &self.model else { return Ok(()) };
         if method.men().is_none() {
             return Err(Failure::Usage(format!(
-                "--model: only men and its variants are saved as models, and the method is {}; leave --model out",
+                "--model: only men and its variants can be saved as models, but the method is {}; remove --model",
                 method.name()
             )));
         }
         if model.as_os_str() == "-" {
-            return Err(Failure::Usage("--model -: a model needs a file of its own".to_owned()));
+            return Err(Failure::Usage(
+                "--model -: a model cannot be written to standard output; name a file".to_owned(),
+            ));
         }
         let params = self.params.iter().map(|path| ("--params", path.clone()));
         let inputs: Vec<_> =
@@ -118,7 +123,7 @@ impl Tune {
         if inside && ["trials.csv", "best.toml", "params.toml", "tuning.svg", "tuning.png"].contains(&&*name)
         {
             return Err(Failure::Usage(format!(
-                "--model {} would overwrite what --out {} holds; give --model another name",
+                "--model {} would overwrite a file of --out {}; give --model another name",
                 text::path(model),
                 text::path(&self.out)
             )));
@@ -151,7 +156,7 @@ impl Tune {
     }
 }
 
-/// What was chosen, and how good it is, for people.
+/// The choice and its score, for people.
 fn summary(tuned: &Tuned) -> Result<String, Failure> {
     let validated = menet_lab::output::validated(tuned);
     let name = tuned.method.name();

@@ -1,5 +1,5 @@
 //! Running the command, for several test files.
-// Each test file is a crate of its own and needs only a part.
+// Each test file is its own crate and needs only a part.
 #![allow(dead_code)]
 
 use std::fs;
@@ -14,7 +14,7 @@ pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Runs, expects success, and gives what was printed.
+/// Runs the command, expects success, and returns the output.
 pub(crate) fn ok(folder: &Path, arguments: &[&str]) -> String {
     let output = menet(folder, arguments);
     assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
@@ -25,7 +25,7 @@ pub(crate) fn json(folder: &Path, arguments: &[&str]) -> serde_json::Value {
     serde_json::from_str(&ok(folder, arguments)).unwrap()
 }
 
-/// Runs, expects exit code 2, and gives the message.
+/// Runs the command, expects exit code 2, and returns the message.
 pub(crate) fn refused(folder: &Path, arguments: &[&str]) -> String {
     let output = menet(folder, arguments);
     let message = text(&output.stderr);
@@ -33,7 +33,7 @@ pub(crate) fn refused(folder: &Path, arguments: &[&str]) -> String {
     message
 }
 
-/// The names in a folder, hidden ones too.
+/// The names of the files in a folder, including hidden ones.
 pub(crate) fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> = fs::read_dir(folder)
         .unwrap()

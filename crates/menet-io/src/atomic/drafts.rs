@@ -1,12 +1,12 @@
-//! The drafts of this process, and those that an earlier one left behind.
+//! The drafts of this process, and those that an earlier process left behind.
 //!
 //! A draft is a temporary file `.menet-XXXXXXXXXX.tmp` in the folder of the file it will become. Its process holds an
-//! advisory lock on it. A process that is killed cannot remove its drafts, but its locks end with it: a draft that can be
-//! locked belongs to nobody, and the next process that writes into the folder removes it.
+//! advisory lock on it. A killed process cannot remove its drafts, but its locks end with it. So a draft that can be
+//! locked is stale, and the next process that writes into the folder removes it.
 //!
-//! All drafts of this process are in one registry, so that a program that is told to end can remove them
-//! ([`super::remove_drafts`]). The registry is locked while a draft takes its place, so a file is counted as written or its
-//! draft is removed, never both and never neither.
+//! All drafts of this process are in one registry, so that a program that must end can remove them
+//! ([`super::remove_drafts`]). The registry is locked while a draft replaces its file. So either the file is counted as
+//! written or its draft is removed, never both and never neither.
 
 use std::collections::BTreeSet;
 use std::fs::{File, TryLockError};
@@ -18,10 +18,10 @@ use tempfile::{Builder, NamedTempFile};
 
 const PREFIX: &str = ".menet-";
 const SUFFIX: &str = ".tmp";
-/// How many letters and digits stand between the two.
+/// The number of letters and digits between the two.
 const RANDOM: usize = 10;
 
-/// What this process has written so far.
+/// The files that this process has written so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
     /// How many files are whole and in their place.
@@ -45,7 +45,7 @@ static REGISTRY: Mutex<Registry> = Mutex::new(Registry {
 });
 
 fn registry() -> MutexGuard<'static, Registry> {
-    // Every change is a single call, so a panic elsewhere leaves nothing half done.
+    // Every change is a single call, so a panic elsewhere leaves the registry consistent.
     REGISTRY.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
@@ -57,13 +57,13 @@ pub(super) fn remove_all() -> Written {
     let mut registry = registry();
     registry.closed = true;
     for path in std::mem::take(&mut registry.live) {
-        // It is gone already, or cannot be removed: there is nobody left to tell.
+        // If it is gone already or cannot be removed, there is nothing left to do.
         let _ = std::fs::remove_file(path);
     }
     registry.written.clone()
 }
 
-/// A temporary file that is in the registry. It goes away with this value unless it takes its place.
+/// A temporary file in the registry. It is removed with this value, unless it has replaced its file.
 #[derive(Debug)]
 pub(super) struct Live {
     // Dropped first: the file is gone before the registry forgets it.
@@ -81,7 +81,7 @@ impl Drop for Entry {
 }
 
 impl Live {
-    /// A new draft in `folder`, as readable as the umask says.
+    /// A new draft in `folder`, with the mode that the umask allows.
     pub(super) fn create(folder: &Path) -> io::Result<Self> {
         let first_visit = registry().swept.insert(folder.to_owned());
         if first_visit {
@@ -101,10 +101,10 @@ impl Live {
             }
             let file = builder.tempfile_in(folder)?;
             match file.as_file().try_lock() {
-                // Another process sweeps the folder and took the draft for a stale one, before it was locked.
+                // Another process swept the folder and took the draft for stale before it was locked.
                 Err(TryLockError::WouldBlock) => continue,
                 Ok(()) if !file.path().exists() => continue,
-                // Where the file system has no locks nobody can lock a draft, so nobody removes it.
+                // Without file locks no process can lock a draft, so no process removes it.
                 Ok(()) | Err(TryLockError::Error(_)) => {}
             }
             let path = file.path().to_owned();
@@ -117,7 +117,7 @@ impl Live {
         self.file.as_file()
     }
 
-    /// Renames the draft to `target`, which the user called `path`.
+    /// Renames the draft to `target`, which the user named `path`.
     pub(super) fn place(self, target: &Path, path: &Path) -> io::Result<()> {
         let Live { file, entry } = self;
         {
@@ -151,15 +151,15 @@ impl io::Seek for Live {
 }
 
 fn ending() -> io::Error {
-    io::Error::new(io::ErrorKind::Interrupted, "the program was told to end")
+    io::Error::new(io::ErrorKind::Interrupted, "the program was asked to end")
 }
 
-/// Removes the drafts in `folder` that no process holds. What cannot be read, locked or removed stays.
+/// Removes the drafts in `folder` that no process holds. Files that cannot be read, locked or removed stay.
 fn remove_stale(folder: &Path) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let named = entry.file_name().to_str().is_some_and(is_draft_name);
-        // A link is none of ours, and a pipe would make `open` wait.
+        // A link is not a draft, and opening a pipe would wait.
         if !named || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Arrow's record batches, into which Parquet and Feather files are read: what their types are to us.
+//! Arrow's record batches, into which Parquet and Feather files are read, and how their types are converted.
 
 use std::path::{Path, PathBuf};
 
@@ -27,14 +27,14 @@ pub(super) struct Batches {
     layout: Layout,
     names: Vec<String>,
     batches: Box<dyn Iterator<Item = Batch> + Send>,
-    /// What was read and not yet given.
+    /// Rows that were read but not returned yet.
     held: Option<RecordBatch>,
-    /// Samples so far, and in all.
+    /// The number of samples so far, and in all.
     read: usize,
     total: u64,
 }
 
-/// The columns of a file and what becomes of them.
+/// The columns of a file and their roles.
 pub(super) fn layout(schema: &Schema, path: &Path, options: &ReadOptions) -> Result<Layout> {
     super::refuse_transpose("columns of a Parquet or Arrow file", path, options)?;
     let names = names(schema);
@@ -46,7 +46,7 @@ pub(super) fn layout(schema: &Schema, path: &Path, options: &ReadOptions) -> Res
         if let Some(what) = no_value(kind) {
             let name = short(&names[at]);
             let problem = format!(
-                "column {name:?} holds {what} ({kind}), which menet does not read; leave it out with --drop {name:?}"
+                "column {name:?} holds {what} ({kind}), which menet cannot use; leave it out with --drop {name:?}"
             );
             return Err(Error::input(path, problem));
         }
@@ -67,7 +67,7 @@ fn names(schema: &Schema) -> Vec<String> {
 }
 
 impl Batches {
-    /// From batches that hold the [`wanted`] columns alone.
+    /// From batches that hold only the [`wanted`] columns.
     pub(super) fn new(
         schema: &Schema,
         layout: Layout,
@@ -146,8 +146,8 @@ impl Blocks for Batches {
     }
 }
 
-/// What is told where a decoder gave up without a word.
-const PANIC: &str = "its parts do not fit together";
+/// The message for a decoder that panicked.
+const PANIC: &str = "its parts are inconsistent";
 
 /// Opens a file with a decoder that may panic.
 pub(super) fn opened(path: &Path, open: impl FnOnce() -> Result<Batches>) -> Result<Box<dyn Blocks>> {
@@ -155,11 +155,11 @@ pub(super) fn opened(path: &Path, open: impl FnOnce() -> Result<Batches>) -> Res
     Ok(Box::new(batches))
 }
 
-/// What is told of bytes that are not what they should be.
+/// The error for damaged bytes.
 pub(super) fn damaged(path: &Path, e: &dyn std::fmt::Display) -> Error {
     let cause = e.to_string();
     let first = short(cause.lines().next().unwrap_or_default());
-    Error::input(path, format!("damaged, or not of this format: {first}"))
+    Error::input(path, format!("damaged, or another format: {first}"))
 }
 
 /// The columns that pandas wrote as the index.
@@ -182,7 +182,7 @@ fn is_text(kind: &DataType) -> bool {
     }
 }
 
-/// What a type holds that is neither a number nor a text, if so.
+/// What a type holds if it is neither a number nor text.
 fn no_value(kind: &DataType) -> Option<&'static str> {
     use DataType::{
         Boolean, Date32, Date64, Decimal32, Decimal64, Decimal128, Decimal256, Dictionary, Duration, Float16,
@@ -230,7 +230,10 @@ fn cells(array: &dyn Array, name: &str, path: &Path) -> Result<Cells> {
         DataType::BinaryView => bytes(array.as_binary_view().iter(), name, path)?,
         DataType::Dictionary(..) => dictionary(array, name, path)?,
         other => {
-            let problem = format!("column {:?} is of type {other}, which menet does not read", short(name));
+            let problem = format!(
+                "column {:?} has type {other}, which menet cannot use; leave it out with --drop",
+                short(name)
+            );
             return Err(Error::input(path, problem));
         }
     })
@@ -247,7 +250,7 @@ where
     Cells::Integers(array.as_primitive::<T>().iter().map(|x| x.map(Into::into)).collect())
 }
 
-/// By way of their digits: 0.1 is then the number that a text file's 0.1 is.
+/// Decimals are converted through their digits, so that 0.1 is the same number as 0.1 in a text file.
 fn decimals<T: DecimalType + ArrowPrimitiveType>(array: &dyn Array) -> Cells {
     let array = array.as_primitive::<T>();
     let number = |i: usize| match array.is_null(i) {
@@ -261,11 +264,11 @@ fn texts<'a>(values: impl Iterator<Item = Option<&'a str>>) -> Cells {
     Cells::Texts(values.map(|text| text.map(str::to_owned)).collect())
 }
 
-/// Bytes of which no one said that they are text.
+/// Bytes that are not declared as text.
 fn bytes<'a>(values: impl Iterator<Item = Option<&'a [u8]>>, name: &str, path: &Path) -> Result<Cells> {
     let text = |value: Option<&[u8]>| {
         value.map(|bytes| std::str::from_utf8(bytes).map(str::to_owned)).transpose().map_err(|e| {
-            Error::input(path, format!("column {:?} holds bytes that are no UTF-8 text: {e}", short(name)))
+            Error::input(path, format!("column {:?} holds bytes that are not UTF-8 text: {e}", short(name)))
         })
     };
     Ok(Cells::Texts(values.map(text).collect::<Result<_>>()?))

@@ -1,4 +1,4 @@
-//! What the columns of a file with named columns are, and what may stand in them.
+//! The roles of named columns, and the values that they may hold.
 
 use std::path::Path;
 
@@ -6,30 +6,30 @@ use super::ReadOptions;
 use crate::error::{Error, Result, short};
 use crate::labels;
 
-/// The largest whole number up to which double precision holds all of them.
+/// Double precision holds all whole numbers up to this one.
 const EXACT: i128 = 1 << 53;
 
-/// Names of columns that name samples, in any case of letters.
+/// Names of columns that name samples, in upper or lower case.
 const INDEX: [&str; 7] = ["id", "index", "sample_id", "sampleid", "sample id", "rownames", "row_names"];
 
-/// What becomes of each column.
+/// The role of each column.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Layout {
     pub(super) label: Option<usize>,
     pub(super) id: Option<usize>,
-    /// What the samples' names are called in what is written.
+    /// The name of the column of sample names in outputs.
     pub(super) id_name: String,
     pub(super) variables: Vec<usize>,
     /// The names of the variables.
     pub(super) names: Vec<String>,
-    /// What is worth saying.
+    /// Notices for the user.
     pub(super) notices: Vec<String>,
 }
 
-/// The columns of a file, as far as their roles depend on them.
+/// What the roles of the columns depend on.
 pub(super) struct Columns<'a> {
     pub(super) names: &'a [String],
-    /// Names of columns that whoever wrote the file says are no data but an index of the rows.
+    /// Names of columns that the file declares as an index of the rows.
     pub(super) index: &'a [String],
     /// Whether a column holds text.
     pub(super) is_text: &'a dyn Fn(usize) -> bool,
@@ -39,7 +39,7 @@ impl Columns<'_> {
     /// The role of each column, by its name.
     ///
     /// # Errors
-    /// When there are no columns, a name repeats, a column that was named is not there, or no variable is left.
+    /// When there are no columns, a name repeats, a requested column is missing, or no variable is left.
     pub(super) fn layout(&self, path: &Path, options: &ReadOptions) -> Result<Layout> {
         let names = self.names;
         if names.is_empty() {
@@ -88,7 +88,7 @@ impl Columns<'_> {
         Ok(layout)
     }
 
-    /// Whether a column is the index that pandas or R wrote beside the data.
+    /// Whether a column is the index that pandas or R wrote.
     fn is_index(&self, at: usize) -> bool {
         let name = self.names[at].as_str();
         let level = name.strip_prefix("__index_level_").is_some_and(|rest| rest.ends_with("__"));
@@ -100,7 +100,7 @@ impl Columns<'_> {
             || self.index.iter().any(|index| index == name)
     }
 
-    /// An index of text, or one with a name, names the samples; a mere count of the rows is left out.
+    /// An index of text, or one with a name, names the samples. A count of the rows is left out.
     fn index_column(&self, at: usize, options: &ReadOptions, layout: &mut Layout) {
         let name = &self.names[at];
         let generic = name.is_empty() || name.starts_with("Unnamed: ") || name.starts_with("__index_level_");
@@ -111,12 +111,12 @@ impl Columns<'_> {
                 layout.id_name.clone_from(name);
             }
             layout.notices.push(format!(
-                "column {} ({shown:?}) names the samples and is no variable; if it is one, give it another name",
+                "column {} ({shown:?}) names the samples and is not used as a variable; if it is a variable, rename it",
                 at + 1
             ));
         } else {
             layout.notices.push(format!(
-                "column {} ({shown:?}) is an index of the rows and is left out; if it is a variable, give it a name",
+                "column {} ({shown:?}) is an index of the rows and is left out; if it is a variable, rename it",
                 at + 1
             ));
         }
@@ -130,7 +130,7 @@ pub fn list(names: &[String]) -> String {
     shown.join(", ") + &more
 }
 
-/// Advice for a column, or another `line` of a table, that is not numeric.
+/// The message for a column, or another `line` of a table, that is not numeric.
 pub(super) fn not_a_number(line: &str, name: &str, text: &str) -> String {
     let (name, text) = (short(name), short(text));
     let digits = text.trim().trim_start_matches(['+', '-']);
@@ -150,7 +150,7 @@ pub(super) fn not_a_number(line: &str, name: &str, text: &str) -> String {
     )
 }
 
-/// The values of a column, of whichever type, none where they are missing.
+/// The values of a column of any type; none where they are missing.
 pub(super) enum Cells {
     /// NaN where they are missing.
     Numbers(Vec<f64>),
@@ -160,7 +160,7 @@ pub(super) enum Cells {
 }
 
 impl Cells {
-    /// Numbers, NaN where they are missing. The first is that of sample `start`.
+    /// Numbers, NaN where they are missing. The first one belongs to sample `start`.
     pub(super) fn numbers(self, name: &str, start: usize, path: &Path) -> Result<Vec<f64>> {
         let wrong = |row: usize, text: &str| {
             Err(Error::input(
@@ -209,7 +209,7 @@ impl Cells {
         }
     }
 
-    /// Names of samples, as they are.
+    /// Names of samples, unchanged.
     pub(super) fn ids(self) -> Vec<String> {
         match self {
             Cells::Texts(cells) => texts(cells, |text| text),

@@ -1,4 +1,4 @@
-//! How a text file separates its fields and writes its numbers, and its records one after the other.
+//! How a text file separates fields and writes numbers; its records one by one.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -9,18 +9,18 @@ use crate::labels::MISSING;
 use crate::memory;
 use crate::source::{Bounded, Source, TOO_LONG, peek};
 
-/// A header may have so many bytes and so many columns.
+/// The most bytes and columns of a header.
 const HEADER: u64 = 64 << 20;
 const MOST_COLUMNS: usize = 4 << 20;
 
-/// A row may have so many bytes, and so many more per column.
+/// The most bytes of a row: a constant plus a number per column.
 const ROW: u64 = 4 << 20;
 const FIELD: u64 = 256;
 
-/// Bytes that are read ahead.
+/// How many bytes are read ahead.
 const BUFFER: usize = 1 << 18;
 
-/// What separates fields.
+/// The separator of fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Delimiter {
     /// One character.
@@ -58,18 +58,18 @@ const SIGNS: [(u8, &str); 4] = [(b'\t', "tab"), (b';', "semicolon"), (b',', "com
 pub(super) struct Records {
     path: PathBuf,
     reader: csv::Reader<Bounded<Source>>,
-    /// Read already, and to be given first.
+    /// Records that were read already and are returned first.
     held: Option<csv::ByteRecord>,
-    /// How many fields a row has, once that is known.
+    /// The number of fields per row, once it is known.
     fields: Option<usize>,
     limit: u64,
     pub(super) decimal_comma: bool,
-    /// Whether it was said what separates fields.
+    /// Whether the user gave the separator.
     told: bool,
 }
 
 impl Records {
-    /// `usual` is what separates fields in files of this name; without it, the first line decides.
+    /// `usual` is the separator of files with this ending; without it, the first line decides.
     pub(super) fn new(
         source: Source,
         usual: Option<Delimiter>,
@@ -87,7 +87,7 @@ impl Records {
         };
         if comma && delimiter == Delimiter::Byte(b',') {
             let problem =
-                "a comma cannot both separate fields and stand in numbers; give another --delimiter";
+                "a comma cannot be both the separator and the decimal sign; give another --delimiter";
             return Err(Error::input(path, problem));
         }
         let (byte, source): (u8, Source) = match delimiter {
@@ -105,28 +105,29 @@ impl Records {
         Ok(Records { path, reader, held: None, fields: None, limit: HEADER, decimal_comma: comma, told })
     }
 
-    /// Gives `record` again.
+    /// Returns `record` again.
     pub(super) fn hold(&mut self, record: csv::ByteRecord) {
         self.held = Some(record);
     }
 
-    /// From here on every row must have so many fields.
+    /// From here on every row must have this many fields.
     pub(super) fn require(&mut self, fields: usize) -> Result<()> {
         self.fields = Some(fields);
         self.bound(fields)
     }
 
-    /// From here on a row is no longer than so many fields may be.
+    /// Limits the length of rows for this many fields.
     pub(super) fn bound(&mut self, fields: usize) -> Result<()> {
         if fields > MOST_COLUMNS {
-            let problem = format!("its first line has {fields} fields; {MOST_COLUMNS} columns are the most");
+            let problem =
+                format!("its first line has {fields} fields, but at most {MOST_COLUMNS} columns are allowed");
             return Err(Error::input(&self.path, problem));
         }
         self.limit = ROW + FIELD * fields as u64;
         Ok(())
     }
 
-    /// The next row; whether there is one.
+    /// Reads the next row, and returns whether there is one.
     pub(super) fn next(&mut self, record: &mut csv::ByteRecord) -> Result<bool> {
         if let Some(held) = self.held.take() {
             *record = held;
@@ -141,7 +142,7 @@ impl Records {
                     let cause = match e.into_kind() {
                         csv::ErrorKind::Io(e) if e.to_string() == TOO_LONG => {
                             let what = if self.limit == HEADER { "a header" } else { "a row" };
-                            format!("{TOO_LONG} ({what} may have {} here)", memory::size(self.limit))
+                            format!("{TOO_LONG} ({what} may have at most {} here)", memory::size(self.limit))
                         }
                         csv::ErrorKind::Io(e) => e.to_string(),
                         other => format!("{other:?}"),
@@ -161,19 +162,19 @@ impl Records {
         }
     }
 
-    /// Refuses a first line that is one field, but looks as if others signs separated its fields.
+    /// Refuses a first line that is one field, but looks as if another character separated its fields.
     pub(super) fn check_separated(&self, first: &csv::ByteRecord) -> Result<()> {
         let Some(only) = first.get(0).filter(|_| first.len() == 1 && !self.told) else { return Ok(()) };
         let Some((_, name)) = SIGNS.iter().find(|(sign, _)| only.contains(sign)) else { return Ok(()) };
         let problem = format!(
-            "its first line, {:?}, is one column, but looks separated otherwise; give --delimiter {name} (and --decimal , \
+            "its first line, {:?}, is one column, but another separator is likely; give --delimiter {name} (and --decimal , \
              if its numbers have a decimal comma)",
             short(&String::from_utf8_lossy(only)),
         );
         Err(Error::input(&self.path, problem))
     }
 
-    /// A number, NaN where it is missing, none if it is anything else.
+    /// A number, NaN if it is missing, none if it is anything else.
     pub(super) fn number(&self, field: &[u8]) -> Option<f64> {
         number(field, self.decimal_comma)
     }
@@ -184,7 +185,7 @@ pub(super) fn line(record: &csv::ByteRecord) -> u64 {
     record.position().map_or(0, csv::Position::line)
 }
 
-/// A field as text, or what is told of one that is not UTF-8.
+/// A field as text, or an error if it is not UTF-8.
 pub(super) fn utf8<'a>(
     field: &'a [u8],
     record: &csv::ByteRecord,
@@ -204,7 +205,7 @@ pub(super) fn utf8<'a>(
     })
 }
 
-/// A number, NaN where it is missing, none if it is anything else.
+/// A number, NaN if it is missing, none if it is anything else.
 pub(super) fn number(field: &[u8], decimal_comma: bool) -> Option<f64> {
     let field = field.trim_ascii();
     let parsed = if decimal_comma { with_comma(field) } else { fast_float2::parse::<f64, _>(field).ok() };
@@ -215,13 +216,13 @@ pub(super) fn number(field: &[u8], decimal_comma: bool) -> Option<f64> {
     }
 }
 
-/// Whether a whole number is the one that was written: beyond 2^53 it may have been rounded.
+/// Whether a whole number is exact: beyond 2^53 it may have been rounded.
 fn exact(field: &[u8], value: f64) -> bool {
     let whole = std::str::from_utf8(field).ok().and_then(|text| text.parse::<i128>().ok());
     whole.is_none_or(|whole| value as i128 == whole)
 }
 
-/// `1,5` is one and a half; a point would be a guess.
+/// `1,5` is one and a half. A decimal point is refused, because it may separate thousands.
 fn with_comma(field: &[u8]) -> Option<f64> {
     let mut digits = [0; 64];
     let digits = digits.get_mut(..field.len())?;
@@ -235,7 +236,7 @@ fn with_comma(field: &[u8]) -> Option<f64> {
     fast_float2::parse::<f64, _>(digits).ok()
 }
 
-/// What separates the fields of the first line.
+/// Guesses the separator from the first line.
 fn sniff(start: &[u8], decimal_comma: bool) -> Delimiter {
     let first = start.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty());
     let first = first.unwrap_or_default();
@@ -243,14 +244,14 @@ fn sniff(start: &[u8], decimal_comma: bool) -> Delimiter {
     found.map_or(Delimiter::Spaces, |(sign, _)| Delimiter::Byte(*sign))
 }
 
-/// Text in which every run of spaces and tabs is one tab, and none stands at the ends of a line; what is quoted stays.
+/// Replaces every run of spaces and tabs by one tab, and removes those at the ends of a line. Quoted text is kept.
 struct Spaces {
     source: Source,
     input: Vec<u8>,
     held: std::ops::Range<usize>,
-    /// Whether spaces were passed over since the last field.
+    /// Whether spaces were skipped since the last field.
     gap: bool,
-    /// Whether nothing of the line was given yet.
+    /// Whether nothing of the line was returned yet.
     fresh: bool,
     quoted: bool,
 }

@@ -11,7 +11,7 @@ use super::{Format, ReadOptions, Reader};
 use crate::error::{Error, Result};
 use crate::source::open_file;
 
-/// Columns as they lie in memory.
+/// Columns in Arrow's memory layout.
 pub const FEATHER: Format = Format {
     name: "feather",
     endings: &[".feather", ".arrow", ".arrows", ".ipc"],
@@ -25,11 +25,10 @@ fn open(path: &Path, options: &ReadOptions) -> Result<Batches> {
     let mut magic = Vec::new();
     open()?.take(6).read_to_end(&mut magic).map_err(|e| Error::input(path, e))?;
     if magic.starts_with(b"FEA1") {
-        let problem =
-            "is Feather version 1, which is no longer written; save it anew as version 2 or Parquet";
+        let problem = "is Feather version 1, which menet does not read; save it as version 2 or as Parquet";
         return Err(Error::input(path, problem));
     }
-    // Opened twice: the columns must be known before those that are wanted can be asked for.
+    // Opened twice: the wanted columns can be requested only once all columns are known.
     if magic == b"ARROW1" {
         let schema = FileReader::try_new(open()?, None).map_err(invalid)?.schema();
         let layout = arrow::layout(&schema, path, options)?;

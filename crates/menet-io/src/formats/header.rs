@@ -1,4 +1,4 @@
-//! The first line of a text: names of columns, or a sample already?
+//! Whether the first line of a text file is a header or a sample.
 
 use std::path::Path;
 
@@ -6,23 +6,23 @@ use super::ReadOptions;
 use super::dialect::{line, number, utf8};
 use crate::error::{Error, Result, short};
 
-/// From so many rising or falling numbers on, a first line is taken for wavelengths or the like.
+/// With at least this many increasing or decreasing numbers, a first line is taken for names such as wavelengths.
 const SCALE: usize = 8;
 
-/// What the first line says.
+/// The contents of the first line.
 #[derive(Debug)]
 pub(super) struct Header {
-    /// Names of the columns, their numbers from 1 if there is no header.
+    /// The names of the columns, or their numbers from 1 without a header.
     pub(super) names: Vec<String>,
     /// Whether the first line is a sample.
     pub(super) is_data: bool,
     pub(super) notice: Option<String>,
 }
 
-/// Reads the first line, with an eye on the second.
+/// Interprets the first line, with the help of the second.
 ///
 /// # Errors
-/// When it is not UTF-8, or looks like a sample and nobody said which it is.
+/// When it is not UTF-8, or looks like a sample and no option says what it is.
 pub(super) fn header(
     first: &csv::ByteRecord,
     second: Option<&csv::ByteRecord>,
@@ -39,7 +39,7 @@ pub(super) fn header(
     let mut names: Vec<String> = first.iter().enumerate().map(name).collect::<Result<_>>()?;
     let notice = if options.header { None } else { check(&names, path, options)? };
     // R's write.table leaves out the name of the column of row names. A delimiter at the end of lines, or a decimal comma, looks
-    // alike, but for the text in the first field and none missing in the last.
+    // similar, but then the first field is not text or the last field is empty.
     if let Some(second) = second.filter(|second| second.len() == names.len() + 1) {
         let text = |field: &[u8]| number(field, options.decimal_comma).is_none();
         let named = second.get(0).is_some_and(text);
@@ -58,11 +58,11 @@ pub(super) fn header(
     Ok(Header { names, is_data: false, notice })
 }
 
-/// Refuses a first line that looks like a sample; gives a notice where it may be one.
+/// Refuses a first line that looks like a sample; returns a notice if it may be one.
 fn check(names: &[String], path: &Path, options: &ReadOptions) -> Result<Option<String>> {
     let value = |name: &String| number(name.as_bytes(), options.decimal_comma).filter(|x| !x.is_nan());
     let numbers: Vec<f64> = names.iter().filter_map(value).collect();
-    // Whole numbers may well be names; others are in few headers.
+    // Whole numbers are often names; other numbers rarely are.
     let fractions = numbers.iter().any(|x| x.fract() != 0.0);
     if numbers.is_empty() || 2 * numbers.len() < names.len() && !fractions {
         return Ok(None);
@@ -74,7 +74,7 @@ fn check(names: &[String], path: &Path, options: &ReadOptions) -> Result<Option<
     let shown = shown.join(", ") + if names.len() > 4 { ", ..." } else { "" };
     if counted || scale {
         return Ok(Some(format!(
-            "the first line ({shown}) is taken for the names of the columns; give --no-header if it is a sample"
+            "the first line ({shown}) is read as the names of the columns; if it is a sample, give --no-header"
         )));
     }
     let label = names.iter().rposition(|name| value(name).is_none()).unwrap_or(names.len() - 1) + 1;

@@ -1,4 +1,4 @@
-//! IDX, as MNIST-like sets come: an images file and a labels file beside it, packed or not.
+//! IDX, the format of MNIST-like sets: an images file and a labels file in the same folder, compressed or not.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::table::Table;
 pub const IDX: Format = Format {
     name: "idx",
     endings: &["images-idx3-ubyte"],
-    summary: "MNIST-like images; the labels file (labels-idx1-ubyte) stands beside",
+    summary: "MNIST-like images; the labels file (labels-idx1-ubyte) is in the same folder",
     reader: Reader::Whole(|path, options| {
         refuse_transpose("images", path, options)?;
         let ([rows, height, width], bytes) = read_bytes::<3>(path, 0x0803)?;
@@ -36,7 +36,7 @@ fn labels_beside(path: &Path) -> Result<PathBuf> {
         .iter()
         .map(|name| path.with_file_name(name))
         .find(|p| p.exists())
-        .ok_or_else(|| Error::input(path, format!("its labels file {plain}[.gz] is not beside it")))
+        .ok_or_else(|| Error::input(path, format!("its labels file {plain}[.gz] is not in the same folder")))
 }
 
 fn read_labels(path: &Path, rows: usize) -> Result<Vec<String>> {
@@ -72,7 +72,7 @@ fn read_bytes<const N: usize>(path: &Path, magic: u32) -> Result<([usize; N], Ve
     let Some(total) = total.filter(|total| (1..=MOST_VALUES).contains(total)) else {
         return Err(Error::input(path, format!("its header claims {sizes:?}")));
     };
-    // One byte more than announced, to notice when there is more; memory grows with what is there.
+    // Read one byte more than announced, to notice surplus bytes. Memory grows with the bytes that exist.
     let bytes = memory::read_to_end(&mut reader.take(total as u64 + 1), path)?;
     if bytes.len() != total {
         let more = if bytes.len() > total { "more" } else { "fewer" };

@@ -1,4 +1,4 @@
-//! A folder with one sub-folder a class, full of images.
+//! A folder with one sub-folder of images per class.
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,10 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Table> {
     refuse_transpose("images", folder, options)?;
     let classes: Vec<PathBuf> = sorted(folder)?.into_iter().filter(|path| path.is_dir()).collect();
     if classes.is_empty() {
-        return Err(Error::input(folder, "has no sub-folders; one for each class of images is needed"));
+        return Err(Error::input(
+            folder,
+            "has no sub-folders; put the images of each class into a sub-folder",
+        ));
     }
     let (mut values, mut labels) = (Vec::new(), Vec::new());
     let (mut shape, mut passed, mut deep) = (None, Vec::new(), 0);
@@ -41,7 +44,7 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Table> {
             let (h, w) = *shape.get_or_insert(size);
             if (h, w) != size {
                 let problem = format!(
-                    "is {} x {} pixels, but others are {h} x {w}; resize all with --size",
+                    "is {} x {} pixels, but other images are {h} x {w}; resize all with --size",
                     size.0, size.1
                 );
                 return Err(Error::input(&path, problem));
@@ -54,7 +57,7 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Table> {
     let Some((height, width)) = shape else {
         return Err(Error::input(
             folder,
-            format!("no images in its sub-folders (known are {})", ENDINGS.join(", ")),
+            format!("its sub-folders contain no images (menet reads {})", ENDINGS.join(", ")),
         ));
     };
     let mut table = Table::new(folder, values, labels.len(), height * width);
@@ -63,10 +66,10 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Table> {
         let which = list(&passed);
         table
             .notices
-            .push(format!("{}: no image that menet reads, and passed over: {which}", folder.display()));
+            .push(format!("{}: skipped files that are not images menet can read: {which}", folder.display()));
     }
     if deep > 0 {
-        let problem = format!("{deep} images have more than 8 bits per grey value; 8 are kept");
+        let problem = format!("{deep} images have more than 8 bits per grey value; 8 bits are kept");
         table.notices.push(format!("{}: {problem}", folder.display()));
     }
     Ok(table)
@@ -76,7 +79,7 @@ fn name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// A picture in grey, and whether its values were finer than that.
+/// An image in 8-bit grey, and whether its values had more bits.
 fn grey(path: &Path, size: Option<(usize, usize)>) -> Result<(image::GrayImage, bool)> {
     let reader = image::ImageReader::open(path).and_then(|reader| reader.with_guessed_format());
     let picture = reader.map_err(|e| Error::input(path, e))?.decode();
@@ -98,7 +101,7 @@ fn is_image(path: &Path) -> bool {
     path.is_file() && ENDINGS.contains(&ending.as_str())
 }
 
-/// What a folder holds, hidden files left out, by name: the same order on every machine.
+/// The contents of a folder without hidden files, sorted by name: the same order on every machine.
 fn sorted(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = std::fs::read_dir(folder).map_err(|e| Error::input(folder, e))?;
     let mut paths: Vec<PathBuf> = entries

@@ -1,4 +1,4 @@
-//! MATLAB's `.mat` files, version 5 (what `save -v6` and `-v7` write): which of their variables are samples and labels.
+//! MATLAB's `.mat` files, version 5 (as `save -v6` and `-v7` write them): which of their variables are samples and labels.
 
 mod parse;
 
@@ -35,7 +35,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
     let Some(x) = find(&options.x_key, &["X", "fea"]) else {
         let wanted = options.x_key.as_deref().unwrap_or("X or fea");
         let problem = format!(
-            "there are no samples {wanted} among its variables {}; name them with --x-key",
+            "there are no samples {wanted} among its variables {}; name the samples with --x-key",
             list(&names)
         );
         return Err(Error::input(path, problem));
@@ -59,7 +59,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
 fn samples(x: &Variable, path: &Path) -> Result<Table> {
     let name = short(&x.name);
     let &[rows, columns] = &x.dimensions[..] else {
-        let problem = format!("{name} has {} dimensions; two are needed", x.dimensions.len());
+        let problem = format!("{name} has {} dimensions, but samples need two", x.dimensions.len());
         return Err(Error::input(path, problem));
     };
     if rows == 0 || columns == 0 {
@@ -79,14 +79,15 @@ fn samples(x: &Variable, path: &Path) -> Result<Table> {
         Content::Sparse(sparse) => from_sparse(sparse, rows, columns, path)?,
         Content::Texts(_) => return Err(Error::input(path, format!("{name} holds text, not numbers"))),
         Content::Other(kind) => {
-            let problem = format!("{name} is {kind}; a full or sparse matrix of real numbers is needed");
+            let problem =
+                format!("{name} is {kind}, but samples must be a full or sparse matrix of real numbers");
             return Err(Error::input(path, problem));
         }
     };
     Ok(Table::new(path, values, rows, columns))
 }
 
-/// Columns to rows; dense if that is small, as svmlight files are.
+/// From columns to rows; dense if that is small, as for svmlight files.
 fn from_sparse(x: &Sparse, rows: usize, columns: usize, path: &Path) -> Result<Values> {
     let entries = || {
         (0..columns).flat_map(|j| (x.starts[j]..x.starts[j + 1]).map(move |at| (x.rows[at], j, x.values[at])))
@@ -128,11 +129,14 @@ fn labels_of(y: &Variable, path: &Path) -> Result<Vec<String>> {
         Content::Full(Numbers::Truths(values)) => values.iter().map(|&x| labels::from_bool(x)).collect(),
         Content::Texts(texts) => texts.iter().map(|text| labels::normal(text)).collect(),
         Content::Sparse(_) => {
-            return Err(Error::input(path, format!("the labels {} are a sparse matrix", short(&y.name))));
+            return Err(Error::input(
+                path,
+                format!("the labels {} are a sparse matrix; save them as a full vector", short(&y.name)),
+            ));
         }
         Content::Other(kind) => {
             let problem = format!(
-                "the labels {} are {kind}; numbers, a matrix of characters or a cell array of texts are needed",
+                "the labels {} are {kind}, but must be numbers, a matrix of characters or a cell array of texts",
                 short(&y.name)
             );
             return Err(Error::input(path, problem));

@@ -1,4 +1,4 @@
-//! Readers of labelled data, one file a format.
+//! Readers of labelled data, one file per format.
 
 mod arrow;
 mod columns;
@@ -28,42 +28,42 @@ use crate::table::Table;
 pub use columns::list;
 pub use dialect::Delimiter;
 
-/// What a reader may be told. What does not concern a format is ignored by it.
+/// Options of the readers. A format ignores options that do not apply to it.
 #[derive(Debug, Clone)]
 pub struct ReadOptions {
-    /// The name of the format, where the ending of the file does not tell.
+    /// The name of the format, if the ending of the file does not say it.
     pub format: Option<String>,
-    /// Name of the label column; its number from 1 where there is no header.
+    /// Name of the label column; its number from 1 without a header.
     pub label: String,
     /// Name of the column that names the samples.
     pub id: Option<String>,
     /// Columns to leave out.
     pub drop: Vec<String>,
-    /// A file with one label per line, for formats without any.
+    /// A file with one label per line, for formats without labels.
     pub labels: Option<PathBuf>,
-    /// Whether the first line of a text is a sample.
+    /// Whether the first line of a text file is a sample.
     pub no_header: bool,
-    /// Whether the first line of a text is a header, although it looks like a sample.
+    /// Whether the first line of a text file is a header, although it looks like a sample.
     pub header: bool,
-    /// What separates the fields of a text, where the ending of the file does not tell.
+    /// The separator of fields in a text file, if the ending of the file does not say it.
     pub delimiter: Option<Delimiter>,
-    /// Whether the numbers of a text have a decimal comma.
+    /// Whether the numbers of a text file have a decimal comma.
     pub decimal_comma: bool,
-    /// The encoding of a text, by its name on the web; none = UTF-8, or UTF-16 with its mark.
+    /// The encoding of a text file, by its name on the web; none = UTF-8, or UTF-16 with a byte order mark.
     pub encoding: Option<String>,
-    /// Whether rows are variables and columns samples.
+    /// Whether rows are variables and columns are samples.
     pub transpose: bool,
     /// Name of the array of samples; none = `X` (in MATLAB files also `fea`).
     pub x_key: Option<String>,
     /// Name of the array of labels; none = `y` (in MATLAB files also `Y` and `gnd`).
     pub y_key: Option<String>,
-    /// Whether svmlight's indices begin at 0.
+    /// Whether svmlight indices begin at 0.
     pub zero_based: bool,
-    /// How many variables there are at least, for formats that leave zeros out.
+    /// The least number of variables, for formats that leave out zeros.
     pub least_columns: usize,
     /// Height and width to which images are resized.
     pub size: Option<(usize, usize)>,
-    /// Height and width of the images that the samples are, where the format does not say.
+    /// Height and width of the samples as images, if the format does not say it.
     pub shape: Option<(usize, usize)>,
     /// Whether missing values become the mean of their column.
     pub impute_mean: bool,
@@ -94,12 +94,12 @@ impl Default for ReadOptions {
     }
 }
 
-/// A format: how its files are called, and who reads them.
+/// A format: the endings of its files, and its reader.
 #[derive(Debug)]
 pub struct Format {
     /// Its name.
     pub name: &'static str,
-    /// How its file names end; none for folders.
+    /// The endings of its files; none for folders.
     pub endings: &'static [&'static str],
     /// One line about it.
     pub summary: &'static str,
@@ -107,12 +107,12 @@ pub struct Format {
     pub reader: Reader,
 }
 
-/// Who reads a format.
+/// The reader of a format.
 #[derive(Debug)]
 pub enum Reader {
-    /// In blocks of rows, which together are the whole.
+    /// Reads blocks of rows.
     Blocks(fn(&Path, &ReadOptions) -> Result<Box<dyn Blocks>>),
-    /// All at once.
+    /// Reads the whole file at once.
     Whole(fn(&Path, &ReadOptions) -> Result<Table>),
 }
 
@@ -140,14 +140,14 @@ pub static REGISTRY: &[Format] = &[
     images::FOLDER,
 ];
 
-/// No file holds more numbers than this: past it, sizes in headers are not believed.
+/// The most numbers in a file. Headers that claim more are not believed.
 pub(crate) const MOST_VALUES: usize = 1 << 33;
 
-/// Reads a built-in set, a file or a folder. A file or folder that is called like a built-in set is meant by `./name`: the
-/// output of a run called `orl` must not take the place of the set.
+/// Reads a built-in set, a file or a folder. Built-in sets come first, so that the output folder of a run called `orl` does
+/// not hide the set; `./orl` names the folder.
 ///
 /// # Errors
-/// When there is nothing of that name, its format is unknown, or its content is invalid.
+/// When the source does not exist, its format is unknown, or its content is invalid.
 pub fn read(source: &str, options: &ReadOptions) -> Result<Table> {
     let path = Path::new(source);
     let mut table = match Builtin::find(source) {
@@ -171,12 +171,12 @@ pub fn read(source: &str, options: &ReadOptions) -> Result<Table> {
     Ok(table)
 }
 
-/// The format of a file: the one that was asked for, or by how its name ends, packed or not.
+/// The format of a file: the requested one, or the one of its ending, compressed or not.
 pub(crate) fn format_of(path: &Path, options: &ReadOptions) -> Result<&'static Format> {
     let named = |name: &str| {
         REGISTRY.iter().find(|format| format.name == name).ok_or_else(|| {
             let known: Vec<&str> = REGISTRY.iter().map(|format| format.name).collect();
-            Error::input(path, format!("--format {name}: unknown; known are {}", known.join(", ")))
+            Error::input(path, format!("--format {name}: unknown format; use one of {}", known.join(", ")))
         })
     };
     if is_standard_input(path) {
@@ -203,7 +203,7 @@ pub(crate) fn format_of(path: &Path, options: &ReadOptions) -> Result<&'static F
             REGISTRY.iter().find(known).ok_or_else(|| {
                 let endings: Vec<&str> = REGISTRY.iter().flat_map(|format| format.endings).copied().collect();
                 let problem = format!(
-                    "unknown format; known are folders of images and {} (text also .gz or .zst); name it with --format",
+                    "unknown format; menet reads folders of images and {} (text also .gz or .zst); name the format with --format",
                     endings.join(" ")
                 );
                 Error::input(path, problem)
@@ -212,10 +212,10 @@ pub(crate) fn format_of(path: &Path, options: &ReadOptions) -> Result<&'static F
     }
 }
 
-/// Refuses `--transpose` where it has no meaning.
+/// Refuses `--transpose` for formats where it has no meaning.
 fn refuse_transpose(what: &str, path: &Path, options: &ReadOptions) -> Result<()> {
     if options.transpose {
-        let problem = format!("--transpose: {what} cannot be turned into samples; save the table transposed");
+        let problem = format!("--transpose: {what} cannot be transposed; save the table transposed");
         return Err(Error::input(path, problem));
     }
     Ok(())

@@ -11,7 +11,7 @@ use crate::blocks::{BLOCK, rows_of};
 use crate::error::Result;
 use crate::source::open_file;
 
-/// Columns, packed.
+/// Compressed columns.
 pub const PARQUET: Format = Format {
     name: "parquet",
     endings: &[".parquet"],

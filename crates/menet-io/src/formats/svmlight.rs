@@ -12,10 +12,10 @@ use crate::labels;
 use crate::source::{Bounded, open};
 use crate::table::{Table, Values};
 
-/// No line has more bytes than this.
+/// The most bytes per line.
 const LINE: u64 = 256 << 20;
 
-/// No file has more variables than this: past it, an index is not believed.
+/// The most variables. Larger indices are not believed.
 const MOST_VARIABLES: usize = 1 << 27;
 
 /// Sparse text.
@@ -52,11 +52,13 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
                 return Err(invalid(format!("{:?} is not index:value with a finite number", short(field))));
             };
             let Some(column) = index.checked_sub(first) else {
-                return Err(invalid("index 0, but indices begin at 1; use --zero-based".to_owned()));
+                return Err(invalid(
+                    "index 0, but indices begin at 1; if they begin at 0, give --zero-based".to_owned(),
+                ));
             };
             if column >= MOST_VARIABLES {
                 return Err(invalid(format!(
-                    "index {index}: too many variables, {MOST_VARIABLES} is the most"
+                    "index {index}: at most {MOST_VARIABLES} variables are allowed"
                 )));
             }
             columns = columns.max(column + 1);
@@ -73,7 +75,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
     }
     let rows = labels.len();
     if rows == 0 || columns == 0 {
-        return Err(Error::input(path, format!("{rows} samples of {columns} variables: there are no data")));
+        return Err(Error::input(path, format!("there are no data: {rows} samples of {columns} variables")));
     }
     let values: Values = if rows.saturating_mul(columns) > DENSE_BYTES / size_of::<f64>() {
         let matrix = SparseMatrix::from_rows((rows, columns), &starts, &indices, &values);

@@ -1,4 +1,4 @@
-//! Separated text, packed or not: one sample per line, names of the columns in the first.
+//! Separated text, compressed or not: one sample per line, names of the columns in the first line.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use crate::labels;
 use crate::source::{Meter, Source, decoded, open_metered};
 use crate::table::{Ids, Table};
 
-/// Comma-separated.
+/// Comma-separated text.
 pub const CSV: Format = Format {
     name: "csv",
     endings: &[".csv"],
@@ -22,7 +22,7 @@ pub const CSV: Format = Format {
     reader: Reader::Blocks(|path, options| open_text(Some(COMMA), path, options)),
 };
 
-/// Tab-separated.
+/// Tab-separated text.
 pub const TSV: Format = Format {
     name: "tsv",
     endings: &[".tsv", ".tab"],
@@ -30,7 +30,7 @@ pub const TSV: Format = Format {
     reader: Reader::Blocks(|path, options| open_text(Some(Delimiter::Byte(b'\t')), path, options)),
 };
 
-/// Separated by whatever its first line shows.
+/// Text with the separator that its first line shows.
 pub const TXT: Format = Format {
     name: "txt",
     endings: &[".txt", ".dat"],
@@ -40,7 +40,7 @@ pub const TXT: Format = Format {
 
 const COMMA: Delimiter = Delimiter::Byte(b',');
 
-/// Bytes of text that are split into fields before the fields are read, by all threads.
+/// How many bytes of text are split into fields before all threads read the fields.
 const BATCH: usize = 1 << 20;
 
 fn open_text(usual: Option<Delimiter>, path: &Path, options: &ReadOptions) -> Result<Box<dyn Blocks>> {
@@ -75,7 +75,7 @@ pub(crate) fn read_csv(source: Source, path: &Path, options: &ReadOptions) -> Re
     blocks::whole(open_source(source, Meter::default(), Some(COMMA), path, options)?.as_mut(), path)
 }
 
-/// Text of which the header has been read.
+/// Text whose header has been read.
 struct Text {
     path: PathBuf,
     records: Records,
@@ -85,7 +85,7 @@ struct Text {
     layout: Layout,
     /// Whether the names come from the file.
     named: bool,
-    /// Rows split into fields, kept for their room.
+    /// Rows split into fields; the memory is reused.
     rows: Vec<csv::ByteRecord>,
 }
 
@@ -122,7 +122,7 @@ impl Text {
         })
     }
 
-    /// Splits further rows into fields, at most so many, and says how many.
+    /// Splits at most this many further rows into fields, and returns how many.
     fn split(&mut self, rows: usize) -> Result<usize> {
         let (mut count, mut bytes) = (0, 0);
         while count < rows && bytes < BATCH {
@@ -139,7 +139,7 @@ impl Text {
         Ok(count)
     }
 
-    /// Reads the numbers of the first rows that were split.
+    /// Reads the numbers of the first split rows.
     fn numbers(&self, count: usize, values: &mut Vec<f64>) -> Result<()> {
         let (start, variables) = (values.len(), &self.layout.variables);
         let decimal_comma = self.records.decimal_comma;
@@ -166,7 +166,7 @@ impl Text {
         }
     }
 
-    /// A table with a variable in every row has another text in every row of its first column, or texts in a whole row.
+    /// A hint for transposed tables: each row of the first column has another text, or a whole row is text.
     fn advice(&self, row: usize, at: usize, count: usize) -> &'static str {
         let is_text = |field: &[u8]| self.records.number(field).is_none();
         let mut seen = std::collections::HashSet::new();
@@ -176,19 +176,19 @@ impl Text {
         let classes =
             variables.len() > 1 && variables.iter().all(|&at| self.rows[row].get(at).is_some_and(is_text));
         if (names || classes) && self.layout.label.is_none() {
-            ". Is the table transposed, with a variable in every row? Then give --transpose"
+            "; if the table is transposed (one variable per row), add --transpose"
         } else {
             ""
         }
     }
 
-    /// A column of texts of the first rows that were split.
+    /// A column of texts of the first split rows.
     fn texts(&self, at: usize, count: usize, convert: impl Fn(&str) -> String) -> Result<Vec<String>> {
         let text = |row: &csv::ByteRecord| {
             let text = utf8(row.get(at).unwrap_or_default(), row, &self.names[at], &self.path)?;
             if text.trim().contains('\n') {
                 let problem = format!(
-                    "line {}, column {:?}: {:?} has a line break; is a quotation mark not closed?",
+                    "line {}, column {:?}: {:?} has a line break; a quotation mark may be unclosed",
                     line(row),
                     short(&self.names[at]),
                     short(text)

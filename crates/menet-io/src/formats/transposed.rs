@@ -1,7 +1,7 @@
-//! Text with a variable in every row and a sample in every column, as gene tables often come.
+//! Text with one variable per row and one sample per column, as is common for gene tables.
 //!
-//! The first line names the samples, the first field of every other line the variable; the row called `label` (or what
-//! `--label` says) holds the classes. Without a header there are numbers only, and rows are called by number.
+//! The first line names the samples, and the first field of every other line names the variable. The row `label` (or the one
+//! that `--label` names) holds the classes. Without a header there are only numbers, and rows are named by number.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ pub(super) fn read(mut records: Records, path: &Path, options: &ReadOptions) -> 
     }
     records.check_separated(&first)?;
     records.bound(first.len())?;
-    // Names of samples may be numbers: the first line is a header unless it was said that there is none.
+    // Names of samples may be numbers, so the first line is a header unless --no-header is given.
     let told = ReadOptions { header: !options.no_header, ..options.clone() };
     let second = if options.no_header { None } else { records.next(&mut row)?.then(|| row.clone()) };
     let header = header(&first, second.as_ref(), path, &told)?;
@@ -46,7 +46,7 @@ pub(super) fn read(mut records: Records, path: &Path, options: &ReadOptions) -> 
     rows.table(n)
 }
 
-/// What was read of the rows.
+/// The contents of the rows.
 struct Rows<'a> {
     path: &'a Path,
     options: &'a ReadOptions,
@@ -54,7 +54,7 @@ struct Rows<'a> {
     labels: Option<Vec<String>>,
     seen: std::collections::HashSet<String>,
     names: Vec<String>,
-    /// Variable after variable.
+    /// Variable by variable.
     values: Vec<f64>,
     nameless: bool,
 }

@@ -1,4 +1,4 @@
-//! Paths in a model file, and by themselves.
+//! Paths in a model file, and on their own.
 
 use std::collections::HashMap;
 
@@ -30,24 +30,24 @@ fn ended_from(code: usize, variable: usize) -> std::result::Result<Ended, Proble
         4 => Ended::Unbounded { variable },
         5 => Ended::Indefinite { variable },
         6 => Ended::Stalled,
-        other => return Err(format!("a path ended for reason {other}, which is unknown")),
+        other => return Err(format!("a path ended for the unknown reason {other}")),
     })
 }
 
-/// Paths alone as bytes, for those who keep them without a model.
+/// Paths as bytes, without a model.
 ///
 /// # Errors
-/// When they cannot be written down.
+/// When they cannot be serialised.
 pub fn paths_to_bytes(paths: &[lars::Path]) -> Result<Vec<u8>> {
     let mut pack = Packer::default();
     pack_paths(&mut pack, paths);
     pack.finish(HashMap::new()).map_err(Error::Model)
 }
 
-/// Paths from what [`paths_to_bytes`] gave.
+/// Paths from the bytes of [`paths_to_bytes`].
 ///
 /// # Errors
-/// When the bytes are no paths.
+/// When the bytes are not paths.
 pub fn paths_from_bytes(bytes: &[u8]) -> Result<Vec<lars::Path>> {
     let paths = Unpacker::new(bytes).and_then(|(unpack, _)| unpack_paths(&unpack));
     paths.map_err(|problem| Error::Model(format!("not usable paths: {problem}")))
@@ -76,7 +76,7 @@ pub(super) fn unpack_paths(unpack: &Unpacker<'_>) -> std::result::Result<Vec<lar
     let equal =
         [levels.len(), kkt.len(), weights.len(), entered.len(), left.len()].iter().all(|&n| n == total);
     if !equal || ended.len() != 2 * counts.len() || max.len() != counts.len() {
-        return Err("the lists that make up its paths are not equally long".to_owned());
+        return Err("the lists of its paths have different lengths".to_owned());
     }
     let mut knots =
         levels.into_iter().zip(kkt).zip(weights).zip(entered).zip(left).map(

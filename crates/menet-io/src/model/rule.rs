@@ -1,11 +1,11 @@
-//! The decision rule in a model file: a few words in its JSON, and tensors.
+//! The decision rule in a model file: an entry in its JSON, and tensors.
 
 use menet::rules::{Centroid, Gaussian, Learned, Metric, Nearest, Projected, RuleParams, learn};
 use serde::{Deserialize, Serialize};
 
 use super::tensors::{Packer, Problem, Unpacker};
 
-/// What is said of a rule in the JSON.
+/// The entry of a rule in the JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub(super) enum Words {
@@ -71,7 +71,7 @@ pub(super) fn unpack_rule(unpack: &Unpacker<'_>, words: &Words, d: usize) -> Res
     rule.map_err(|e| e.to_string())
 }
 
-/// The rule of a file from before there were rules: the nearest neighbour in its gallery.
+/// The rule of a file from before rules existed: the nearest neighbour in its gallery.
 pub(super) fn learn_from_gallery(
     unpack: &Unpacker<'_>,
     params: &RuleParams,

@@ -1,4 +1,4 @@
-//! Numbers and lists to safetensors and back, trusting nothing on the way back.
+//! Numbers and lists to safetensors and back. Everything that is read back is checked.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use menet::lars::Certificate;
 use menet::sparse::SparseVector;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
-/// What is wrong with a file.
+/// A message about what is wrong with a file.
 pub(super) type Problem = String;
 
 type Result<T> = std::result::Result<T, Problem>;
@@ -24,7 +24,7 @@ impl Packer {
         self.tensors.push((name.to_owned(), Dtype::F64, vec![values.len()], bytes));
     }
 
-    /// Row after row, `columns` a row.
+    /// Row by row, `columns` numbers per row.
     pub(super) fn matrix(&mut self, name: &str, values: &[f64], columns: usize) {
         self.floats(name, values);
         if let Some((_, _, shape, _)) = self.tensors.last_mut() {
@@ -73,7 +73,7 @@ impl Packer {
         );
     }
 
-    /// Of `text` and everything that was packed.
+    /// The checksum of `text` and all packed tensors.
     pub(super) fn checksum(&self, text: &str) -> String {
         let tensors = self.tensors.iter().map(|(name, dtype, shape, bytes)| {
             (name.as_str(), format!("{dtype:?} {shape:?}"), bytes.as_slice())
@@ -114,7 +114,7 @@ impl<'a> Unpacker<'a> {
     fn typed(&self, name: &str, dtype: Dtype) -> Result<&'a [u8]> {
         let tensor = self.tensors.tensor(name).map_err(|_| format!("the tensor {name:?} is missing"))?;
         if tensor.dtype() != dtype {
-            return Err(format!("the tensor {name:?} is of type {:?}, not {dtype:?}", tensor.dtype()));
+            return Err(format!("the tensor {name:?} has type {:?}, not {dtype:?}", tensor.dtype()));
         }
         Ok(tensor.data())
     }
@@ -123,7 +123,7 @@ impl<'a> Unpacker<'a> {
         self.typed(name, Dtype::U8)
     }
 
-    /// Of `text` and every tensor.
+    /// The checksum of `text` and all tensors.
     pub(super) fn checksum(&self, text: &str) -> String {
         let tensors = self.tensors.iter();
         checksum(
@@ -143,7 +143,7 @@ impl<'a> Unpacker<'a> {
         }
     }
 
-    /// Numbers of which some may be infinite.
+    /// Numbers, some of which may be infinite.
     pub(super) fn factors(&self, name: &str) -> Result<Vec<f64>> {
         let (words, _) = self.typed(name, Dtype::F64)?.as_chunks::<8>();
         let values: Vec<f64> = words.iter().map(|&word| f64::from_le_bytes(word)).collect();
@@ -161,12 +161,12 @@ impl<'a> Unpacker<'a> {
         }
     }
 
-    /// A matrix of finite numbers with so many columns.
+    /// A matrix of finite numbers with this many columns.
     pub(super) fn dense(&self, name: &str, columns: usize) -> Result<Mat<f64>> {
         let values = self.floats(name)?;
         if columns == 0 || !values.len().is_multiple_of(columns) {
             return Err(format!(
-                "the {} numbers of the tensor {name:?} are no rows of {columns}",
+                "the {} numbers of the tensor {name:?} do not form rows of {columns}",
                 values.len()
             ));
         }
@@ -182,7 +182,9 @@ impl<'a> Unpacker<'a> {
         let index = |word: u64| usize::try_from(word).ok().filter(|&x| x < 1 << 48);
         self.words(name)?
             .into_iter()
-            .map(|word| index(word).ok_or_else(|| format!("the tensor {name:?} holds an absurd number")))
+            .map(|word| {
+                index(word).ok_or_else(|| format!("the tensor {name:?} holds an index that is too large"))
+            })
             .collect()
     }
 
@@ -211,7 +213,9 @@ impl<'a> Unpacker<'a> {
             .map(|(indices, values)| {
                 let rising = indices.windows(2).all(|pair| pair[0] < pair[1]);
                 if !rising || values.contains(&0.0) {
-                    return Err(format!("the tensor {name:?} holds a sparse vector that is out of order"));
+                    return Err(format!(
+                        "the tensor {name:?} holds a sparse vector whose indices are out of order"
+                    ));
                 }
                 Ok(SparseVector::from_pairs(indices.into_iter().zip(values).collect()))
             })
@@ -232,7 +236,7 @@ fn checksum<'a>(text: &str, tensors: impl Iterator<Item = (&'a str, String, &'a 
     format!("{:08x}", crc.finalize())
 }
 
-/// Cuts `flat` at `offsets`, which must begin at 0, never fall, and end where it ends.
+/// Cuts `flat` at `offsets`, which must begin at 0, never decrease, and end at its length.
 fn split<T: Clone>(name: &str, offsets: &[usize], flat: &[T]) -> Result<Vec<Vec<T>>> {
     let sound = offsets.first() == Some(&0)
         && offsets.last() == Some(&flat.len())

@@ -1,9 +1,9 @@
 //! Choosing parameters by cross-validation inside the training samples.
 //!
-//! | room | what |
+//! | module | contents |
 //! |---|---|
-//! | [`selection`] | MEN and its variants: a grid, of which every path serves all sizes, refits, rules and metrics |
-//! | [`walk`](mod@walk) | all other methods: one parameter after the other |
+//! | [`selection`] | MEN and its variants: a grid, in which every path serves all sizes, refits, rules and metrics |
+//! | [`walk`](mod@walk) | all other methods: one parameter at a time |
 
 pub mod selection;
 pub mod walk;
@@ -15,37 +15,37 @@ use menet::{Dataset, Men, Method};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::protocol::{FOLDS, MetricChoice, TuneOptions};
-pub use selection::Selection;
+pub use selection::{SIZES, Selection};
 pub use walk::Trial;
 
-/// What was chosen, and from what.
+/// The choice of a search, and its trials.
 #[derive(Debug, Clone)]
 pub struct Tuned {
-    /// The method with the parameters chosen.
+    /// The method with the chosen parameters.
     pub method: Method,
-    /// The dimension chosen; for MEN the number of axes of its fit.
+    /// The chosen dimension; for MEN the number of axes of its fit.
     pub dimension: usize,
-    /// The metric chosen.
+    /// The chosen metric.
     pub metric: Metric,
-    /// What it was chosen from.
+    /// The trials of the search.
     pub found: Found,
-    /// How many fits were made; for MEN, how many times paths were computed.
+    /// The number of fits; for MEN, of path computations.
     pub fits: usize,
-    /// The choice fitted on all samples, for MEN.
+    /// The choice, fitted on all samples; for MEN.
     pub men: Option<Box<Men>>,
 }
 
-/// All that a search tried.
+/// The trials of a search.
 #[derive(Debug, Clone)]
 pub enum Found {
-    /// By the walk.
+    /// Of the walk.
     Walk {
-        /// The trial that was chosen.
+        /// The chosen trial.
         best: Trial,
-        /// All of them.
+        /// All trials.
         trials: Vec<Trial>,
     },
-    /// By the grid of MEN.
+    /// Of the grid of MEN.
     Selection(Selection),
 }
 
@@ -70,7 +70,7 @@ impl Tuned {
 /// Searches the parameters of `method` on `data`, which must be training samples only.
 ///
 /// # Errors
-/// When no setting can be fitted, the options are not for this method, or `progress` asks to stop.
+/// When no setting can be fitted, the options do not apply to this method, or `progress` asks to stop.
 pub fn tune(
     method: &Method,
     data: &Dataset<'_>,
@@ -90,7 +90,7 @@ pub fn tune(
     }
 }
 
-/// That the budget does not allow one setting.
+/// The error if the budget does not allow a single setting.
 fn too_small(budget: usize, fits: usize) -> Error {
     Error::Usage(format!(
         "the budget is {budget} fits, but one setting takes {fits}; raise --budget to {fits} or more"

@@ -1,12 +1,16 @@
 //! The grid: how the parameters of MEN and its variants are searched.
 //!
-//! [`menet::select`] reads every size, refit, rule and metric off one path per fold, so those are compared in full for every setting that
-//! needs paths of its own. There are three passes over such settings, each within the budget:
+//! [`menet::select`] reads every size, refit, rule and metric from one path per fold, so these are compared in full for every
+//! setting that needs its own paths. There are three passes over such settings, each within the budget:
 //!
-//! 1. the β and target shrinkage that the method begins with, every ridge;
-//! 2. at the best ridge, every β and target shrinkage;
-//! 3. the neighbours of the best: a step of β, target shrinkage or ridge up or down, and the sizes beside the best one, as long as
-//!    something better is found.
+//! 1. every ridge, at the initial β and target shrinkage of the method;
+//! 2. every β and target shrinkage, at the best ridge;
+//! 3. the neighbours of the best setting: one step of β, target shrinkage or ridge up or down, and the sizes next to the best
+//!    one, as long as something better is found.
+
+mod columns;
+mod settings;
+mod sizes;
 
 use std::time::Instant;
 
@@ -23,32 +27,32 @@ use crate::cell::out_of_reach;
 use crate::error::{Error, Result};
 use crate::progress::{Left, Progress, Quiet, Status, proportional};
 use crate::protocol::TuneOptions;
+pub(crate) use columns::{COLUMNS, cells};
+use settings::{Setting, by_problem, near, with};
+pub use sizes::SIZES;
+use sizes::{beside, sizes};
 
 /// The ridges of the first pass.
 const RIDGES: [f64; 5] = [0.03, 0.3, 1.0, 3.0, 10.0];
-/// The values of β and of the target's shrinkage of the second pass.
+/// The values of β and of the target shrinkage of the second pass.
 const BETAS: [f64; 3] = [1.0, 10.0, 100.0];
 const SHRINKAGES: [f64; 3] = [0.1, 1.0, 10.0];
-/// The numbers of variables, per path or in all.
-const SIZES: [usize; 6] = [5, 10, 20, 50, 100, 200];
-/// The values that steps of the third pass go along.
-const STEPS: [f64; 11] = [1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0];
 
-/// All that the grid tried.
+/// The trials of the grid.
 #[derive(Debug, Clone)]
 pub struct Selection {
-    /// What trials were compared by.
+    /// The score that was tuned for.
     pub score: ScoreKind,
-    /// Whether the smallest model within one standard error of the best was taken.
+    /// Whether the smallest model within one standard error of the best was chosen.
     pub one_standard_error: bool,
-    /// Every trial, in the order in which they were tried.
+    /// All trials, in the order in which they were tried.
     pub trials: Vec<Trial>,
-    /// The place of the one that was chosen.
+    /// The index of the chosen trial.
     pub chosen: usize,
 }
 
 impl Selection {
-    /// The trial that was chosen.
+    /// The chosen trial.
     pub fn best(&self) -> &Trial {
         &self.trials[self.chosen]
     }
@@ -59,17 +63,17 @@ impl Selection {
     }
 }
 
-/// The mean of a score over the folds of a trial; none where it is not known.
+/// The mean of a score over the folds of a trial; none if unknown.
 pub fn mean(trial: &Trial, score: ScoreKind) -> Option<f64> {
     let merit = trial.merit(score);
     let value = if score == ScoreKind::LogLoss { -merit } else { merit };
     value.is_finite().then_some(value)
 }
 
-/// Chooses the parameters of a variant of MEN, which has its `own` to begin with.
+/// Chooses the parameters of a variant of MEN, starting from its `own`.
 ///
 /// # Errors
-/// When the budget is too small, no setting can be fitted, none of `dims` can be had, or `progress` asks to stop.
+/// When the budget is too small, no setting can be fitted, none of `dims` is possible, or `progress` asks to stop.
 pub(super) fn select(
     method: &Method,
     own: &MenParams,
@@ -84,7 +88,7 @@ pub(super) fn select(
     let largest = largest(dims, limit)?;
     search.base.components = if largest == limit { own.components } else { Some(largest) };
     let first = match search.first_pass() {
-        // The data have fewer axes than classes would allow, which shows before any path is computed.
+        // The data have fewer axes than the classes allow, which is known before any path is computed.
         Err(Error::Core(CoreError::Components { limit, .. })) if limit > 0 => {
             search = Search::new(own, data, options, folds, progress);
             search.base.components = Some(self::largest(dims, limit)?);
@@ -103,25 +107,17 @@ pub(super) fn select(
     search.finish(method, own, dims)
 }
 
-/// The largest of `dims` that there is.
+/// The largest of `dims` that is possible.
 fn largest(dims: &[usize], limit: usize) -> Result<usize> {
     Ok(dims.iter().copied().filter(|&d| d <= limit).max().ok_or_else(|| out_of_reach(limit))?)
-}
-
-/// What needs paths of its own.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Setting {
-    beta: f64,
-    target_shrinkage: f64,
-    ridge: f64,
 }
 
 struct Search<'a> {
     /// The parameters that are not searched.
     base: MenParams,
-    /// The lists that every path serves.
+    /// The lists of values that every path serves.
     grid: Grid,
-    /// Whether the sizes are the user's.
+    /// Whether the user gave the sizes.
     given_sizes: bool,
     data: &'a Dataset<'a>,
     options: &'a TuneOptions,
@@ -144,7 +140,7 @@ impl<'a> Search<'a> {
         let p = data.variables();
         let mut base = own.clone();
         let sizes = sizes(own, options, p);
-        // Sizes say it now; a limit per path stays beside panel sizes.
+        // The list of sizes replaces these limits. A limit per path stays in force for panel sizes.
         base.panel_size = None;
         if sizes.iter().any(|size| matches!(size, Size::Nonzeros(_))) {
             base.nonzeros = None;
@@ -182,11 +178,11 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Every ridge, the nearest to that of the method first.
+    /// Every ridge, starting with those nearest to the ridge of the method.
     fn first_pass(&mut self) -> Result<()> {
         let (own, beta, target_shrinkage) = (self.base.ridge(), self.base.beta, self.base.target_shrinkage);
         let mut ridges = with(&RIDGES, own);
-        // A ridge of 0 is nearest to the smallest.
+        // A ridge of 0 is nearest to the smallest one.
         let far = |ridge: f64| if ridge == own { -1.0 } else { (ridge.max(1e-9) / own.max(1e-9)).ln().abs() };
         ridges.sort_by(|a, b| far(*a).total_cmp(&far(*b)));
         let settings = ridges.into_iter().map(|ridge| Setting { beta, target_shrinkage, ridge });
@@ -197,7 +193,7 @@ impl<'a> Search<'a> {
         self.attempt(&settings, &sizes, "every ridge")
     }
 
-    /// Every β and shrinkage of the target at the best ridge, those that change one of them first.
+    /// Every β and target shrinkage at the best ridge. Settings that change only one of them come first.
     fn second_pass(&mut self) -> Result<()> {
         let Some(best) = self.best() else { return Ok(()) };
         let (betas, shrinkages) =
@@ -215,19 +211,19 @@ impl<'a> Search<'a> {
         self.attempt(&settings, &sizes, "every beta and target shrinkage")
     }
 
-    /// The neighbours of the best, until none is better.
+    /// The neighbours of the best setting, until none is better.
     fn third_pass(&mut self) -> Result<()> {
         let mut sizes = self.grid.sizes.clone();
         while let (Some(best), Some(at)) = (self.best(), self.best_place()) {
             let beside: Vec<Size> = self
-                .beside(&self.trials[at].params)
+                .sizes_beside(&self.trials[at].params)
                 .into_iter()
                 .filter(|size| !sizes.contains(size))
                 .collect();
             if !beside.is_empty() {
-                // The paths of the best again, for the new sizes alone.
+                // Compute the paths of the best setting again, for the new sizes only.
                 self.tried.retain(|tried| *tried != best);
-                self.attempt(&[best], &beside, "sizes beside the best")?;
+                self.attempt(&[best], &beside, "sizes next to the best")?;
                 sizes.extend(beside);
             }
             let ridges = near(best.ridge).into_iter().map(|ridge| Setting { ridge, ..best });
@@ -246,48 +242,28 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// The values of β that differ: without a manifold term none do.
+    /// The values of β to try; without a manifold term β has no effect.
     fn betas(&self, values: &[f64], own: f64) -> Vec<f64> {
         if self.base.alpha == 0.0 { vec![own] } else { with(values, own) }
     }
 
-    /// The shrinkages that differ: only the whitened target has one.
+    /// The target shrinkages to try; only the whitened target has one.
     fn shrinkages(&self, values: &[f64], own: f64) -> Vec<f64> {
         if self.base.target == TargetKind::Whitened { with(values, own) } else { vec![own] }
     }
 
-    /// The sizes halfway to the next on either side; none where the sizes are the user's.
-    fn beside(&self, params: &MenParams) -> Vec<Size> {
-        if self.given_sizes {
-            return Vec::new();
-        }
-        let own = match (params.panel_size, params.nonzeros) {
-            (Some(size), _) => Size::Panel(size),
-            (None, Some(k)) => Size::Nonzeros(k),
-            (None, None) => return Vec::new(),
-        };
-        let number = |size: &Size| match *size {
-            Size::Nonzeros(k) | Size::Panel(k) => Some(k),
-            Size::Base => None,
-        };
-        let Some(k) = number(&own) else { return Vec::new() };
-        let others: Vec<usize> = self.grid.sizes.iter().filter_map(number).collect();
-        let below = others.iter().copied().filter(|&other| other < k).max();
-        let above = others.iter().copied().filter(|&other| other > k).min();
-        let between = |other: usize| ((other * k) as f64).sqrt().round() as usize;
-        let found = [below, above].into_iter().flatten().map(between).filter(|&found| found != k);
-        found
-            .map(|size| if matches!(own, Size::Panel(_)) { Size::Panel(size) } else { Size::Nonzeros(size) })
-            .collect()
+    /// The sizes halfway to the next on either side; none if the user gave the sizes.
+    fn sizes_beside(&self, params: &MenParams) -> Vec<Size> {
+        if self.given_sizes { Vec::new() } else { beside(&self.grid.sizes, params) }
     }
 
-    /// Tries the settings that are new, as many as the budget allows. One at the edge of what the data allow is no reason to stop,
-    /// unless none was found so far.
+    /// Tries the new settings, as many as the budget allows. A setting that fails does not stop the search, unless nothing was
+    /// found so far.
     fn attempt(&mut self, settings: &[Setting], sizes: &[Size], what: &str) -> Result<()> {
         let mut new: Vec<Setting> =
             settings.iter().copied().filter(|setting| !self.tried.contains(setting)).collect();
         new.truncate(self.affordable(sizes));
-        // Settings that share β and their ridges share the neighbours and the alignment of every fold.
+        // Settings with the same β and the same ridges share the neighbours and the alignment of every fold.
         let mut calls: Vec<Grid> = Vec::new();
         for shared in by_problem(&new) {
             let same = |grid: &&mut Grid| grid.beta == [shared.0.beta] && grid.ridge == shared.1;
@@ -331,7 +307,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// How many times paths are computed for one setting.
+    /// The number of path computations per setting.
     fn price(&self, sizes: &[Size]) -> usize {
         let of_one = Grid { sizes: sizes.to_vec(), ..Grid::of(&self.base) };
         self.folds.len() * of_one.paths_per_fold()
@@ -342,26 +318,26 @@ impl<'a> Search<'a> {
         self.options.budget.saturating_sub(self.fits) / self.price(sizes).max(1)
     }
 
-    /// Tells how many of the paths are finished. The search may end before the budget does.
+    /// Reports how many paths are finished. The search may end before the budget is used.
     fn tell(&self, what: &str, finished: usize) {
         let left = proportional(self.began.elapsed(), finished, self.options.budget).map(Left::AtMost);
         let now = format!("trying {what}");
         self.progress.status(Status { now, done: finished, total: self.options.budget, left });
     }
 
-    /// The place of the best trial so far, by the score alone.
+    /// The index of the best trial so far, by the score alone.
     fn best_place(&self) -> Option<usize> {
         select::best(&self.trials, self.options.score, false)
     }
 
-    /// What its paths were computed with.
+    /// The setting of the best trial so far.
     fn best(&self) -> Option<Setting> {
         let params = &self.trials[self.best_place()?].params;
         let (beta, target_shrinkage, ridge) = (params.beta, params.target_shrinkage, params.ridge());
         Some(Setting { beta, target_shrinkage, ridge })
     }
 
-    /// Fits the choice on all samples. One that folds allow and all samples do not is passed over.
+    /// Fits the choice on all samples. If a choice works in the folds but fails on all samples, the next one is taken.
     fn finish(mut self, method: &Method, own: &MenParams, dims: &[usize]) -> Result<Tuned> {
         let TuneOptions { score, one_standard_error, .. } = *self.options;
         let mut last = None;
@@ -397,130 +373,5 @@ impl<'a> Search<'a> {
         }
         let why = || CoreError::Degenerate("no setting could be fitted".to_owned());
         Err(Error::Method { context: method.name().to_owned(), source: last.unwrap_or_else(why) })
-    }
-}
-
-/// Settings by β and target shrinkage, each with its ridges.
-fn by_problem(settings: &[Setting]) -> Vec<(Setting, Vec<f64>)> {
-    let mut groups: Vec<(Setting, Vec<f64>)> = Vec::new();
-    for setting in settings {
-        let same = |(other, _): &&mut (Setting, Vec<f64>)| {
-            (other.beta, other.target_shrinkage) == (setting.beta, setting.target_shrinkage)
-        };
-        match groups.iter_mut().find(same) {
-            Some((_, ridges)) => ridges.push(setting.ridge),
-            None => groups.push((*setting, vec![setting.ridge])),
-        }
-    }
-    groups
-}
-
-/// The sizes that are tried: the user's, or a list up to the number that the parameters allow.
-fn sizes(own: &MenParams, options: &TuneOptions, p: usize) -> Vec<Size> {
-    let up_to = |most: usize| {
-        let mut sizes: Vec<usize> = SIZES.into_iter().filter(|&size| size < most).collect();
-        if most <= SIZES[SIZES.len() - 1] || own.panel_size.or(own.nonzeros).is_some() {
-            sizes.push(most);
-        }
-        sizes
-    };
-    let capped = |sizes: &[usize]| -> Vec<usize> {
-        let mut sizes: Vec<usize> = sizes.iter().map(|&size| size.min(p)).collect();
-        sizes.sort_unstable();
-        sizes.dedup();
-        sizes
-    };
-    if !options.nonzeros.is_empty() || !options.panel_size.is_empty() {
-        let nonzeros = capped(&options.nonzeros).into_iter().map(Size::Nonzeros);
-        return nonzeros.chain(capped(&options.panel_size).into_iter().map(Size::Panel)).collect();
-    }
-    match own.panel_size {
-        Some(most) => up_to(most.min(p)).into_iter().map(Size::Panel).collect(),
-        None => up_to(own.nonzeros.unwrap_or(p).min(p)).into_iter().map(Size::Nonzeros).collect(),
-    }
-}
-
-/// The list with one more value, if it lacks it.
-fn with<T: Copy + PartialEq>(list: &[T], own: T) -> Vec<T> {
-    let more = (!list.contains(&own)).then_some(own);
-    list.iter().copied().chain(more).collect()
-}
-
-/// The next of [`STEPS`] below and above.
-fn near(value: f64) -> Vec<f64> {
-    let below = STEPS.into_iter().rev().find(|&step| step < value);
-    let above = STEPS.into_iter().find(|&step| step > value);
-    below.into_iter().chain(above).collect()
-}
-
-/// The parameters that the grid searches, as columns of a table: names, and the value of each in a setting.
-pub(crate) const COLUMNS: [&str; 11] = [
-    "beta",
-    "target_shrinkage",
-    "ridge",
-    "nonzeros",
-    "panel_size",
-    "refit",
-    "refit_ridge",
-    "rule",
-    "voters",
-    "metric",
-    "priors",
-];
-
-/// The values of [`COLUMNS`].
-pub(crate) fn cells(params: &MenParams) -> [String; 11] {
-    let count = |value: Option<usize>| value.map_or_else(String::new, |value| value.to_string());
-    let rule = params.rule();
-    let nearest = rule.kind == RuleKind::Nearest;
-    let priors = toml::Value::try_from(&rule.priors).map_or_else(
-        |_| String::new(),
-        |priors| match priors {
-            toml::Value::String(name) => name,
-            other => other.to_string(),
-        },
-    );
-    [
-        params.beta.to_string(),
-        params.target_shrinkage.to_string(),
-        params.ridge().to_string(),
-        count(params.nonzeros),
-        count(params.panel_size),
-        params.refit().name().to_owned(),
-        // Only the refits that solve the problem again have one.
-        if params.refit().needs_gram() { params.refit_ridge().to_string() } else { String::new() },
-        rule.kind.name().to_owned(),
-        // Only the nearest neighbours have them.
-        if nearest { rule.neighbors.to_string() } else { String::new() },
-        if nearest { rule.metric.name().to_owned() } else { String::new() },
-        priors,
-    ]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn steps_go_along_a_list_that_ends() {
-        assert_eq!((near(0.3), near(0.5)), (vec![0.1, 1.0], vec![0.3, 1.0]));
-        assert_eq!((near(0.0), near(1e-3), near(100.0)), (vec![1e-3], vec![3e-3], vec![30.0]));
-    }
-
-    #[test]
-    fn sizes_are_the_users_or_a_list_up_to_what_is_allowed() {
-        let options = TuneOptions::default();
-        let own = MenParams::default();
-        let of = |own: &MenParams, options: &TuneOptions, p| sizes(own, options, p);
-        let nonzeros = |list: &[usize]| list.iter().map(|&k| Size::Nonzeros(k)).collect::<Vec<_>>();
-        assert_eq!(of(&own, &options, 5000), nonzeros(&SIZES));
-        assert_eq!(of(&own, &options, 64), nonzeros(&[5, 10, 20, 50, 64]));
-        assert_eq!(of(&own, &options, 3), nonzeros(&[3]));
-        let few = MenParams { nonzeros: Some(30), ..own.clone() };
-        assert_eq!(of(&few, &options, 5000), nonzeros(&[5, 10, 20, 30]));
-        let panel = MenParams { panel_size: Some(20), ..own.clone() };
-        assert_eq!(of(&panel, &options, 5000), [5, 10, 20].map(Size::Panel));
-        let given = TuneOptions { panel_size: vec![20, 7], nonzeros: vec![9], ..options };
-        assert_eq!(of(&own, &given, 10), [Size::Nonzeros(9), Size::Panel(7), Size::Panel(10)]);
     }
 }

@@ -1,16 +1,19 @@
-//! The walk: how the parameters of every method but MEN are searched.
+//! The walk: how the parameters of every method except MEN are searched.
 //!
-//! The search begins at the method's own parameters and walks: one parameter after the other, from the most to the least
-//! important, is moved a step up or down its list of values ([`crate::space`]), and stays where that is worth it. It ends
-//! where no step is, or at the budget. One fit per fold serves every dimension and, for methods with paths, every sparsity and
-//! every metric, so those are compared in full for every setting tried.
+//! The search starts at the method's own parameters and changes one parameter at a time, from the most to the least
+//! important. Each is moved a step up or down its list of values ([`crate::space`]), and keeps the new value if the step is
+//! worth it. The search ends when no step is worth it, or when the budget is used. One fit per fold serves every dimension and
+//! every metric and, for methods with paths, every sparsity, so these are compared in full for every setting.
 //!
-//! Rates of small sets are coarse: a sample more or less right is often the whole difference between two settings, and the
-//! best of many coarse numbers is a lucky one. So what is compared is the *merit* of a trial: its rate, averaged with those
-//! of neighbouring dimensions (up to two on either side) and numbers of variables (one), where there are many, plus half
-//! the mean margin ([`Score::margin`]), which moves with every sample; and a step is taken only if it gains 0.01. On the face sets
-//! this chose mostly better for the test samples than the plain rate did, by up to two points. Margins of different metrics cannot be
-//! compared: each metric has a walk of its own, over the same fits, and between the two the rate decides.
+//! Rates of small sets are coarse: two settings often differ by a single sample, and the best of many coarse numbers is partly
+//! luck. So trials are compared by their *merit*: the rate, averaged with those of neighbouring dimensions (up to two on either
+//! side) and numbers of variables (one) if there are many, plus half the mean margin ([`Score::margin`]), which changes with
+//! every sample. A step is taken only if it gains 0.01. On the face sets this mostly chose better for the test samples than
+//! the plain rate, by up to two points. Margins of different metrics cannot be compared, so each metric has its own walk over the
+//! same fits, and the rate decides between them.
+
+mod folds;
+mod step;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -31,37 +34,39 @@ use crate::error::{Error, Result};
 use crate::params::{fields, overlay};
 use crate::progress::{Left, Progress, Quiet, Status, proportional};
 use crate::protocol::{MetricChoice, TuneOptions};
-use crate::space::{Axis, default_space, largest_support, sparsities};
+use crate::space::{Parameter, default_space, largest_support, sparsities};
+use folds::{Cell, FoldCells, up_to};
+use step::step;
 
 /// One setting at one sparsity, dimension and metric, over all folds: a row of `trials.csv`.
 #[derive(Debug, Clone)]
 pub struct Trial {
-    /// Which setting, in the order in which they were tried.
+    /// The number of the setting, in the order in which settings were tried.
     pub setting: usize,
-    /// The parameters that are searched.
+    /// The searched parameters.
     pub params: Table,
-    /// Largest number of variables an axis uses, for sparse methods.
+    /// Largest number of variables per axis, for sparse methods.
     pub nonzeros: Option<usize>,
     /// The dimension.
     pub dimension: usize,
     /// The metric.
     pub metric: Metric,
-    /// Over all folds.
+    /// The score over all folds.
     pub score: Score,
-    /// What trials are compared by.
+    /// The number by which trials are compared.
     pub merit: f64,
     /// The standard error of the rate, from the folds.
     pub standard_error: f64,
 }
 
 impl Trial {
-    /// The number of variables an axis may use, read off a path or a parameter of the setting.
+    /// The largest number of variables per axis, from the path or from a parameter of the setting.
     pub fn support(&self) -> Option<usize> {
         let own = self.params.get("nonzeros").and_then(Value::as_integer);
         self.nonzeros.or(own.and_then(|k| usize::try_from(k).ok()))
     }
 
-    /// The setting but for that number.
+    /// The setting without that number.
     pub(crate) fn without_support(&self) -> Table {
         let mut params = self.params.clone();
         params.remove("nonzeros");
@@ -128,20 +133,20 @@ pub(super) fn walk(
     Ok(Tuned { method: chosen, dimension, metric, found, fits: search.fits, men: None })
 }
 
-/// How many turns sparse PCA is given while its parameters are searched: its axes still move after that, but which
-/// setting is better is plain, and two hundred turns for each would take hours.
-const SPCA_TURNS: usize = 5;
+/// The iterations of sparse PCA during the search. Its axes still move after that, but it is clear which setting is better, and
+/// two hundred iterations per setting would take hours.
+const SPCA_ITERATIONS: usize = 5;
 
-/// Where the search for its number of variables begins unless the user says otherwise, whatever its default is.
+/// The initial number of variables of sparse PCA in the search, unless the user gives one.
 const SPCA_START: usize = 100;
 
-/// The method as it is fitted during the search: where paths hold every sparsity, with the largest.
+/// The method as it is fitted during the search. If its paths contain every sparsity, it is fitted with the largest.
 fn for_search(method: &Method, variables: usize) -> Result<Method> {
     let number = |name: &str, value: usize| (name.to_owned(), Value::Integer(value as i64));
     let changes: Table = match method {
-        // The number of variables is a step of the search, so it must be a number.
+        // The search makes steps along the number of variables, so it must be set.
         Method::Spca(spca) => [
-            number("iterations", SPCA_TURNS.min(spca.iterations)),
+            number("iterations", SPCA_ITERATIONS.min(spca.iterations)),
             number("nonzeros", spca.nonzeros.unwrap_or(SPCA_START).min(variables)),
         ]
         .into_iter()
@@ -154,7 +159,7 @@ fn for_search(method: &Method, variables: usize) -> Result<Method> {
     overlay(method, &changes)
 }
 
-/// The longest paths that are looked at: as many variables as the user allows an axis, or a sensible number.
+/// The length of the paths: as many variables as the user allows per axis, or a default.
 fn most_variables(method: &Method, variables: usize) -> Result<usize> {
     let own = fields(method)?.get("nonzeros").and_then(Value::as_integer);
     let own = own.and_then(|k| usize::try_from(k).ok());
@@ -171,42 +176,42 @@ struct Search<'a> {
     dims: &'a [usize],
     metrics: &'a [Metric],
     folds: &'a [Split],
-    /// The most variables an axis is tried with, for methods with paths.
+    /// The largest number of variables per axis to try, for methods with paths.
     most: usize,
     progress: &'a dyn Progress,
-    /// The most fits there may be.
+    /// The largest number of fits.
     budget: usize,
     began: Instant,
-    /// Settings tried, with the places of their trials.
+    /// The settings that were tried, with the indices of their trials.
     tried: Vec<(Table, Range<usize>)>,
     trials: Vec<Trial>,
     fits: usize,
-    /// The largest dimension a fit had.
+    /// The largest dimension of a fit so far.
     reached: usize,
     last_error: Option<menet::Error>,
 }
 
-/// What a step must gain in merit.
+/// The gain in merit that makes a step worth it.
 const WORTH: f64 = 0.01;
 
 impl Search<'_> {
-    /// Coordinate search from the method's own parameters, by the merit under one metric: the place of the best trial found.
-    fn walk(&mut self, space: &[Axis], metric: Metric) -> Result<Option<usize>> {
+    /// Coordinate search from the method's own parameters, by the merit under one metric. Returns the index of the best trial.
+    fn walk(&mut self, space: &[Parameter], metric: Metric) -> Result<Option<usize>> {
         let own = fields(&self.base)?;
         let mut current: Table = space
             .iter()
-            .filter_map(|axis| Some((axis.name.to_owned(), own.get(axis.name)?.clone())))
+            .filter_map(|parameter| Some((parameter.name.to_owned(), own.get(parameter.name)?.clone())))
             .collect();
         let Some(mut best) = self.attempt(&current, metric, "the first setting")? else { return Ok(None) };
         loop {
             let before = best;
-            for axis in space {
-                // Up from here as long as it helps, else down.
+            for parameter in space {
+                // Up as long as it helps, otherwise down.
                 for up in [true, false] {
                     let mut moved = false;
-                    while let Some(next) = step(&current, axis, up) {
-                        let value = next.get(axis.name).map_or("default".to_owned(), Value::to_string);
-                        let what = format!("{} = {value}", axis.name);
+                    while let Some(next) = step(&current, parameter, up) {
+                        let value = next.get(parameter.name).map_or("default".to_owned(), Value::to_string);
+                        let what = format!("{} = {value}", parameter.name);
                         let Some(found) = self.attempt(&next, metric, &what)? else { break };
                         if self.trials[found].merit <= self.trials[best].merit + WORTH {
                             break;
@@ -224,8 +229,8 @@ impl Search<'_> {
         }
     }
 
-    /// The place of the best trial of a setting under a metric, fitted if it is new and the budget allows; none if not, or it
-    /// fails.
+    /// The index of the best trial of a setting under a metric. A new setting is fitted if the budget allows; none otherwise, or
+    /// if the fit fails.
     fn attempt(&mut self, setting: &Table, metric: Metric, what: &str) -> Result<Option<usize>> {
         let known = self.tried.iter().find(|(tried, _)| tried == setting).map(|(_, places)| places.clone());
         let places = match known {
@@ -237,7 +242,7 @@ impl Search<'_> {
         Ok(of_metric.reduce(|a, b| if self.trials[b].merit > self.trials[a].merit { b } else { a }))
     }
 
-    /// Fits a setting on every fold: the places of its trials. `what` tells the user how it differs from the last.
+    /// Fits a setting on every fold, and returns the indices of its trials. `what` tells the user what is tried.
     fn fit(&mut self, setting: &Table, what: &str) -> Result<Range<usize>> {
         if self.progress.stop() {
             return Err(menet::Error::Stopped { stage: menet::Stage::Preprocess }.into());
@@ -256,7 +261,7 @@ impl Search<'_> {
         match found {
             Ok(folds) => self.record(setting, &folds),
             Err(stopped @ menet::Error::Stopped { .. }) => return Err(stopped.into()),
-            // A setting at the edge of what the data allow is no reason to stop the search.
+            // A setting that fails does not stop the search.
             Err(error) => self.last_error = Some(error),
         }
         let places = start..self.trials.len();
@@ -264,14 +269,14 @@ impl Search<'_> {
         Ok(places)
     }
 
-    /// Tells what is tried now, and how many fits are finished. The search may end before the budget does.
+    /// Reports what is tried now, and how many fits are finished. The search may end before the budget is used.
     fn tell(&self, what: &str, finished: usize) {
         let left = proportional(self.began.elapsed(), finished, self.budget).map(Left::AtMost);
         let now = format!("trying {what}");
         self.progress.status(Status { now, done: finished, total: self.budget, left });
     }
 
-    /// Everything one fit says about its fold.
+    /// The scores of one fit on its fold.
     fn cells(&self, method: &Method, fold: &Split) -> menet::Result<FoldCells> {
         let train = subset(self.data, &fold.train)?;
         let test = subset(self.data, &fold.test)?;
@@ -309,7 +314,7 @@ impl Search<'_> {
         Ok(FoldCells { cells, reached, most_size })
     }
 
-    /// Adds up the folds; what is missing in one is left out.
+    /// Combines the folds. Cells that are missing in one of them are left out.
     fn record(&mut self, setting: &Table, folds: &[FoldCells]) {
         let start = self.trials.len();
         self.reached = folds.iter().map(|fold| fold.reached).fold(self.reached, usize::max);
@@ -340,13 +345,13 @@ impl Search<'_> {
         self.judge(start);
     }
 
-    /// The merit of the trials from `start` on, which are those of one setting.
+    /// Computes the merit of the trials from `start` on, which belong to one setting.
     fn judge(&mut self, start: usize) {
         let trials = &self.trials[start..];
         let dims: BTreeSet<usize> = trials.iter().map(|trial| trial.dimension).collect();
         let sizes: BTreeSet<Option<usize>> = trials.iter().map(|trial| trial.nonzeros).collect();
         let size = |trial: &Trial| sizes.range(..trial.nonzeros).count();
-        // Where there are few dimensions, or few numbers of variables, each is a thing of its own.
+        // With few dimensions or few numbers of variables, there is no averaging.
         let (reach, next) = ((dims.len() / 6).min(2), usize::from(sizes.len() >= 6));
         let near = |a: &Trial, b: &Trial| {
             a.metric == b.metric
@@ -381,94 +386,7 @@ impl Search<'_> {
     }
 }
 
-/// What one fold says.
-struct FoldCells {
-    cells: Vec<Cell>,
-    /// The dimension of its fit.
-    reached: usize,
-    /// The largest number of variables its cells are for, for methods with paths: more would be the same model.
-    most_size: Option<usize>,
-}
-
-impl FoldCells {
-    /// The score at the place of another fold's cell.
-    fn score_like(&self, other: &Cell) -> Option<Score> {
-        let nonzeros = other.nonzeros.min(self.most_size);
-        let place = (nonzeros, other.dimension, other.metric);
-        self.cells
-            .iter()
-            .find(|cell| (cell.nonzeros, cell.dimension, cell.metric) == place)
-            .map(|cell| cell.score)
-    }
-}
-
-/// The sizes up to the first that is not below `used`: a path that ends with so many variables holds no larger model.
-fn up_to(mut sizes: Vec<usize>, used: usize) -> Vec<usize> {
-    let enough = sizes.iter().position(|&k| k >= used).map_or(sizes.len(), |at| at + 1);
-    sizes.truncate(enough);
-    sizes
-}
-
-/// What one fold says of one sparsity, dimension and metric.
-struct Cell {
-    nonzeros: Option<usize>,
-    dimension: usize,
-    metric: Metric,
-    score: Score,
-}
-
-/// The setting with one parameter moved a step along its values; none at the end.
-fn step(setting: &Table, axis: &Axis, up: bool) -> Option<Table> {
-    let now = setting.get(axis.name);
-    let number = |value: Option<&Value>| match value {
-        Some(Value::Float(x)) => Some(*x),
-        Some(Value::Integer(x)) => Some(*x as f64),
-        _ => None,
-    };
-    let exact = axis.values.iter().position(|value| value.as_ref() == now);
-    // A value of the user's own lies between two of the list.
-    let next = match exact {
-        Some(at) if up => axis.values.get(at + 1),
-        Some(at) => at.checked_sub(1).map(|at| &axis.values[at]),
-        None if up => axis.values.iter().find(|value| number(value.as_ref()) > number(now)),
-        None => axis.values.iter().rev().find(|value| number(value.as_ref()) < number(now)),
-    }?;
-    let mut moved = setting.clone();
-    match next {
-        Some(value) => moved.insert(axis.name.to_owned(), value.clone()),
-        None => moved.remove(axis.name),
-    };
-    Some(moved)
-}
-
-/// The standard deviation with n−1; 0 of fewer than two.
+/// The standard deviation with n−1; 0 for fewer than two values.
 fn deviation(values: &[f64]) -> f64 {
     mean_and_sd(values).1.unwrap_or(0.0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_begin_at_one_and_end_where_the_path_does() {
-        assert_eq!(sparsities(12), [1, 2, 3, 5, 10, 12]);
-        assert_eq!((sparsities(1), sparsities(2)), (vec![1], vec![1, 2]));
-        assert_eq!(up_to(sparsities(200), 7), [1, 2, 3, 5, 10]);
-        assert_eq!(up_to(sparsities(200), 10), [1, 2, 3, 5, 10]);
-        assert_eq!(up_to(sparsities(12), 30), sparsities(12));
-    }
-
-    #[test]
-    fn a_fold_whose_path_ended_earlier_answers_with_its_last_model() {
-        let cell = |nonzeros, right| Cell {
-            nonzeros: Some(nonzeros),
-            dimension: 1,
-            metric: Metric::Euclidean,
-            score: Score { right, tested: 9, margin: 0.0 },
-        };
-        let fold = FoldCells { cells: vec![cell(1, 3), cell(2, 5)], reached: 1, most_size: Some(2) };
-        let right = |k| fold.score_like(&cell(k, 0)).map(|score| score.right);
-        assert_eq!((right(1), right(2), right(5)), (Some(3), Some(5), Some(5)));
-    }
 }

@@ -1,9 +1,9 @@
 //! The bytes of a `.mat` file.
 //!
 //! A file is a header of 128 bytes and a list of elements, each a tag (type and size) and its bytes. A variable is an
-//! element that holds four or more others: flags, dimensions, name, and contents, column by column. It may be packed, and has
-//! a checksum then.
-//! Read here by hand: the one crate for it, matrw 0.1.4, refuses the header of files that SciPy writes.
+//! element that holds four or more others: flags, dimensions, name, and contents, column by column. It may be compressed, and
+//! then has a checksum.
+//! We parse it ourselves because the only crate for it, matrw 0.1.4, refuses the header of files that SciPy writes.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ type Result<T> = std::result::Result<T, String>;
 const MATRIX: u32 = 14;
 const COMPRESSED: u32 = 15;
 
-/// Cells may hold cells; so deep, and no deeper.
+/// How deep cells may be nested.
 const DEEPEST: usize = 4;
 
 /// A variable.
@@ -32,13 +32,13 @@ pub(super) enum Content {
     Sparse(Sparse),
     /// The rows of a matrix of characters, or the cells of a cell array.
     Texts(Vec<String>),
-    /// Something that is neither samples nor labels.
+    /// Contents that can be neither samples nor labels.
     Other(&'static str),
 }
 
 pub(super) enum Numbers {
     Floats(Vec<f64>),
-    /// Of 64 bits, which double precision may not hold.
+    /// 64-bit integers, which double precision may not hold.
     Integers(Vec<i128>),
     Truths(Vec<bool>),
 }
@@ -52,7 +52,7 @@ impl Numbers {
         }
     }
 
-    /// As double precision, which must hold them.
+    /// In double precision, which must be exact.
     pub(super) fn floats(&self) -> Result<Vec<f64>> {
         match self {
             Numbers::Floats(values) => Ok(values.clone()),
@@ -67,7 +67,7 @@ impl Numbers {
 
 /// Entries column by column.
 pub(super) struct Sparse {
-    /// Where each column begins; one more for the end.
+    /// The start of each column, and the end of the last.
     pub(super) starts: Vec<usize>,
     /// The row of each entry.
     pub(super) rows: Vec<usize>,
@@ -78,12 +78,17 @@ pub(super) struct Sparse {
 pub(super) fn parse(bytes: &[u8], path: &Path) -> FileResult<Vec<Variable>> {
     let told = |problem: String| Error::input(path, problem);
     if bytes.starts_with(b"MATLAB 7.3") || bytes.starts_with(b"\x89HDF") {
-        return Err(told("a MATLAB 7.3 (HDF5) file; save it with -v7".to_owned()));
+        return Err(told("a MATLAB 7.3 (HDF5) file, which menet does not read; save it with -v7".to_owned()));
     }
     let header = bytes.get(..128).ok_or_else(|| told("too short for a MATLAB file".to_owned()))?;
     match &header[124..128] {
         [0x00, 0x01, b'I', b'M'] => {}
-        [0x01, 0x00, b'M', b'I'] => return Err(told("a big-endian MATLAB file; save it anew".to_owned())),
+        [0x01, 0x00, b'M', b'I'] => {
+            return Err(told(
+                "a big-endian MATLAB file, which menet does not read; save it with a current MATLAB"
+                    .to_owned(),
+            ));
+        }
         other => {
             return Err(told(format!("not a MATLAB file of version 5: its header ends in {other:?}")));
         }
@@ -97,10 +102,10 @@ pub(super) fn parse(bytes: &[u8], path: &Path) -> FileResult<Vec<Variable>> {
                 let unpacked = memory::read_to_end(&mut flate2::read::ZlibDecoder::new(data), path)?;
                 let (kind, data, _) = element(&unpacked).map_err(told)?;
                 if kind != MATRIX {
-                    return Err(told(format!("a packed element is of type {kind}, not a variable")));
+                    return Err(told(format!("a compressed element has type {kind} and is not a variable")));
                 }
                 variables.push(variable(data, 0).map_err(told)?);
-                // A packed element is not filled up to eight bytes.
+                // A compressed element is not padded to eight bytes.
                 let end = 8 + word(rest, 4).map_err(told)? as usize;
                 rest = rest.get(end..).unwrap_or_default();
             }
@@ -108,7 +113,7 @@ pub(super) fn parse(bytes: &[u8], path: &Path) -> FileResult<Vec<Variable>> {
                 variables.push(variable(data, 0).map_err(told)?);
                 rest = next;
             }
-            other => return Err(told(format!("damaged: an element is of type {other}, not a variable"))),
+            other => return Err(told(format!("damaged: an element has type {other} and is not a variable"))),
         }
     }
     Ok(variables)
@@ -122,7 +127,7 @@ fn word(bytes: &[u8], at: usize) -> Result<u32> {
 /// The type and bytes of the first element, and what follows it.
 fn element(bytes: &[u8]) -> Result<(u32, &[u8], &[u8])> {
     let first = word(bytes, 0)?;
-    // Up to four bytes stand in the tag itself, their number in the upper half of the type.
+    // Up to four bytes are stored in the tag itself, with their number in the upper half of the type.
     let (kind, start, length) = match first >> 16 {
         0 => (first, 8, word(bytes, 4)? as usize),
         small => (first & 0xffff, 4, small as usize),
@@ -157,7 +162,7 @@ fn variable(bytes: &[u8], depth: usize) -> Result<Variable> {
         6..=15 => {
             let (kind, data, _) = element(rest)?;
             let values = numbers(kind, data)
-                .ok_or_else(|| format!("the values of {name} are of the unknown type {kind}"))?;
+                .ok_or_else(|| format!("the values of {name} have the unknown type {kind}"))?;
             if total != Some(values.len()) {
                 let held = values.len();
                 return Err(format!("{name} claims dimensions {dimensions:?} but holds {held} values"));
@@ -175,9 +180,9 @@ fn variable(bytes: &[u8], depth: usize) -> Result<Variable> {
     Ok(Variable { name, dimensions, content })
 }
 
-/// A cell array of texts and single numbers; another content is other.
+/// A cell array of texts and single numbers; anything else is `Other`.
 fn cells(mut rest: &[u8], total: Option<usize>, depth: usize) -> Result<Content> {
-    const OTHER: Content = Content::Other("a cell array of something else than texts");
+    const OTHER: Content = Content::Other("a cell array that does not hold texts");
     if depth == DEEPEST {
         return Ok(OTHER);
     }
@@ -185,7 +190,7 @@ fn cells(mut rest: &[u8], total: Option<usize>, depth: usize) -> Result<Content>
     while !rest.is_empty() {
         let (kind, data, next) = element(rest)?;
         if kind != MATRIX {
-            return Err(format!("damaged: a cell is of type {kind}, not a variable"));
+            return Err(format!("damaged: a cell has type {kind} and is not a variable"));
         }
         texts.push(match variable(data, depth + 1)?.content {
             Content::Texts(rows) if rows.len() <= 1 => rows.into_iter().next().unwrap_or_default(),
@@ -202,22 +207,25 @@ fn cells(mut rest: &[u8], total: Option<usize>, depth: usize) -> Result<Content>
     Ok(Content::Texts(texts))
 }
 
-/// The rows of a matrix of characters, without the spaces that fill them up.
+/// The rows of a matrix of characters, without trailing spaces.
 fn characters(rest: &[u8], dimensions: &[usize]) -> Result<Vec<String>> {
     let (kind, data, _) = element(rest)?;
-    let wrong = || "a matrix of characters is no valid text".to_owned();
+    let wrong = || "a matrix of characters is not valid text".to_owned();
     let units: Vec<u32> = match kind {
         16 => std::str::from_utf8(data).map_err(|_| wrong())?.chars().map(u32::from).collect(),
         1 | 2 => data.iter().map(|&byte| byte.into()).collect(),
         4 | 17 => data.as_chunks::<2>().0.iter().map(|&two| u16::from_le_bytes(two).into()).collect(),
         18 => data.as_chunks::<4>().0.iter().map(|&four| u32::from_le_bytes(four)).collect(),
-        other => return Err(format!("a matrix of characters is of the unknown type {other}")),
+        other => return Err(format!("a matrix of characters has the unknown type {other}")),
     };
     let &[rows, columns] = dimensions else {
-        return Err(format!("a matrix of characters has dimensions {dimensions:?}; two are needed"));
+        return Err(format!("a matrix of characters has dimensions {dimensions:?}, but needs two"));
     };
     if rows.checked_mul(columns) != Some(units.len()) {
-        return Err(format!("{rows} x {columns} characters are claimed, {} are there", units.len()));
+        return Err(format!(
+            "its header claims {rows} x {columns} characters, but there are {}",
+            units.len()
+        ));
     }
     let row = |i: usize| -> Result<String> {
         let own = (0..columns).map(|j| units[j * rows + i]);
@@ -232,7 +240,7 @@ fn characters(rest: &[u8], dimensions: &[usize]) -> Result<Vec<String>> {
 
 fn sparse(rest: &[u8], dimensions: &[usize], name: &str) -> Result<Sparse> {
     let &[rows, columns] = dimensions else {
-        return Err(format!("the sparse matrix {name} has dimensions {dimensions:?}; two are needed"));
+        return Err(format!("the sparse matrix {name} has dimensions {dimensions:?}, but needs two"));
     };
     let (_, row_indices, rest) = element(rest)?;
     let (_, starts, rest) = element(rest)?;
@@ -242,7 +250,7 @@ fn sparse(rest: &[u8], dimensions: &[usize], name: &str) -> Result<Sparse> {
     };
     let (mut row_indices, starts) = (indices(row_indices), indices(starts));
     let mut values = numbers(kind, data)
-        .ok_or_else(|| format!("the values of {name} are of the unknown type {kind}"))?
+        .ok_or_else(|| format!("the values of {name} have the unknown type {kind}"))?
         .floats()?;
     let held = starts.last().copied().unwrap_or(0);
     let sound = starts.len() == columns + 1
@@ -255,9 +263,9 @@ fn sparse(rest: &[u8], dimensions: &[usize], name: &str) -> Result<Sparse> {
             own.windows(2).all(|pair| pair[0] < pair[1]) && own.iter().all(|&row| row < rows)
         });
     if !sound {
-        return Err(format!("the sparse matrix {name} does not hold together"));
+        return Err(format!("the parts of the sparse matrix {name} are inconsistent"));
     }
-    // Room for more may follow.
+    // Unused room may follow.
     row_indices.truncate(held);
     values.truncate(held);
     Ok(Sparse { starts, rows: row_indices, values })

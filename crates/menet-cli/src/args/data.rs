@@ -1,0 +1,228 @@
+//! The options that say which data to read, and how.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use menet::Men;
+use menet_io::{Delimiter, ReadOptions, Table, builtin, formats};
+
+use crate::Context;
+use crate::failure::Failure;
+
+/// The data to read.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Data")]
+pub(crate) struct DataArgs {
+    // The help comes from `source_help`.
+    #[arg(long, value_name = "FILE|FOLDER|SET", help = source_help())]
+    pub(crate) data: String,
+    #[command(flatten)]
+    pub(crate) how: HowArgs,
+}
+
+/// How to read the data.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Data")]
+pub(crate) struct HowArgs {
+    /// Name of the label column; its number from 1 with --no-header.
+    #[arg(long, default_value = "label", value_name = "NAME")]
+    label: String,
+    /// Name of the column with the names of the samples; it is not a variable, and outputs repeat it.
+    #[arg(long, value_name = "NAME")]
+    id: Option<String>,
+    /// A column to leave out; can be repeated.
+    #[arg(long, value_name = "NAME")]
+    drop: Vec<String>,
+    /// A file with one label per line.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) labels: Option<PathBuf>,
+    /// The first line of a text file is a sample; columns are named by number, as in --label 5.
+    #[arg(long)]
+    no_header: bool,
+    /// The first line of a text file holds names, although it looks like a sample.
+    #[arg(long, conflicts_with = "no_header")]
+    header: bool,
+    /// Rows are variables and columns are samples.
+    #[arg(long)]
+    transpose: bool,
+    /// The separator of fields in a text file: comma, semicolon, tab, bar, space, or another character [default: from the
+    /// file's ending]
+    #[arg(long, value_name = "SIGN")]
+    delimiter: Option<Delimiter>,
+    /// The decimal sign of a text file: . or ,
+    #[arg(long, value_name = "SIGN", default_value = ".", value_parser = [".", ",", "point", "comma"])]
+    decimal: String,
+    /// The encoding of a text file, such as latin1 or utf-16le [default: UTF-8]
+    #[arg(long, value_name = "NAME")]
+    encoding: Option<String>,
+    // The help comes from `format_help`.
+    #[arg(long, value_name = "NAME", help = format_help())]
+    format: Option<String>,
+    /// Name of the array of samples in an archive [default: X].
+    #[arg(long, value_name = "NAME")]
+    x_key: Option<String>,
+    /// Name of the array of labels in an archive [default: y].
+    #[arg(long, value_name = "NAME")]
+    y_key: Option<String>,
+    /// Indices of svmlight files begin at 0.
+    #[arg(long)]
+    zero_based: bool,
+    /// Resize images to this many pixels.
+    #[arg(long, value_name = "HxW", value_parser = pair)]
+    size: Option<(usize, usize)>,
+    /// The samples are images of this shape.
+    #[arg(long, value_name = "HxW", value_parser = pair)]
+    shape: Option<(usize, usize)>,
+    /// How to fill missing values: mean, the mean of the training data [default: missing values are an error]
+    #[arg(long, value_name = "HOW")]
+    impute: Option<Impute>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Impute {
+    /// The mean of the column.
+    Mean,
+}
+
+impl HowArgs {
+    pub(crate) fn read(&self, context: &Context, source: &str) -> Result<Table, Failure> {
+        noticed(context, menet_io::read(source, &self.options())?)
+    }
+
+    /// Reads data for a model: columns in the model's order, missing values filled with the training mean on request.
+    pub(crate) fn read_for(&self, context: &Context, source: &str, men: &Men) -> Result<Table, Failure> {
+        // An svmlight file may lack the last variables: they are 0.
+        let least_columns = men.projection().variables();
+        let options = ReadOptions { impute_mean: false, least_columns, ..self.options() };
+        let table = noticed(context, menet_io::read(source, &options)?)?;
+        let table = table.arranged(men, self.impute.is_some())?;
+        table.check_missing()?;
+        Ok(table)
+    }
+
+    /// Reads labelled data of which some samples will be held back. Missing values cannot be filled before it is known which.
+    pub(crate) fn read_unfilled(&self, context: &Context, source: &str) -> Result<Table, Failure> {
+        if self.impute.is_some() {
+            return Err(Failure::Usage(
+                "--impute cannot be used here: the mean of all samples would leak the test samples into the training; fill \
+                 missing values beforehand, or leave their columns out with --drop"
+                    .to_owned(),
+            ));
+        }
+        self.read_labelled(context, source)
+    }
+
+    /// Reads labelled data.
+    pub(crate) fn read_labelled(&self, context: &Context, source: &str) -> Result<Table, Failure> {
+        let table = self.read(context, source)?;
+        if table.labels.is_none() {
+            let known = table
+                .feature_names
+                .as_deref()
+                .map_or_else(String::new, |columns| format!(" among {}", formats::list(columns)));
+            let how = if self.no_header { "by its number with --label" } else { "with --label" };
+            return Err(Failure::Usage(format!(
+                "{source}: there is no label column {:?}{known}; name it {how} (--y-key for arrays), or give --labels FILE; if the table is transposed (one variable per row), add --transpose",
+                self.label
+            )));
+        }
+        Ok(table)
+    }
+
+    pub(crate) fn options(&self) -> ReadOptions {
+        ReadOptions {
+            format: self.format.clone(),
+            label: self.label.clone(),
+            id: self.id.clone(),
+            drop: self.drop.clone(),
+            labels: self.labels.clone(),
+            no_header: self.no_header,
+            header: self.header,
+            delimiter: self.delimiter,
+            decimal_comma: matches!(self.decimal.as_str(), "," | "comma"),
+            encoding: self.encoding.clone(),
+            transpose: self.transpose,
+            x_key: self.x_key.clone(),
+            y_key: self.y_key.clone(),
+            zero_based: self.zero_based,
+            least_columns: 0,
+            size: self.size,
+            shape: self.shape,
+            impute_mean: matches!(self.impute, Some(Impute::Mean)),
+        }
+    }
+}
+
+/// Prints the notices about how a table was read.
+fn noticed(context: &Context, mut table: Table) -> Result<Table, Failure> {
+    for notice in table.notices.drain(..) {
+        context.notice(notice);
+    }
+    Ok(table)
+}
+
+/// Reads `40x40`.
+fn pair(text: &str) -> Result<(usize, usize), String> {
+    let side = |text: &str| text.parse::<usize>().ok().filter(|&side| (1..=100_000).contains(&side));
+    text.split_once(['x', 'X'])
+        .and_then(|(height, width)| Some((side(height)?, side(width)?)))
+        .ok_or_else(|| "height and width are required, as in 40x40".to_owned())
+}
+
+/// The help of `--data`: formats and built-in sets come from their registries.
+pub(crate) fn source_help() -> String {
+    let endings: Vec<&str> = formats::REGISTRY.iter().flat_map(|format| format.endings).copied().collect();
+    format!(
+        "A file ({}; text also .gz or .zst), a folder with one sub-folder of images per class, a built-in set ({}), or - for \
+         text on standard input",
+        endings.join(" "),
+        builtin_names()
+    )
+}
+
+/// The names of the built-in sets.
+pub(crate) fn builtin_names() -> String {
+    builtin::REGISTRY.iter().map(|set| set.name).collect::<Vec<_>>().join(", ")
+}
+
+fn format_help() -> String {
+    let files = formats::REGISTRY.iter().filter(|format| !format.endings.is_empty());
+    let names: Vec<&str> = files.map(|format| format.name).collect();
+    format!("The format, if the file's ending does not say it: {}", names.join(", "))
+}
+
+/// The name of a data set in tables: that of the file without folder and ending.
+pub(crate) fn set_name(source: &str) -> String {
+    let plain = source.strip_suffix(".gz").unwrap_or(source);
+    let path = Path::new(plain);
+    // A folder keeps its dots.
+    let name = if path.is_dir() { path.file_name() } else { path.file_stem() };
+    name.map_or_else(|| source.to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_are_called_like_their_files() {
+        let names =
+            ["orl", "a/set.v1.csv", "set.v2.csv.gz", "x.npz", "t10k-images-idx3-ubyte.gz"].map(set_name);
+        assert_eq!(names, ["orl", "set.v1", "set.v2", "x", "t10k-images-idx3-ubyte"]);
+    }
+
+    #[test]
+    fn sizes_are_read() {
+        assert_eq!(pair("40x30"), Ok((40, 30)));
+        assert!(pair("40").is_err() && pair("0x3").is_err() && pair("x").is_err());
+    }
+
+    #[test]
+    fn help_lists_what_is_registered() {
+        for format in formats::REGISTRY.iter().filter(|format| !format.endings.is_empty()) {
+            assert!(format.endings.iter().all(|ending| source_help().contains(ending)), "{}", format.name);
+            assert!(format_help().contains(format.name), "{}", format.name);
+        }
+        assert!(builtin::REGISTRY.iter().all(|set| source_help().contains(set.name)));
+    }
+}

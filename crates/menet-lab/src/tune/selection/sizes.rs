@@ -1,0 +1,78 @@
+//! The numbers of variables that the grid tries.
+
+use menet::MenParams;
+use menet::select::Size;
+
+use crate::protocol::TuneOptions;
+
+/// The default numbers of variables, per path or in all.
+pub const SIZES: [usize; 6] = [5, 10, 20, 50, 100, 200];
+
+/// The sizes to try: those of the user, or a list up to the number that the parameters allow.
+pub(super) fn sizes(own: &MenParams, options: &TuneOptions, p: usize) -> Vec<Size> {
+    let up_to = |most: usize| {
+        let mut sizes: Vec<usize> = SIZES.into_iter().filter(|&size| size < most).collect();
+        if most <= SIZES[SIZES.len() - 1] || own.panel_size.or(own.nonzeros).is_some() {
+            sizes.push(most);
+        }
+        sizes
+    };
+    let capped = |sizes: &[usize]| -> Vec<usize> {
+        let mut sizes: Vec<usize> = sizes.iter().map(|&size| size.min(p)).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes
+    };
+    if !options.nonzeros.is_empty() || !options.panel_size.is_empty() {
+        let nonzeros = capped(&options.nonzeros).into_iter().map(Size::Nonzeros);
+        return nonzeros.chain(capped(&options.panel_size).into_iter().map(Size::Panel)).collect();
+    }
+    match own.panel_size {
+        Some(most) => up_to(most.min(p)).into_iter().map(Size::Panel).collect(),
+        None => up_to(own.nonzeros.unwrap_or(p).min(p)).into_iter().map(Size::Nonzeros).collect(),
+    }
+}
+
+/// The sizes halfway from the size of `params` to the next of `sizes` on either side.
+pub(super) fn beside(sizes: &[Size], params: &MenParams) -> Vec<Size> {
+    let own = match (params.panel_size, params.nonzeros) {
+        (Some(size), _) => Size::Panel(size),
+        (None, Some(k)) => Size::Nonzeros(k),
+        (None, None) => return Vec::new(),
+    };
+    let number = |size: &Size| match *size {
+        Size::Nonzeros(k) | Size::Panel(k) => Some(k),
+        Size::Base => None,
+    };
+    let Some(k) = number(&own) else { return Vec::new() };
+    let others: Vec<usize> = sizes.iter().filter_map(number).collect();
+    let below = others.iter().copied().filter(|&other| other < k).max();
+    let above = others.iter().copied().filter(|&other| other > k).min();
+    let between = |other: usize| ((other * k) as f64).sqrt().round() as usize;
+    let found = [below, above].into_iter().flatten().map(between).filter(|&found| found != k);
+    found
+        .map(|size| if matches!(own, Size::Panel(_)) { Size::Panel(size) } else { Size::Nonzeros(size) })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_the_users_or_a_list_up_to_what_is_allowed() {
+        let options = TuneOptions::default();
+        let own = MenParams::default();
+        let of = |own: &MenParams, options: &TuneOptions, p| sizes(own, options, p);
+        let nonzeros = |list: &[usize]| list.iter().map(|&k| Size::Nonzeros(k)).collect::<Vec<_>>();
+        assert_eq!(of(&own, &options, 5000), nonzeros(&SIZES));
+        assert_eq!(of(&own, &options, 64), nonzeros(&[5, 10, 20, 50, 64]));
+        assert_eq!(of(&own, &options, 3), nonzeros(&[3]));
+        let few = MenParams { nonzeros: Some(30), ..own.clone() };
+        assert_eq!(of(&few, &options, 5000), nonzeros(&[5, 10, 20, 30]));
+        let panel = MenParams { panel_size: Some(20), ..own.clone() };
+        assert_eq!(of(&panel, &options, 5000), [5, 10, 20].map(Size::Panel));
+        let given = TuneOptions { panel_size: vec![20, 7], nonzeros: vec![9], ..options };
+        assert_eq!(of(&own, &given, 10), [Size::Nonzeros(9), Size::Panel(7), Size::Panel(10)]);
+    }
+}
