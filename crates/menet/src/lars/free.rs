@@ -63,23 +63,24 @@ impl Start {
 
 /// The factor of `G_UU + λ2 I`.
 fn factorized(problem: &Problem<'_>) -> Result<Cholesky> {
-    let (free, u) = (&problem.free, problem.free.len());
+    let (free, u, ridge) = (&problem.free, problem.free.len(), problem.options().ridge);
     let mut block = vec![0.0; u * u];
     problem.shared.gram.square(free, &mut block);
     let mut factor = Cholesky::default();
     for (k, column) in block.chunks_exact(u).enumerate() {
-        let diagonal = column[k] + problem.options().ridge;
-        factor.append(&column[..k], diagonal, 0.0).map_err(|dependent| refusal(free[k], dependent))?;
+        let diagonal = column[k] + ridge;
+        factor.append(&column[..k], diagonal, 0.0).map_err(|dependent| refusal(free[k], dependent, ridge))?;
     }
     Ok(factor)
 }
 
-fn refusal(variable: usize, dependent: Dependent) -> Error {
-    let value = format!("0 at variable {variable}");
-    let allowed = if dependent.relative_distance < -1e-6 {
-        "> 0 there: among the variables with factor 0 the Gram matrix is not positive semidefinite"
-    } else {
-        "> 0 there, or `ridge` > 0: the variable depends on others with factor 0, so that their coefficients are not unique"
-    };
-    Error::parameter("penalty_factors", value, allowed)
+fn refusal(variable: usize, dependent: Dependent, ridge: f64) -> Error {
+    // Nearly dependent variables magnify rounding, so that a negative distance alone does not prove it.
+    let indefinite = dependent.relative_distance < -1e-6;
+    let or = if indefinite { ", or the Gram matrix is not positive semidefinite" } else { "" };
+    let allowed = format!(
+        "> 0 there, or `ridge` larger than {ridge}: the variable depends on others with factor 0, so that their coefficients \
+         are not unique{or}"
+    );
+    Error::parameter("penalty_factors", format!("0 at variable {variable}"), allowed)
 }
