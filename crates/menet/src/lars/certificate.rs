@@ -11,8 +11,9 @@ use crate::numerics::sparse::SparseVector;
 /// The largest violation of the optimality (Karush-Kuhn-Tucker) conditions, measured in two ways.
 ///
 /// With `c = b − Gw`, a variable violates them by `|cⱼ − λ vⱼ sign(wⱼ)|` where `wⱼ ≠ 0` and by
-/// `(|cⱼ| − λ vⱼ)₊` elsewhere (`(cⱼ − λ vⱼ)₊` if coefficients must be positive). A coefficient of a barred
-/// variable, or one of a forbidden sign, is an infinite violation. For plain LARS the sign is that of `cⱼ`.
+/// `(|cⱼ| − λ vⱼ)₊` elsewhere (`(cⱼ − λ vⱼ)₊` if coefficients must be positive). For a free variable, whose
+/// factor is 0, that is `|cⱼ|` in either case. A coefficient of a barred variable, or one of a forbidden sign, is
+/// an infinite violation. For plain LARS the sign is that of `cⱼ`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Certificate {
     /// The largest violation over `max |b|`.
@@ -41,7 +42,7 @@ pub fn certify(
     lambda: f64,
 ) -> Result<Certificate> {
     let shared = Shared::new(gram, options)?;
-    let problem = Problem::new(&shared, b)?;
+    let problem = Problem::new(&shared, &shared.v, b)?;
     if let Some(&index) = w.indices().last().filter(|&&index| index >= b.len()) {
         return Err(Error::parameter(
             "w",
@@ -70,7 +71,7 @@ pub(super) fn correlations(problem: &Problem<'_>, w: &SparseVector) -> Vec<f64> 
 /// The certificate of `w` at `level`, given its correlations.
 pub(super) fn certificate(problem: &Problem<'_>, c: &[f64], w: &SparseVector, level: f64) -> Certificate {
     let mut worst = Worst::new(problem, level);
-    let (v, inverse_scale) = (&problem.shared.v[..], &problem.shared.inverse_scale[..]);
+    let (v, inverse_scale) = (problem.v, &problem.shared.inverse_scale[..]);
     worst.look(Variables { v, inverse_scale }, c, &w.to_dense(c.len()));
     worst.certificate()
 }

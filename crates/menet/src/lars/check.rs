@@ -69,7 +69,7 @@ impl Rows {
             }
         }
         let gather = |values: &[f64]| variables.iter().map(|&j| values[j]).collect();
-        let (v, inverse_scale) = (gather(&problem.shared.v), gather(&problem.shared.inverse_scale));
+        let (v, inverse_scale) = (gather(problem.v), gather(&problem.shared.inverse_scale));
         Rows { variables, v, inverse_scale, c }
     }
 
@@ -220,7 +220,7 @@ impl<'a> Check<'a> {
 /// Marks the variables that may come near the level between two anchors.
 fn mark(problem: &Problem<'_>, from: Anchor<'_>, to: Anchor<'_>, stray: f64, in_doubt: &mut [bool]) {
     let slack = stray + 2.0 * TIE * problem.unit;
-    let variables = problem.shared.v.iter().zip(&problem.shared.scale);
+    let variables = problem.v.iter().zip(&problem.shared.scale);
     let positive = problem.options().positive;
     vectorized(
         #[inline(always)]

@@ -21,6 +21,9 @@
 //! new direction is then the answer of a small non-negative least-squares problem, which decides exactly
 //! which of the tied variables move (`walk.rs`).
 //!
+//! A variable with `vⱼ = 0` is *free*: it is never penalised, is part of every model and does not count towards the
+//! number of nonzeros at which a path stops. Free variables are active from the start (`free.rs`).
+//!
 //! LARS would read all p variables at every step. Instead the path runs some steps ahead on a working set,
 //! then all variables are checked at all those knots (`trail.rs`), most of them by a bound between two knots at which
 //! they are computed (`check.rs`): where an outsider should have entered, the path goes back, admits it, and goes on.
@@ -43,6 +46,7 @@
 mod certificate;
 mod check;
 mod cholesky;
+mod free;
 mod path;
 mod problem;
 mod quadratic;
@@ -74,10 +78,10 @@ use problem::{Problem, Shared};
 /// When an option is out of range, sizes disagree, a value is not finite, or `monitor` asks to stop.
 pub fn lars_path(gram: &dyn Gram, b: &[f64], options: &LarsOptions, monitor: &dyn Monitor) -> Result<Path> {
     let shared = Shared::new(gram, options)?;
-    trail::solve(&Problem::new(&shared, b)?, monitor)
+    trail::solve(&Problem::new(&shared, &shared.v, b)?, monitor)
 }
 
-/// The paths of many responses that share one Gram matrix: one a column of `b` (p×d), in its order.
+/// The paths of many responses that share one Gram matrix: one per column of `b` (p×d), in its order.
 ///
 /// Responses are spread over rayon's threads; each is computed exactly as by [`lars_path`], so the bits do
 /// not depend on the number of threads.
@@ -93,18 +97,67 @@ pub fn lars_paths(
     if b.ncols() == 0 {
         return Err(Error::Empty { rows: b.nrows(), columns: 0 });
     }
-    spread(&Shared::new(gram, options)?, b, monitor)
+    spread(&Shared::new(gram, options)?, b, None, monitor)
 }
 
-/// The paths of the columns of `b`, spread over rayon's threads.
-fn spread(shared: &Shared<'_>, b: MatRef<'_, f64>, monitor: &dyn Monitor) -> Result<Vec<Path>> {
+/// As [`lars_paths`], with penalty factors for every response: column k of `factors` (p×d) belongs to column k of `b`.
+///
+/// Each path has the bits that [`lars_path`] gives with these factors as its
+/// [`penalty_factors`](LarsOptions::penalty_factors), which must be none here.
+///
+/// # Errors
+/// As [`lars_path`], and when `options` have penalty factors of their own.
+pub fn lars_paths_each(
+    gram: &dyn Gram,
+    b: MatRef<'_, f64>,
+    factors: MatRef<'_, f64>,
+    options: &LarsOptions,
+    monitor: &dyn Monitor,
+) -> Result<Vec<Path>> {
+    if b.ncols() == 0 {
+        return Err(Error::Empty { rows: b.nrows(), columns: 0 });
+    }
+    check_each(factors, (gram.dim(), b.ncols()), options)?;
+    spread(&Shared::new(gram, options)?, b, Some(factors), monitor)
+}
+
+/// Refuses factors that are not one column of `shape.0` factors for each of `shape.1` responses.
+fn check_each(factors: MatRef<'_, f64>, shape: (usize, usize), options: &LarsOptions) -> Result<()> {
+    let (p, d) = shape;
+    if options.penalty_factors.is_some() {
+        let allowed = "left out where every response has factors of its own";
+        return Err(Error::parameter("penalty_factors", "given in the options, too", allowed));
+    }
+    if factors.ncols() != d {
+        let why = format!("there are {d} responses, and each has a column of factors");
+        return Err(Error::Size { what: "a row of `factors`", given: factors.ncols(), expected: d, why });
+    }
+    for k in 0..d {
+        options.check_factors(&entries(factors, k), p)?;
+    }
+    Ok(())
+}
+
+/// Column `k`.
+fn entries(matrix: MatRef<'_, f64>, k: usize) -> Vec<f64> {
+    matrix.col(k).iter().copied().collect()
+}
+
+/// The paths of the columns of `b`, spread over rayon's threads; each with its own column of `factors`, if there are any.
+fn spread(
+    shared: &Shared<'_>,
+    b: MatRef<'_, f64>,
+    factors: Option<MatRef<'_, f64>>,
+    monitor: &dyn Monitor,
+) -> Result<Vec<Path>> {
     let (done, total) = (AtomicUsize::new(0), b.ncols());
     (0..b.ncols())
         .into_par_iter()
         .with_max_len(1)
         .map(|k| {
-            let b: Vec<f64> = b.col(k).iter().copied().collect();
-            let path = trail::solve(&Problem::new(shared, &b)?, monitor)?;
+            let (b, own) = (entries(b, k), factors.map(|factors| entries(factors, k)));
+            let v = own.as_ref().unwrap_or(&shared.v);
+            let path = trail::solve(&Problem::new(shared, v, &b)?, monitor)?;
             monitor.progress(Stage::Lars, done.fetch_add(1, Ordering::Relaxed) + 1, total);
             Ok(path)
         })
@@ -121,6 +174,31 @@ fn spread(shared: &Shared<'_>, b: MatRef<'_, f64>, monitor: &dyn Monitor) -> Res
 pub fn regression_paths(
     x: MatRef<'_, f64>,
     y: MatRef<'_, f64>,
+    options: &LarsOptions,
+    monitor: &dyn Monitor,
+) -> Result<Vec<Path>> {
+    regressions(x, y, None, options, monitor)
+}
+
+/// As [`regression_paths`], with penalty factors for every response: column k of `factors` (p×d) belongs to column k of `y`.
+///
+/// # Errors
+/// As [`lars_paths_each`].
+pub fn regression_paths_each(
+    x: MatRef<'_, f64>,
+    y: MatRef<'_, f64>,
+    factors: MatRef<'_, f64>,
+    options: &LarsOptions,
+    monitor: &dyn Monitor,
+) -> Result<Vec<Path>> {
+    check_each(factors, (x.ncols(), y.ncols()), options)?;
+    regressions(x, y, Some(factors), options, monitor)
+}
+
+fn regressions(
+    x: MatRef<'_, f64>,
+    y: MatRef<'_, f64>,
+    factors: Option<MatRef<'_, f64>>,
     options: &LarsOptions,
     monitor: &dyn Monitor,
 ) -> Result<Vec<Path>> {
@@ -147,9 +225,9 @@ pub fn regression_paths(
         // No entry of XᵀX is larger than the largest on its diagonal: the others need not be looked through.
         let usable = (0..p).all(|j| usable(gram[(j, j)]));
         let shared = if usable { Shared::checked(&gram, options) } else { Shared::new(&gram, options) };
-        spread(&shared?, b.as_ref(), monitor)
+        spread(&shared?, b.as_ref(), factors, monitor)
     } else {
-        lars_paths(&FactorGram::borrowed(x), b.as_ref(), options, monitor)
+        spread(&Shared::new(&FactorGram::borrowed(x), options)?, b.as_ref(), factors, monitor)
     }
 }
 

@@ -25,7 +25,7 @@ pub struct Knot {
 pub enum Ended {
     /// Level 0: the (ridge) least-squares solution. Without a ridge, the support is then at most the rank of G.
     Complete,
-    /// More variables than `max_nonzeros` would have moved.
+    /// More penalised variables than `max_nonzeros` would have moved.
     MaxNonzeros {
         /// How many: more than one above the last support where several tie.
         needed: usize,
@@ -90,6 +90,7 @@ pub struct Path {
     pub(super) knots: Vec<Knot>,
     pub(super) ended: Ended,
     pub(super) max_nonzeros: Option<usize>,
+    pub(super) free: Vec<usize>,
 }
 
 impl Path {
@@ -104,15 +105,35 @@ impl Path {
         if knots.windows(2).any(|pair| pair[1].level.is_nan() || pair[1].level > pair[0].level) {
             return Err(Error::Degenerate("a path whose levels rise".to_owned()));
         }
-        Ok(Path { knots, ended, max_nonzeros })
+        Ok(Path { knots, ended, max_nonzeros, free: Vec::new() })
     }
 
-    /// The number of nonzeros it was told to stop at.
+    /// The same path with these free variables, in any order: those with a penalty factor of 0. It belongs to
+    /// [`Self::from_knots`].
+    pub fn with_free(mut self, mut free: Vec<usize>) -> Self {
+        free.sort_unstable();
+        free.dedup();
+        self.free = free;
+        self
+    }
+
+    /// The free variables, rising: those with a penalty factor of 0. They are in every model, also where their coefficient
+    /// happens to be 0, and no count of nonzeros includes them.
+    pub fn free(&self) -> &[usize] {
+        &self.free
+    }
+
+    /// How many penalised variables are nonzero in `coefficients`: what a limit on nonzeros counts.
+    pub fn selected(&self, coefficients: &SparseVector) -> usize {
+        coefficients.indices().iter().filter(|j| self.free.binary_search(j).is_err()).count()
+    }
+
+    /// The number of nonzeros it was told to stop at, free variables not counted.
     pub fn max_nonzeros(&self) -> Option<usize> {
         self.max_nonzeros
     }
 
-    /// The knots, levels falling; the first has no nonzeros.
+    /// The knots, levels falling; in the first only free variables are nonzero.
     pub fn knots(&self) -> &[Knot] {
         &self.knots
     }
@@ -132,7 +153,7 @@ impl Path {
         &self.knots[self.knots.len() - 1]
     }
 
-    /// The coefficients at level `lambda`; all zero above the first knot.
+    /// The coefficients at level `lambda`; above the first knot those of the first knot, where all penalised ones are 0.
     ///
     /// # Errors
     /// When the path ended above `lambda`, or `lambda` is negative or NaN.
@@ -150,13 +171,12 @@ impl Path {
                 let t = (upper.level - lambda) / (upper.level - lower.level);
                 upper.coefficients.interpolate(&lower.coefficients, t)
             }
-            Some(_) => lower.coefficients.clone(),
-            None => SparseVector::default(),
+            _ => lower.coefficients.clone(),
         };
         Ok(PathPoint { level: lambda, coefficients })
     }
 
-    /// The coefficients at the smallest level before the support first exceeds `k`.
+    /// The coefficients at the smallest level before the support first exceeds `k`, free variables not counted.
     ///
     /// Where several variables enter at once the support may jump past `k`: the point then has fewer nonzeros,
     /// as its coefficients say. So it does where the whole path never reaches `k`.
@@ -174,7 +194,8 @@ impl Path {
     /// As [`Self::at_nonzeros`].
     pub fn truncated(&self, k: usize) -> Result<Path> {
         let Stop { knot, needed } = self.stop_at(k)?;
-        let mut path = Path { knots: self.knots[..=knot].to_vec(), ended: self.ended, max_nonzeros: Some(k) };
+        let (knots, free) = (self.knots[..=knot].to_vec(), self.free.clone());
+        let mut path = Path { knots, ended: self.ended, max_nonzeros: Some(k), free };
         if let Some(needed) = needed {
             path.ended = Ended::MaxNonzeros { needed };
             path.knots[knot].entered.clear();
@@ -183,7 +204,7 @@ impl Path {
         Ok(path)
     }
 
-    /// Variables in the order in which they first entered.
+    /// The penalised variables in the order in which they first entered.
     pub fn order_of_entry(&self) -> Vec<usize> {
         let mut order: Vec<usize> = Vec::new();
         for &variable in self.knots.iter().flat_map(|knot| &knot.entered) {

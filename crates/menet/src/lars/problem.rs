@@ -18,13 +18,14 @@ pub enum Method {
 pub struct LarsOptions {
     /// λ2 ≥ 0, added to the diagonal of the Gram matrix.
     pub ridge: f64,
-    /// One factor > 0 a variable on its penalty, 1 if none are given. An infinite one bars the variable.
+    /// One factor ≥ 0 per variable on its penalty, 1 if none are given. A factor of 0 makes the variable free: it is in
+    /// every model and does not count towards `max_nonzeros`. An infinite factor bars the variable.
     pub penalty_factors: Option<Vec<f64>>,
-    /// Only coefficients ≥ 0.
+    /// Only coefficients ≥ 0. Free variables would have to be exempt, so a factor of 0 is refused with it.
     pub positive: bool,
     /// Lasso or plain LARS.
     pub method: Method,
-    /// Stop before more than this many coefficients are nonzero.
+    /// Stop before more than this many coefficients are nonzero, those of free variables not counted.
     pub max_nonzeros: Option<usize>,
     /// Stop at this level.
     pub lambda_min: f64,
@@ -63,13 +64,26 @@ impl LarsOptions {
             return Err(Error::parameter("working_set", 0, ">= 1"));
         }
         match &self.penalty_factors {
-            Some(factors) => check_penalty_factors(factors, p),
+            Some(factors) => self.check_factors(factors, p),
             None => Ok(()),
+        }
+    }
+
+    /// Refuses penalty factors that are out of range for `p` variables, or do not go with the other options.
+    pub(super) fn check_factors(&self, factors: &[f64], p: usize) -> Result<()> {
+        check_penalty_factors(factors, p)?;
+        match factors.iter().position(|&v| v == 0.0) {
+            Some(j) if self.positive => Err(Error::parameter(
+                "penalty_factors",
+                format!("0 at variable {j}"),
+                "> 0 with `positive`: a variable without a penalty could become negative",
+            )),
+            _ => Ok(()),
         }
     }
 }
 
-/// Refuses penalty factors that are not `p` numbers > 0 (infinity allowed).
+/// Refuses penalty factors that are not `p` numbers ≥ 0 (infinity allowed).
 pub(crate) fn check_penalty_factors(factors: &[f64], p: usize) -> Result<()> {
     if factors.len() != p {
         return Err(Error::Size {
@@ -79,11 +93,11 @@ pub(crate) fn check_penalty_factors(factors: &[f64], p: usize) -> Result<()> {
             why: format!("there are {p} variables"),
         });
     }
-    match factors.iter().position(|&v| v.is_nan() || v <= 0.0) {
+    match factors.iter().position(|&v| v.is_nan() || v < 0.0) {
         Some(j) => Err(Error::parameter(
             "penalty_factors",
             format!("{} at variable {j}", factors[j]),
-            "> 0 (infinity bars a variable)",
+            ">= 0 (0 frees a variable from the penalty, infinity bars it)",
         )),
         None => Ok(()),
     }
@@ -93,7 +107,7 @@ pub(crate) fn check_penalty_factors(factors: &[f64], p: usize) -> Result<()> {
 pub(crate) struct Shared<'a> {
     pub(crate) gram: &'a dyn Gram,
     pub(crate) options: &'a LarsOptions,
-    /// Penalty factors v.
+    /// Penalty factors v, of every response that has none of its own.
     pub(crate) v: Vec<f64>,
     /// `√(Gⱼⱼ)`, ridge included: the length of variable j. (Where the diagonal is dear, its source's word for it.)
     pub(crate) scale: Vec<f64>,
@@ -132,6 +146,10 @@ impl<'a> Shared<'a> {
 /// One response's problem.
 pub(crate) struct Problem<'a> {
     pub(crate) shared: &'a Shared<'a>,
+    /// Penalty factors v.
+    pub(crate) v: &'a [f64],
+    /// The free variables, whose factor is 0; rising.
+    pub(crate) free: Vec<usize>,
     pub(crate) b: &'a [f64],
     /// The largest `|bⱼ|/√Gⱼⱼ`: the size of the problem once every variable has length 1.
     pub(crate) unit: f64,
@@ -144,8 +162,9 @@ pub(crate) struct Problem<'a> {
 pub(crate) const TIE: f64 = 1e-12;
 
 impl<'a> Problem<'a> {
-    pub(crate) fn new(shared: &'a Shared<'a>, b: &'a [f64]) -> Result<Self> {
-        let p = shared.v.len();
+    /// For factors `v` that have been checked.
+    pub(crate) fn new(shared: &'a Shared<'a>, v: &'a [f64], b: &'a [f64]) -> Result<Self> {
+        let p = v.len();
         if b.len() != p {
             return Err(Error::Size {
                 what: "`b`",
@@ -158,7 +177,7 @@ impl<'a> Problem<'a> {
             return Err(Error::NotFinite { what: "`b`", row: j, column: 0, value: b[j] });
         }
         let unit = (0..p)
-            .filter(|&j| shared.scale[j] > 0.0 && shared.v[j].is_finite())
+            .filter(|&j| shared.scale[j] > 0.0 && v[j].is_finite())
             .map(|j| b[j].abs() / shared.scale[j])
             .fold(0.0, f64::max);
         let largest = b.iter().fold(0.0, |m: f64, b| m.max(b.abs()));
@@ -166,7 +185,8 @@ impl<'a> Problem<'a> {
             let value = format!("of size {largest:e} ({unit:e} over the lengths of the variables)");
             return Err(Error::parameter("b", value, "between 1e-100 and 1e100 in size: rescale the data"));
         }
-        Ok(Problem { shared, b, unit, largest })
+        let free = (0..p).filter(|&j| v[j] == 0.0).collect();
+        Ok(Problem { shared, v, free, b, unit, largest })
     }
 
     pub(crate) fn p(&self) -> usize {
@@ -188,8 +208,10 @@ impl<'a> Problem<'a> {
         if self.options().positive { c } else { c.abs() }
     }
 
-    /// The level at which the path begins, that of the largest correlation, or 0 if there is none.
-    pub(crate) fn first_level(&self) -> f64 {
-        (0..self.p()).map(|j| self.reach(self.b[j]) / self.shared.v[j]).fold(0.0, f64::max)
+    /// The level at which the path begins, that of the largest of the correlations `c` of penalised variables, or 0 if there
+    /// is none.
+    pub(crate) fn first_level(&self, c: &[f64]) -> f64 {
+        let penalised = (0..self.p()).filter(|&j| self.v[j] > 0.0);
+        penalised.map(|j| self.reach(c[j]) / self.v[j]).fold(0.0, f64::max)
     }
 }

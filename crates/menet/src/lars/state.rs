@@ -24,6 +24,8 @@ pub(super) struct State<'a> {
     pub(super) level: f64,
     /// The active variables, in the order of the factor.
     pub(super) active: Vec<usize>,
+    /// How many of them are free. They come first and never leave.
+    pub(super) free: usize,
     pub(super) sign: Vec<f64>,
     pub(super) w: Vec<f64>,
     /// The smallest coefficients that are not zero.
@@ -96,6 +98,7 @@ impl<'a> State<'a> {
             problem,
             level: at.level,
             active: Vec::new(),
+            free: 0,
             sign: Vec::new(),
             w: Vec::new(),
             smallest: Vec::new(),
@@ -110,7 +113,8 @@ impl<'a> State<'a> {
             room: Room::default(),
         };
         let lasso = problem.options().method == Method::Lasso;
-        let kept: Vec<usize> = at.arrived.iter().copied().filter(|&j| !lasso || at.w.get(j) != 0.0).collect();
+        let stays = |j: &usize| !lasso || problem.v[*j] == 0.0 || at.w.get(*j) != 0.0;
+        let kept: Vec<usize> = at.arrived.iter().copied().filter(stays).collect();
         let mut block = vec![0.0; kept.len() * kept.len()];
         problem.shared.gram.square(&kept, &mut block);
         let mut places: Vec<usize> = Vec::with_capacity(kept.len());
@@ -123,6 +127,7 @@ impl<'a> State<'a> {
             if state.append(j, None, sign, &cross, column[k] + problem.options().ridge).is_ok() {
                 places.push(k);
                 state.w[places.len() - 1] = at.w.get(j);
+                state.free += usize::from(problem.v[j] == 0.0);
             }
         }
         outsiders.extend(at.arrived.iter().filter(|j| !state.active.contains(j)));
@@ -154,7 +159,7 @@ impl<'a> State<'a> {
         }
         let gather = |f: &dyn Fn(usize) -> f64| variables.iter().map(|&j| f(j)).collect();
         self.watched = Watched {
-            v: gather(&|j| problem.shared.v[j]),
+            v: gather(&|j| problem.v[j]),
             tie: gather(&|j| problem.tie(j)),
             c: gather(&|j| c[j]),
             is_active: (0..variables.len()).map(|at| at >= first).collect(),
@@ -214,8 +219,8 @@ impl<'a> State<'a> {
 
     /// Moves `w` a little if the correlations `c` of the active variables have drifted from the level.
     fn refine(&mut self, c: &[f64]) {
-        let shared = self.problem.shared;
-        let at = |k: usize| self.sign[k] * self.level * shared.v[self.active[k]];
+        let Problem { shared, v, .. } = self.problem;
+        let at = |k: usize| self.sign[k] * self.level * v[self.active[k]];
         let mut off: Vec<f64> = c.iter().enumerate().map(|(k, c)| c - at(k)).collect();
         let drifted = |(off, &j): (&f64, &usize)| off.abs() > DRIFT * self.problem.unit * shared.scale[j];
         if off.iter().zip(&self.active).any(drifted) {
@@ -228,13 +233,13 @@ impl<'a> State<'a> {
     }
 
     /// Makes coefficients that rounding left beside zero, on either side, exactly zero, and takes them out of the active
-    /// set of a lasso. Whether there were any.
+    /// set of a lasso. Free variables stay as they are. Whether there were any.
     fn drop_zeros(&mut self) -> bool {
         if self.problem.options().method != Method::Lasso {
             return false;
         }
         let zero = |k: usize| self.w[k] * self.sign[k] <= self.smallest[k];
-        let zeros: Vec<usize> = (0..self.w.len()).rev().filter(|&k| zero(k)).collect();
+        let zeros: Vec<usize> = (self.free..self.w.len()).rev().filter(|&k| zero(k)).collect();
         zeros.iter().for_each(|&k| self.release(k));
         !zeros.is_empty()
     }
@@ -267,7 +272,7 @@ impl<'a> State<'a> {
         cross: &[f64],
         diagonal: f64,
     ) -> Result<(), Dependent> {
-        self.factor.append(cross, diagonal, sign * self.problem.shared.v[j])?;
+        self.factor.append(cross, diagonal, sign * self.problem.v[j])?;
         let rank = self.order.partition_point(|&place| self.active[place] < j);
         self.order.insert(rank, self.active.len());
         self.active.push(j);
@@ -310,7 +315,7 @@ impl<'a> State<'a> {
         }
         watched.columns = columns;
         watched.variables.push(j);
-        watched.v.push(problem.shared.v[j]);
+        watched.v.push(problem.v[j]);
         watched.tie.push(problem.tie(j));
         watched.c.push(0.0);
         watched.is_active.push(false);

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use super::certificate::{Certificate, certificate, correlations};
 use super::check::{Ahead, Check};
+use super::free::Start;
 use super::path::{Ended, Knot, Path};
 use super::problem::{Problem, TIE};
 use super::state::{Standpoint, State};
 use super::walk::Segment;
 use crate::error::Result;
 use crate::monitor::Monitor;
-use crate::numerics::sparse::SparseVector;
 
 /// Knots between two checks of all variables.
 pub(super) const STRETCH: usize = 24;
@@ -20,7 +20,7 @@ const PRECISE: f64 = 1e-12;
 
 /// The path of `problem`.
 pub(super) fn solve(problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Path> {
-    let mut trail = Trail::new(problem);
+    let mut trail = Trail::new(problem)?;
     let mut walker = trail.walker(false);
     loop {
         let (segments, ended) = walker.walk(STRETCH, monitor)?;
@@ -45,7 +45,7 @@ pub(super) fn solve(problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Path
         };
         if let Some(ended) = ended {
             let max_nonzeros = problem.options().max_nonzeros;
-            return Ok(Path { knots: trail.knots, ended, max_nonzeros });
+            return Ok(Path { knots: trail.knots, ended, max_nonzeros, free: problem.free.clone() });
         }
         trail.admitted.clear();
         walker.careful |= trail.strayed;
@@ -85,23 +85,22 @@ struct Trail<'a> {
 }
 
 impl<'a> Trail<'a> {
-    /// The first knot: the largest correlation, and no coefficients yet.
-    fn new(problem: &'a Problem<'a>) -> Self {
-        let level = problem.first_level();
-        let coefficients = SparseVector::default();
-        let certificate = certificate(problem, problem.b, &coefficients, level);
+    /// The first knot: the largest correlation, and no coefficients yet but those of free variables.
+    fn new(problem: &'a Problem<'a>) -> Result<Self> {
+        let Start { coefficients, c } = Start::new(problem)?;
+        let level = problem.first_level(&c);
+        let certificate = certificate(problem, &c, &coefficients, level);
         let first = Knot { level, coefficients, entered: Vec::new(), left: Vec::new(), certificate };
-        let (c, active) = (problem.b.to_vec(), Vec::new());
-        Trail {
+        Ok(Trail {
             problem,
             knots: vec![first],
             c,
             ahead: None,
-            active,
+            active: problem.free.clone(),
             admitted: BTreeSet::new(),
             strayed: false,
             repaired: 0,
-        }
+        })
     }
 
     /// The last knot.
@@ -165,7 +164,7 @@ impl<'a> Trail<'a> {
         let problem = self.problem;
         let before = self.admitted.len();
         let found = outsiders.filter(|&(j, c)| {
-            let (at, tie) = (level * problem.shared.v[j], problem.tie(j));
+            let (at, tie) = (level * problem.v[j], problem.tie(j));
             let reach = problem.reach(c);
             reach > at + tie || (reach >= at - tie && at > 10.0 * tie)
         });
@@ -187,7 +186,7 @@ impl<'a> Trail<'a> {
     /// where they are heading; rising.
     fn outsiders(&self, active: &[usize]) -> Vec<usize> {
         let problem = self.problem;
-        let (v, level) = (&problem.shared.v, self.knots[self.knots.len() - 1].level);
+        let (v, level) = (problem.v, self.knots[self.knots.len() - 1].level);
         let mut is_active = vec![false; self.c.len()];
         active.iter().for_each(|&j| is_active[j] = true);
         let mut chosen: Vec<usize> = Vec::new();

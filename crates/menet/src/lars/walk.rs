@@ -118,7 +118,7 @@ impl State<'_> {
     /// Decides which variables move from this knot on, and in which direction.
     fn turn(&mut self, monitor: &dyn Monitor) -> Result<Turn, Halt> {
         let lasso = self.problem.options().method == Method::Lasso;
-        let free = self.active.len();
+        let moving = self.active.len();
         let tied = self.tied();
         let mut resting = std::mem::take(&mut self.room.resting);
         resting.clear();
@@ -150,13 +150,13 @@ impl State<'_> {
                     continue;
                 }
                 q.push(0.0);
-                towards = self.retreat(free, &mut q, towards);
+                towards = self.retreat(moving, &mut q, towards);
             }
             self.room.q = std::mem::replace(&mut q, towards);
             rates.clear();
         }
         self.room.a = rates;
-        let needed = self.active.len();
+        let needed = self.active.len() - self.free;
         if self.problem.options().max_nonzeros.is_some_and(|max| needed > max) {
             return Err(Ended::MaxNonzeros { needed }.into());
         }
@@ -270,13 +270,13 @@ impl State<'_> {
         }
     }
 
-    /// Moves the feasible `q` towards the unconstrained optimum `towards`, releasing each variable past `free`
+    /// Moves the feasible `q` towards the unconstrained optimum `towards`, releasing each variable past the first `moving`
     /// that would change sign on the way, until the optimum of those that are left is feasible.
-    fn retreat(&mut self, free: usize, q: &mut Vec<f64>, mut towards: Vec<f64>) -> Vec<f64> {
+    fn retreat(&mut self, moving: usize, q: &mut Vec<f64>, mut towards: Vec<f64>) -> Vec<f64> {
         loop {
             let wrong = |k: &usize| towards[*k] * self.sign[*k] <= 0.0;
             let part = |k: usize| if q[k] == towards[k] { 0.0 } else { q[k] / (q[k] - towards[k]) };
-            let blocking = (free..q.len()).filter(wrong).map(|k| (k, part(k)));
+            let blocking = (moving..q.len()).filter(wrong).map(|k| (k, part(k)));
             let Some((k, t)) = blocking.min_by(|x, y| x.1.total_cmp(&y.1)) else { return towards };
             for (q, towards) in q.iter_mut().zip(&towards) {
                 *q += t * (towards - *q);
@@ -297,7 +297,7 @@ impl State<'_> {
         let mut next = self.next_arrival(&a, &resting).max(options.lambda_min);
         let mut dropping = None;
         if options.method == Method::Lasso {
-            for (k, (w, q)) in self.w.iter().zip(&q).enumerate() {
+            for (k, (w, q)) in self.w.iter().zip(&q).enumerate().skip(self.free) {
                 if w * q < 0.0 && level + w / q > next {
                     next = level + w / q;
                     dropping = Some(k);

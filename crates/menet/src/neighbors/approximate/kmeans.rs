@@ -8,7 +8,7 @@ use rand::seq::index::sample;
 use rayon::prelude::*;
 
 use super::scan::products;
-use crate::linalg::vectorized;
+use crate::numerics::linalg::vectorized;
 
 /// Samples that are compared with all centres at a time.
 pub(super) const TILE: usize = 512;

@@ -1,4 +1,4 @@
-//! The rivals against independent answers, and what holds for every method.
+//! The baselines against independent answers, and what holds for every method.
 
 mod common;
 
@@ -46,6 +46,28 @@ fn pca_equals_scikit_learn() {
     assert_eq!(w.ncols(), 12);
     assert!(alignment_of(&w, &matrix(&json["pca"])) > 1.0 - 1e-12);
     assert!((w.transpose() * &w - Mat::<f64>::identity(12, 12)).norm_max() < 1e-12);
+}
+
+/// Of large data only the axes that are asked for are computed: those of the whole decomposition, whatever their number.
+#[test]
+fn few_axes_of_large_data_are_those_of_all() {
+    for (n, p) in [(300, 420), (420, 300)] {
+        let rng = &mut rng(17);
+        let (factors, loadings) = (gaussian(rng, n, 30), gaussian(rng, 30, p));
+        let scaled = Mat::from_fn(n, 30, |i, k| factors[(i, k)] * 0.8f64.powi(k as i32));
+        let x = scaled * loadings + gaussian(rng, n, p) * faer::Scale(0.1);
+        let data = Dataset::from_owned(x, &(0..n).map(|i| i % 3).collect::<Vec<_>>()).unwrap();
+        let all = axes(&Pca {}, &data, None);
+        assert_eq!(all.ncols(), n.min(p) - usize::from(n <= p));
+        for count in [1, 4, 20] {
+            let few = axes(&Pca {}, &data, Some(count));
+            assert_eq!(few.ncols(), count);
+            assert!((&few - all.subcols(0, count)).norm_max() < 1e-9, "{n} x {p}, {count}");
+            assert!((few.transpose() * &few - Mat::<f64>::identity(count, count)).norm_max() < 1e-12);
+        }
+        // More than a tenth of them: from the whole decomposition.
+        assert!((axes(&Pca {}, &data, Some(60)) - all.subcols(0, 60)).norm_max() < 1e-12);
+    }
 }
 
 #[test]

@@ -1,0 +1,63 @@
+//! Which trial is chosen.
+
+use super::Trial;
+use crate::params::MenParams;
+use crate::rules::RuleKind;
+use crate::scores::ScoreKind;
+
+/// The place of the best trial. Among equals the lower log loss decides, then the fewer variables, then the first. With
+/// `one_standard_error`, of those no worse than the best by more than its standard error, the one with the fewest variables.
+pub fn best(trials: &[Trial], score: ScoreKind, one_standard_error: bool) -> Option<usize> {
+    let usable = || (0..trials.len()).filter(|&at| !trials[at].folds.is_empty());
+    let better = |a: usize, b: usize| {
+        let key = |at: usize| (trials[at].merit(score), -trials[at].log_loss(), -trials[at].variables);
+        let (x, y) = (key(a), key(b));
+        // Rounding does not choose.
+        let close = |x: f64, y: f64| x == y || (x - y).abs() <= 1e-9 * x.abs().max(y.abs());
+        if !close(x.0, y.0) {
+            return x.0 > y.0;
+        }
+        if close(x.1, y.1) { x.2 > y.2 } else { x.1 > y.1 }
+    };
+    let best = usable().reduce(|best, next| if better(next, best) { next } else { best })?;
+    if !one_standard_error {
+        return Some(best);
+    }
+    let least = trials[best].merit(score) - trials[best].standard_error(score);
+    usable().filter(|&at| trials[at].merit(score) >= least).reduce(|best, next| {
+        let (a, b) = (trials[next].variables, trials[best].variables);
+        if a < b || (a == b && better(next, best)) { next } else { best }
+    })
+}
+
+/// The place of the best trial, unless one with the settings of `own` does as well: the best of its sizes stays where nothing is better by
+/// more than the standard error of the difference over the folds.
+///
+/// Scores of few samples are coarse, and the best of hundreds of settings is a lucky one. On faces this chose better for new samples
+/// than the best alone.
+pub fn best_or_own(trials: &[Trial], score: ScoreKind, own: &MenParams) -> Option<usize> {
+    let top = best(trials, score, false)?;
+    let rule = own.rule();
+    let same = |params: &MenParams| {
+        let other = params.rule();
+        let same_rule = other.kind == rule.kind
+            && (rule.kind != RuleKind::Nearest
+                || (other.metric, other.neighbors) == (rule.metric, rule.neighbors));
+        let same_refit = params.refit() == own.refit()
+            && (!own.refit().needs_gram() || params.refit_ridge() == own.refit_ridge());
+        same_rule
+            && same_refit
+            && (params.ridge(), params.beta, params.target_shrinkage)
+                == (own.ridge(), own.beta, own.target_shrinkage)
+            && params.priors == own.priors
+    };
+    let places: Vec<usize> = (0..trials.len()).filter(|&at| same(&trials[at].params)).collect();
+    let of_own: Vec<Trial> = places.iter().map(|&at| trials[at].clone()).collect();
+    let Some(at) = best(&of_own, score, false).map(|at| places[at]) else { return Some(top) };
+    let pairs = trials[top].folds.iter().zip(&trials[at].folds);
+    let gains: Vec<f64> = pairs.map(|(top, own)| score.merit(top) - score.merit(own)).collect();
+    let (count, mean) = (gains.len() as f64, gains.iter().sum::<f64>() / gains.len().max(1) as f64);
+    let squares: f64 = gains.iter().map(|gain| (gain - mean) * (gain - mean)).sum();
+    let error = (squares / (count - 1.0).max(1.0) / count).sqrt();
+    Some(if mean > error { top } else { at })
+}

@@ -1,0 +1,176 @@
+//! All settings on one fold.
+
+use faer::Mat;
+
+use super::grid::Grid;
+use crate::dataset::Dataset;
+use crate::error::{Error, Result};
+use crate::evaluate::{Split, subset};
+use crate::fit::{Neighborhood, Prepared, Solved};
+use crate::monitor::{Monitor, Stage, proceed};
+use crate::panel::Reading;
+use crate::params::MenParams;
+use crate::projection::Projection;
+use crate::refit::Axes;
+use crate::rules::{Projected, RuleKind, learn, learn_blunt};
+use crate::scores::{ScoreKind, Scores, scores_of};
+
+/// Scores and number of variables, or why there are none.
+pub(super) type Found = Result<(Scores, usize)>;
+
+/// The training and test samples of a fold.
+pub(super) struct Fold {
+    train: Dataset<'static>,
+    test: Dataset<'static>,
+    /// The classes of the test samples, and of the training set's classes, among those of all samples.
+    truth: Vec<usize>,
+    class_of: Vec<usize>,
+    classes: usize,
+    /// Whether probabilities are computed.
+    probabilities: bool,
+}
+
+/// With so many training samples probabilities are computed whether the score asks for them or not: they tell equals apart.
+const FEW: usize = 500;
+
+impl Fold {
+    pub(super) fn new(data: &Dataset<'_>, fold: &Split, score: ScoreKind) -> Result<Self> {
+        let (train, test) = (subset(data, &fold.train)?, subset(data, &fold.test)?);
+        let place = |name: &String| data.classes().iter().position(|other| other == name).unwrap_or(0);
+        let class_of = train.classes().iter().map(place).collect();
+        let truth = fold.test.iter().map(|&i| data.class_of(i)).collect();
+        let probabilities = score.needs_probabilities() || train.samples() <= FEW;
+        Ok(Fold { train, test, truth, class_of, classes: data.classes().len(), probabilities })
+    }
+
+    pub(super) fn try_all(
+        &self,
+        base: &MenParams,
+        grid: &Grid,
+        monitor: &dyn Monitor,
+        step: &(dyn Fn() + Sync),
+    ) -> Result<Vec<Found>> {
+        let quiet = Quiet(monitor);
+        let neighborhood = Neighborhood::new(&self.train, base, &quiet)?;
+        let mut all = Vec::new();
+        for params in grid.prepared(base) {
+            let prepared = Prepared::new(&self.train, &params, &neighborhood, &quiet);
+            for params in grid.solved(&params) {
+                for group in grid.groups() {
+                    proceed(monitor, Stage::Lars)?;
+                    let settings = grid.read(&params, &group);
+                    let found = prepared
+                        .as_ref()
+                        .map_err(Clone::clone)
+                        .and_then(|prepared| self.try_sizes(prepared, grid, &settings, &quiet));
+                    match found {
+                        Ok(found) => all.extend(found),
+                        Err(stopped @ Error::Stopped { .. }) => return Err(stopped),
+                        // A setting at the edge of what the data allow is no reason to stop the search.
+                        Err(error) => {
+                            let count = settings.iter().map(|read| grid.decided(read).len()).sum();
+                            all.extend((0..count).map(|_| Err(error.clone())));
+                        }
+                    }
+                    step();
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// All that can be read off paths that reach as far as the largest of the settings needs.
+    fn try_sizes(
+        &self,
+        prepared: &Prepared<'_>,
+        grid: &Grid,
+        settings: &[MenParams],
+        monitor: &dyn Monitor,
+    ) -> Result<Vec<Found>> {
+        let largest = |a: &MenParams, b: &MenParams| {
+            (a.refit().shares_panel(), a.panel_size, a.nonzeros)
+                > (b.refit().shares_panel(), b.panel_size, b.nonzeros)
+        };
+        let Some(longest) = settings.iter().reduce(|a, b| if largest(b, a) { b } else { a }) else {
+            return Ok(Vec::new());
+        };
+        let solved = prepared.solve(longest, monitor)?;
+        let gaussian = grid.rule.contains(&RuleKind::Gaussian);
+        let smallest = settings.iter().filter_map(|params| params.panel_size).min();
+        let mut eliminations: Vec<(usize, crate::refit::Elimination)> = Vec::new();
+        let mut all = Vec::new();
+        for params in settings {
+            proceed(monitor, Stage::Refit)?;
+            let rule = if gaussian { Some(RuleKind::Gaussian) } else { Some(RuleKind::Nearest) };
+            let asked = MenParams { rule, ..params.clone() };
+            let axes = match (params.panel_size, smallest) {
+                (Some(size), Some(smallest)) if params.refit().shares_panel() => {
+                    let start = crate::panel::candidates(size);
+                    let known = eliminations.iter().position(|(of, _)| *of == start);
+                    let made = match known {
+                        Some(at) => Ok(at),
+                        None => {
+                            let least = smallest.min(size);
+                            solved.eliminate_from(start, least, &asked).map(|made| {
+                                eliminations.push((start, made));
+                                eliminations.len() - 1
+                            })
+                        }
+                    };
+                    made.and_then(|at| solved.on_panel(&eliminations[at].1, size, &asked))
+                }
+                _ => self.read(&solved, &asked),
+            };
+            let decided = grid.decided(params);
+            match axes.and_then(|axes| self.decide(&axes, prepared, &decided)) {
+                Ok(found) => all.extend(found),
+                Err(error) => all.extend(decided.iter().map(|_| Err(error.clone()))),
+            }
+        }
+        Ok(all)
+    }
+
+    fn read(&self, solved: &Solved<'_>, params: &MenParams) -> Result<Axes> {
+        let reading = Reading { nonzeros: params.nonzeros, panel_size: params.panel_size, components: None };
+        solved.read(reading, params)
+    }
+
+    /// The scores of every rule on the same axes.
+    fn decide(&self, axes: &Axes, prepared: &Prepared<'_>, settings: &[MenParams]) -> Result<Vec<Found>> {
+        let projection = Projection::new(prepared.problem().mean().to_vec(), axes.axes.clone())?;
+        let (gallery, z) = (projection.project(&self.train)?, projection.project(&self.test)?);
+        let projected = Projected {
+            z: gallery.as_ref(),
+            classes: self.train.class_indices(),
+            count: self.train.classes().len(),
+            covariance: axes.covariance.as_ref().map(Mat::as_ref),
+        };
+        let one = |params: &MenParams| {
+            let rule = params.rule_for(axes.axes.len());
+            let rule =
+                if self.probabilities { learn(&rule, &projected)? } else { learn_blunt(&rule, &projected)? };
+            let given: Vec<usize> =
+                rule.classify(z.as_ref())?.into_iter().map(|class| self.class_of[class]).collect();
+            if !self.probabilities {
+                return Ok((scores_of(&self.truth, &given, self.classes, None)?, axes.panel.len()));
+            }
+            let known = rule.log_probabilities(z.as_ref())?;
+            let mut all = Mat::from_fn(z.nrows(), self.classes, |_, _| f64::NEG_INFINITY);
+            for (k, &class) in self.class_of.iter().enumerate() {
+                all.col_mut(class).copy_from(known.col(k));
+            }
+            let scores = scores_of(&self.truth, &given, self.classes, Some(all.as_ref()))?;
+            Ok((scores, axes.panel.len()))
+        };
+        Ok(settings.iter().map(one).collect())
+    }
+}
+
+/// Passes on the wish to stop, and no progress: many fits run at once.
+struct Quiet<'a>(&'a dyn Monitor);
+
+impl Monitor for Quiet<'_> {
+    fn stop(&self) -> bool {
+        self.0.stop()
+    }
+}

@@ -1,0 +1,169 @@
+//! The settings that are tried, and which of them share a reduced problem, paths or axes.
+
+use crate::error::{Error, Result};
+use crate::params::MenParams;
+use crate::refit::Refit;
+use crate::rules::{Metric, Priors, RuleKind};
+
+/// The values that are tried: all combinations, but for metrics that a rule does not look at.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Grid {
+    /// Weights of the distance between embedding and projection.
+    pub beta: Vec<f64>,
+    /// Shrinkages of the target.
+    pub target_shrinkage: Vec<f64>,
+    /// Ridges.
+    pub ridge: Vec<f64>,
+    /// Sizes.
+    pub sizes: Vec<Size>,
+    /// Refits.
+    pub refit: Vec<Refit>,
+    /// Ridges of the refits `axis` and `panel`; none = that of the path.
+    pub refit_ridge: Vec<Option<f64>>,
+    /// Rules.
+    pub rule: Vec<RuleKind>,
+    /// Numbers of voters of the rule `nearest`.
+    pub voters: Vec<usize>,
+    /// Metrics of the rule `nearest`.
+    pub metric: Vec<Metric>,
+    /// Priors.
+    pub priors: Vec<Priors>,
+}
+
+/// How many variables a model uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Size {
+    /// At most so many per path.
+    Nonzeros(usize),
+    /// At most so many over all axes.
+    Panel(usize),
+    /// As the base parameters say.
+    Base,
+}
+
+impl Grid {
+    /// The values of `base` alone.
+    pub fn of(base: &MenParams) -> Self {
+        let rule = base.rule();
+        Grid {
+            beta: vec![base.beta],
+            target_shrinkage: vec![base.target_shrinkage],
+            ridge: vec![base.ridge()],
+            sizes: vec![Size::Base],
+            refit: vec![base.refit()],
+            refit_ridge: vec![base.refit_ridge],
+            rule: vec![rule.kind],
+            voters: vec![rule.neighbors],
+            metric: vec![rule.metric],
+            priors: vec![rule.priors],
+        }
+    }
+
+    /// How many times paths are computed in every fold.
+    pub fn paths_per_fold(&self) -> usize {
+        self.beta.len() * self.target_shrinkage.len() * self.ridge.len() * self.groups().len()
+    }
+
+    /// Every setting, in the order of the trials.
+    pub fn settings(&self, base: &MenParams) -> Vec<MenParams> {
+        let mut all = Vec::new();
+        for prepared in self.prepared(base) {
+            for solved in self.solved(&prepared) {
+                for group in self.groups() {
+                    for read in self.read(&solved, &group) {
+                        all.extend(self.decided(&read));
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// The settings that need a reduced problem of their own.
+    pub(super) fn prepared(&self, base: &MenParams) -> Vec<MenParams> {
+        let pairs = self.beta.iter().flat_map(|&beta| self.target_shrinkage.iter().map(move |&s| (beta, s)));
+        pairs.map(|(beta, target_shrinkage)| MenParams { beta, target_shrinkage, ..base.clone() }).collect()
+    }
+
+    /// Of those, the settings that need paths of their own.
+    pub(super) fn solved(&self, prepared: &MenParams) -> Vec<MenParams> {
+        self.ridge.iter().map(|&ridge| MenParams { ridge: Some(ridge), ..prepared.clone() }).collect()
+    }
+
+    /// Sizes that can be read off the same paths.
+    pub(super) fn groups(&self) -> Vec<Vec<Size>> {
+        let kind = |size: &Size| std::mem::discriminant(size);
+        let mut groups: Vec<Vec<Size>> = Vec::new();
+        for size in &self.sizes {
+            match groups.iter_mut().find(|group| kind(&group[0]) == kind(size)) {
+                Some(group) => group.push(*size),
+                None => groups.push(vec![*size]),
+            }
+        }
+        groups
+    }
+
+    /// Of settings with paths, those that need axes of their own.
+    pub(super) fn read(&self, solved: &MenParams, group: &[Size]) -> Vec<MenParams> {
+        let sized = group.iter().map(|size| match *size {
+            Size::Nonzeros(k) => MenParams { nonzeros: Some(k), ..solved.clone() },
+            Size::Panel(size) => MenParams { panel_size: Some(size), ..solved.clone() },
+            Size::Base => solved.clone(),
+        });
+        let refits: Vec<(Refit, Option<f64>)> = self
+            .refit
+            .iter()
+            .flat_map(|&refit| {
+                let ridges = if refit.needs_gram() { &self.refit_ridge[..] } else { &self.refit_ridge[..1] };
+                ridges.iter().map(move |&ridge| (refit, ridge))
+            })
+            .collect();
+        let all = sized.flat_map(|sized| {
+            refits.iter().map(move |&(refit, refit_ridge)| MenParams {
+                refit: Some(refit),
+                refit_ridge,
+                ..sized.clone()
+            })
+        });
+        all.collect()
+    }
+
+    /// Of settings with axes, all.
+    pub(super) fn decided(&self, read: &MenParams) -> Vec<MenParams> {
+        let mut all = Vec::new();
+        for &rule in &self.rule {
+            let (voters, metric) = match rule {
+                RuleKind::Nearest => (&self.voters[..], &self.metric[..]),
+                RuleKind::Centroid | RuleKind::Gaussian => (&self.voters[..1], &self.metric[..1]),
+            };
+            for &voters in voters {
+                for &metric in metric {
+                    for priors in &self.priors {
+                        let (rule, priors) = (Some(rule), priors.clone());
+                        all.push(MenParams { rule, voters, metric: Some(metric), priors, ..read.clone() });
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        let empty = [
+            ("beta", self.beta.is_empty()),
+            ("target_shrinkage", self.target_shrinkage.is_empty()),
+            ("ridge", self.ridge.is_empty()),
+            ("nonzeros", self.sizes.is_empty()),
+            ("refit", self.refit.is_empty()),
+            ("refit_ridge", self.refit_ridge.is_empty()),
+            ("rule", self.rule.is_empty()),
+            ("voters", self.voters.is_empty()),
+            ("metric", self.metric.is_empty()),
+            ("priors", self.priors.is_empty()),
+        ];
+        match empty.iter().find(|(_, empty)| *empty) {
+            Some((name, _)) => Err(Error::parameter(name, "an empty list", "at least one value to try")),
+            None => Ok(()),
+        }
+    }
+}

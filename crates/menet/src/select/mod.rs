@@ -1,0 +1,118 @@
+//! Choosing settings by cross-validation.
+//!
+//! Within a fold, what does not change with a setting is computed once: neighbours and alignment for all settings, the target and
+//! the reduced problem for all ridges, the paths for all sizes, refits, rules and metrics. So a search over hundreds of settings costs
+//! little more than a few fits per fold, and every setting gives exactly what a separate fit would give.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `grid` | the settings, and which of them share what |
+//! | `fold` | all settings on one fold |
+//! | `best` | which trial is chosen |
+
+mod best;
+mod fold;
+mod grid;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+
+use crate::dataset::Dataset;
+use crate::error::{Error, Result};
+use crate::evaluate::Split;
+use crate::monitor::Monitor;
+use crate::params::MenParams;
+use crate::scores::{ScoreKind, Scores};
+use fold::{Fold, Found};
+
+pub use best::{best, best_or_own};
+pub use grid::{Grid, Size};
+
+/// One setting over all folds.
+#[derive(Debug, Clone)]
+pub struct Trial {
+    /// The setting.
+    pub params: MenParams,
+    /// What was found in every fold; empty if the setting cannot be fitted.
+    pub folds: Vec<Scores>,
+    /// How many variables the models of the folds use, on average.
+    pub variables: f64,
+    /// Why the setting cannot be fitted.
+    pub failed: Option<Error>,
+}
+
+impl Trial {
+    /// The mean over the folds of what the trial is compared by, larger being better.
+    pub fn merit(&self, score: ScoreKind) -> f64 {
+        let merits: Vec<f64> = self.folds.iter().map(|found| score.merit(found)).collect();
+        if merits.is_empty() { f64::NEG_INFINITY } else { merits.iter().sum::<f64>() / merits.len() as f64 }
+    }
+
+    /// The standard error of that mean.
+    pub fn standard_error(&self, score: ScoreKind) -> f64 {
+        let merits: Vec<f64> = self.folds.iter().map(|found| score.merit(found)).collect();
+        let (count, mean) = (merits.len() as f64, self.merit(score));
+        if merits.len() < 2 {
+            return 0.0;
+        }
+        let squares: f64 = merits.iter().map(|merit| (merit - mean) * (merit - mean)).sum();
+        (squares / (count - 1.0) / count).sqrt()
+    }
+
+    /// The mean log loss, by which equals are told apart.
+    pub(super) fn log_loss(&self) -> f64 {
+        let losses: Vec<f64> = self.folds.iter().filter_map(|found| found.log_loss).collect();
+        if losses.is_empty() { f64::INFINITY } else { losses.iter().sum::<f64>() / losses.len() as f64 }
+    }
+}
+
+/// Tries every setting of a grid on every fold. `progress` is told how many paths of how many are done.
+///
+/// Where there are many samples, and `score` does not ask for probabilities, none are computed: the log loss and the AUC are then not known.
+///
+/// # Errors
+/// When a list of the grid is empty, no setting can be fitted, or `monitor` asks to stop.
+pub fn search(
+    data: &Dataset<'_>,
+    base: &MenParams,
+    grid: &Grid,
+    folds: &[Split],
+    score: ScoreKind,
+    monitor: &dyn Monitor,
+    progress: &(dyn Fn(usize, usize) + Sync),
+) -> Result<Vec<Trial>> {
+    grid.check()?;
+    let (done, total) = (AtomicUsize::new(0), folds.len() * grid.paths_per_fold());
+    let step = || progress(done.fetch_add(1, Ordering::Relaxed) + 1, total);
+    let found: Vec<Vec<Found>> = folds
+        .par_iter()
+        .map(|fold| Fold::new(data, fold, score)?.try_all(base, grid, monitor, &step))
+        .collect::<Result<_>>()?;
+    let settings = grid.settings(base);
+    let mut trials: Vec<Trial> = settings
+        .into_iter()
+        .map(|params| Trial { params, folds: Vec::new(), variables: 0.0, failed: None })
+        .collect();
+    for of_fold in found {
+        for (trial, found) in trials.iter_mut().zip(of_fold) {
+            match found {
+                Ok((scores, variables)) => {
+                    trial.folds.push(scores);
+                    trial.variables += variables as f64 / folds.len() as f64;
+                }
+                Err(error) => trial.failed = trial.failed.take().or(Some(error)),
+            }
+        }
+    }
+    for trial in trials.iter_mut().filter(|trial| trial.failed.is_some()) {
+        trial.folds.clear();
+    }
+    match trials.iter().all(|trial| trial.failed.is_some()) {
+        true => Err(trials
+            .into_iter()
+            .find_map(|trial| trial.failed)
+            .unwrap_or_else(|| Error::Degenerate("there is no fold to try a setting on".to_owned()))),
+        false => Ok(trials),
+    }
+}

@@ -1,0 +1,82 @@
+//! Parameters out of range, stages that do not belong together, and a monitor that stops a fit.
+
+use std::sync::Mutex;
+
+use menet::neighbors::{Among, neighbors};
+use menet::preprocess::Centred;
+use menet::targets::{AxisCount, TargetKind, target};
+use menet::{Error, MenParams, Monitor, Stage, fit};
+
+use super::common::clusters;
+use super::message;
+
+#[test]
+fn stages_refuse_what_does_not_belong_together() {
+    let (one, other) = (clusters(24, 3, 6, 5), clusters(25, 3, 5, 5));
+    let pre = Centred::new(&other, None).unwrap();
+    let size = |error: Error| assert!(matches!(error, Error::Size { .. }), "{error}");
+    size(neighbors(&one, &pre, Among::All, 2, &()).unwrap_err());
+    size(target(&one, &pre, TargetKind::Centres, 1.0, AxisCount::All, &()).unwrap_err());
+}
+
+#[test]
+fn parameters_out_of_range() {
+    let data = clusters(21, 3, 5, 6);
+    let d = MenParams::default;
+    let cases = [
+        ("ridge", MenParams { ridge: Some(-0.1), ..d() }),
+        ("ridge", MenParams { ridge: Some(f64::NAN), ..d() }),
+        ("alpha", MenParams { alpha: -1.0, ..d() }),
+        ("beta", MenParams { beta: 0.0, ..d() }),
+        ("kappa", MenParams { kappa: f64::INFINITY, ..d() }),
+        ("k_within", MenParams { k_within: 0, ..d() }),
+        ("patch", MenParams { patch: "umap".to_owned(), ..d() }),
+        ("bandwidth", MenParams { bandwidth: Some(0.0), ..d() }),
+        ("lle_regularizer", MenParams { lle_regularizer: 0.0, ..d() }),
+        ("ltsa_dimension", MenParams { ltsa_dimension: Some(0), ..d() }),
+        ("target_shrinkage", MenParams { target_shrinkage: 0.0, ..d() }),
+        ("floor", MenParams { floor: 0.0, ..d() }),
+        ("floor", MenParams { floor: 1.1, ..d() }),
+        ("pca_rank", MenParams { pca_rank: Some(0), ..d() }),
+    ];
+    for (name, params) in cases {
+        let message = message(&data, &params);
+        assert!(message.starts_with(&format!("`{name}` is ")), "{message}");
+    }
+}
+
+#[derive(Default)]
+struct Recorder {
+    seen: Mutex<Vec<Stage>>,
+    stop_at: Option<Stage>,
+}
+
+impl Monitor for Recorder {
+    fn progress(&self, stage: Stage, done: usize, total: usize) {
+        assert!(done <= total);
+        self.seen.lock().unwrap().push(stage);
+    }
+    fn stop(&self) -> bool {
+        self.stop_at.is_some() && self.seen.lock().unwrap().last() == self.stop_at.as_ref()
+    }
+}
+
+#[test]
+fn a_monitor_sees_every_stage_and_can_stop_any() {
+    let data = clusters(22, 3, 6, 8);
+    let recorder = Recorder::default();
+    let men = fit(&data, &MenParams::paper(), &recorder).unwrap();
+    let mut seen = recorder.seen.into_inner().unwrap();
+    seen.dedup();
+    assert_eq!(seen, Stage::ALL);
+    assert_eq!(men.seconds().iter().map(|(stage, _)| *stage).collect::<Vec<_>>(), Stage::ALL);
+    for stage in Stage::ALL {
+        let recorder = Recorder { stop_at: Some(stage), ..Recorder::default() };
+        // Asked as a stage begins, it ends within that stage, or before the next one where it cannot be cut.
+        let Err(Error::Stopped { stage: at }) = fit(&data, &MenParams::paper(), &recorder) else {
+            panic!("{stage}")
+        };
+        let place = |stage| Stage::ALL.iter().position(|&other| other == stage).unwrap();
+        assert!(place(at) == place(stage) || place(at) == place(stage) + 1, "{stage} stopped at {at}");
+    }
+}

@@ -1,0 +1,80 @@
+//! The paper's mathematics: its identities, its theorems, its slips, and three routes to one W.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod path;
+mod reduction;
+
+use common::clusters;
+use faer::{Mat, Side};
+use menet::alignment::Alignment;
+use menet::patches::{PatchParams, rule};
+use menet::preprocess::{Centred, Columns};
+use menet::targets::{AxisCount, target};
+use menet::{Dataset, MenParams};
+
+/// L(κ), dense, by the public stages.
+fn laplacian(data: &Dataset<'_>, params: &MenParams, kappa: f64) -> Mat<f64> {
+    alignment(data, params).matrix(kappa).to_dense()
+}
+
+fn patch_params(params: &MenParams) -> PatchParams {
+    PatchParams {
+        k_within: params.k_within,
+        k_between: params.k_between,
+        bandwidth: None,
+        lle_regularizer: params.lle_regularizer,
+        ltsa_dimension: None,
+    }
+}
+
+fn alignment(data: &Dataset<'_>, params: &MenParams) -> Alignment {
+    let pre = Centred::new(data, params.pca_rank).unwrap();
+    Alignment::new(data, &pre, rule(&params.patch).unwrap(), &patch_params(params), &()).unwrap()
+}
+
+fn inverse(a: &Mat<f64>) -> Mat<f64> {
+    use faer::linalg::solvers::DenseSolveCore;
+    a.partial_piv_lu().inverse()
+}
+
+/// The paper's A, term by term.
+fn literal_a(l: &Mat<f64>, alpha: f64, beta: f64) -> Mat<f64> {
+    let n = l.nrows();
+    let identity: Mat<f64> = Mat::identity(n, n);
+    let m = inverse(&(l * faer::Scale(alpha) + &identity * faer::Scale(beta))) * faer::Scale(beta);
+    m.transpose() * l * &m * faer::Scale(alpha)
+        + (&m - &identity).transpose() * (&m - &identity) * faer::Scale(beta)
+        + &identity
+}
+
+/// D^(1/2) Uᵀ of (A + Aᵀ)/2, which must be positive definite.
+fn eigen_root(a: &Mat<f64>) -> Mat<f64> {
+    let symmetric = Mat::from_fn(a.nrows(), a.nrows(), |i, j| 0.5 * (a[(i, j)] + a[(j, i)]));
+    let eigen = symmetric.self_adjoint_eigen(Side::Lower).unwrap();
+    let (u, s) = (eigen.U(), eigen.S());
+    Mat::from_fn(a.nrows(), a.nrows(), |i, j| s[i].sqrt() * u[(j, i)])
+}
+
+/// The stacked X* (Eq. newX) and Y* (Eq. newY).
+fn literal_stack(root: &Mat<f64>, x: &Mat<f64>, y: &Mat<f64>, ridge: f64) -> (Mat<f64>, Mat<f64>) {
+    let (n, p) = x.shape();
+    let top = root * x;
+    let stacked = Mat::from_fn(n + p, p, |i, j| {
+        let value = if i < n { top[(i, j)] } else { ridge.sqrt() * f64::from(u8::from(i - n == j)) };
+        value / (1.0 + ridge).sqrt()
+    });
+    let target = inverse(&root.transpose().to_owned()) * y;
+    let response = Mat::from_fn(n + p, y.ncols(), |i, k| if i < n { target[(i, k)] } else { 0.0 });
+    (stacked, response)
+}
+
+/// A problem on which A is definite, its solver columns and its target.
+fn small_problem(seed: u64, ridge: f64) -> (Dataset<'static>, MenParams, Mat<f64>, Mat<f64>) {
+    let data = clusters(seed, 4, 9, 14);
+    let params = MenParams { ridge: Some(ridge), kappa: 0.01, nonzeros: Some(9), ..MenParams::paper() };
+    let pre = Centred::new(&data, None).unwrap();
+    let y = target(&data, &pre, params.target, params.target_shrinkage, AxisCount::All, &()).unwrap();
+    let (Columns::Dense(x), ..) = pre.into_solver(true) else { panic!("sparse") };
+    (data, params, x, y)
+}
