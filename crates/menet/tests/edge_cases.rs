@@ -318,9 +318,10 @@ fn pca_reconstruction_still_speaks_of_the_original_variables() {
 #[test]
 fn training_scores_follow_the_target() {
     let data = clusters(20, 3, 10, 6);
-    let men = fitted(&data, &MenParams { ridge: Some(0.0), alpha: 0.0, ..MenParams::paper() });
+    let params = MenParams { ridge: Some(0.0), alpha: 0.0, ..MenParams::paper() };
+    let men = fitted(&data, &params);
     let pre = Preprocessed::new(&data, None).unwrap();
-    let y = target(&data, &pre, TargetKind::Whitened, 1.0, None).unwrap();
+    let y = target(&data, &pre, params.target, params.target_shrinkage, None).unwrap();
     let z = men.transform(data.x().unwrap()).unwrap();
     for k in 0..2 {
         let cosine = (z.col(k).transpose() * y.col(k)) / (z.col(k).norm_l2() * y.col(k).norm_l2());
