@@ -165,11 +165,11 @@ impl Write for Draft {
     }
 }
 
-/// What is told of a file that cannot be written. Where whoever read standard output has had enough, as `| head` does, the
-/// program ends.
+/// The error of a file that cannot be written. A closed standard output (`| head`) is an error of its own: the program that
+/// called decides what to do about it.
 pub(crate) fn failed(path: &Path, e: std::io::Error) -> Error {
     if path.as_os_str() == "-" && e.kind() == std::io::ErrorKind::BrokenPipe {
-        std::process::exit(0);
+        return Error::BrokenPipe;
     }
     Error::output(path, format!("cannot be written: {e}"))
 }
