@@ -127,6 +127,26 @@ impl CompressedView<'_> {
 }
 
 impl<'a> View<'a> {
+    /// The same in double precision, in the order in which the values lie. Single precision is converted into `room`.
+    ///
+    /// Samples by rows stay by rows: the core then borrows them where it compares samples, and makes no copy of its own.
+    pub(crate) fn widened<'b>(self, room: &'b mut Mat<f64>) -> View<'b>
+    where
+        'a: 'b,
+    {
+        match self {
+            View::Single(x) if x.try_as_row_major().is_some() => {
+                *room = double(x.transpose());
+                View::Double(room.transpose())
+            }
+            View::Single(x) => {
+                *room = double(x);
+                View::Double(room.as_ref())
+            }
+            other => other,
+        }
+    }
+
     /// The data with the class of every sample as a position in `classes`.
     pub(crate) fn dataset(self, codes: &[i64], classes: Vec<String>) -> Result<Dataset<'a>> {
         self.plain_dataset(codes)?.with_class_names(classes)
@@ -174,11 +194,11 @@ impl<'a> View<'a> {
 
     /// Calls `work` with the samples in double precision; sparse ones the package makes dense.
     pub(crate) fn with<T>(self, work: impl FnOnce(MatRef<'_, f64>) -> Result<T>) -> Result<T> {
-        match self {
+        let mut room = Mat::new();
+        match self.widened(&mut room) {
             View::Sparse(x) => Err(Error::sparse(&x.matrix()?)),
             View::Double(x) => work(x),
-            // In the order in which they lie: by rows if NumPy has them so.
-            View::Single(x) if x.try_as_row_major().is_some() => work(double(x.transpose()).transpose()),
+            // It was widened, so this is not reached; the conversion is the same.
             View::Single(x) => work(double(x).as_ref()),
         }
     }
