@@ -282,6 +282,7 @@ def _finished(paths: _core.Paths, single: bool, names: NDArray[Any] | None) -> L
     """Return the result, and warn once of numerical trouble."""
     if troubles := paths.troubles():
         k, why = troubles[0]
-        which = "the path" if single else f"{len(troubles)} of {len(paths)} paths, the first that of response {k},"
+        many = f"{len(troubles)} of {len(paths)} paths had numerical trouble: that of response {k}"
+        which = "the path" if single else many
         warn_user(f"{which} {why}")
     return LarsPath._of(paths, names=names) if single else LarsPaths._of(paths, names=names)

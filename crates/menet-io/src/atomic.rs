@@ -195,3 +195,16 @@ fn keep_access(draft: &File, before: &Metadata) -> std::io::Result<()> {
 fn keep_access(_: &File, _: &Metadata) -> std::io::Result<()> {
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_closed_standard_output_is_an_error_that_the_caller_sees() {
+        let closed = || std::io::Error::from(std::io::ErrorKind::BrokenPipe);
+        assert!(matches!(failed(Path::new("-"), closed()), Error::BrokenPipe));
+        assert!(matches!(failed(Path::new("pipe"), closed()), Error::Output { .. }));
+        assert!(matches!(failed(Path::new("-"), std::io::Error::other("full")), Error::Output { .. }));
+    }
+}

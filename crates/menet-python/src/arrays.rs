@@ -127,21 +127,16 @@ impl CompressedView<'_> {
 }
 
 impl<'a> View<'a> {
-    /// The same in double precision, in the order in which the values lie. Single precision is converted into `room`.
-    ///
-    /// Samples by rows stay by rows: the core then borrows them where it compares samples, and makes no copy of its own.
+    /// The same in double precision, for a fit. Single precision is converted into `room`, by rows: the core borrows such
+    /// samples where it compares them, and makes no copy of its own.
     pub(crate) fn widened<'b>(self, room: &'b mut Mat<f64>) -> View<'b>
     where
         'a: 'b,
     {
         match self {
-            View::Single(x) if x.try_as_row_major().is_some() => {
+            View::Single(x) => {
                 *room = double(x.transpose());
                 View::Double(room.transpose())
-            }
-            View::Single(x) => {
-                *room = double(x);
-                View::Double(room.as_ref())
             }
             other => other,
         }
@@ -194,18 +189,30 @@ impl<'a> View<'a> {
 
     /// Calls `work` with the samples in double precision; sparse ones the package makes dense.
     pub(crate) fn with<T>(self, work: impl FnOnce(MatRef<'_, f64>) -> Result<T>) -> Result<T> {
-        let mut room = Mat::new();
-        match self.widened(&mut room) {
+        match self {
             View::Sparse(x) => Err(Error::sparse(&x.matrix()?)),
             View::Double(x) => work(x),
-            // It was widened, so this is not reached; the conversion is the same.
+            // In the order in which they lie: by rows if NumPy has them so.
+            View::Single(x) if x.try_as_row_major().is_some() => work(double(x.transpose()).transpose()),
             View::Single(x) => work(double(x).as_ref()),
         }
     }
 }
 
+/// Converted tile by tile, so that a matrix by rows is read and written in the cache.
 fn double(x: MatRef<'_, f32>) -> Mat<f64> {
-    Mat::from_fn(x.nrows(), x.ncols(), |i, j| f64::from(x[(i, j)]))
+    const TILE: usize = 64;
+    let mut out = Mat::zeros(x.nrows(), x.ncols());
+    for column in (0..x.ncols()).step_by(TILE) {
+        for row in (0..x.nrows()).step_by(TILE) {
+            for j in column..x.ncols().min(column + TILE) {
+                for i in row..x.nrows().min(row + TILE) {
+                    out[(i, j)] = f64::from(x[(i, j)]);
+                }
+            }
+        }
+    }
+    out
 }
 
 /// A contiguous array as a matrix, without a copy.

@@ -176,8 +176,8 @@ pub(crate) fn violated(kkt: f64) -> Option<String> {
     // NaN is no proof of optimality either.
     (kkt.is_nan() || kkt > BAR).then(|| {
         format!(
-            "violates the optimality conditions by {kkt:.1e}, relative to the largest correlation; up to {BAR:e} is \
-             rounding"
+            "violates the optimality conditions by {kkt:.1e}, relative to the largest correlation, where up to {BAR:e} is \
+             rounding: scale the variables to similar lengths, or use a larger ridge"
         )
     })
 }
