@@ -1,4 +1,4 @@
-"""Numbers that the tests of the rivals are held against: crates/menet/tests/data/oracles.json.
+"""Numbers that the tests of the baselines are held against: crates/menet/tests/data/oracles.json.
 
 Run with NumPy and scikit-learn (made with NumPy 2.4, scikit-learn 1.9):
 

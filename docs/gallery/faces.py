@@ -30,7 +30,7 @@ models["PCA"] = PCA(n_components=39).fit(train, who)
 models["FLDA"] = FLDA(n_components=39).fit(train, who)
 print("Recognised with 39 axes:")
 for name, model in models.items():
-    print(f"  {name:15} {model.score(test, who_test):6.1%}   {model.n_nonzeros_.max():4} pixels an axis")
+    print(f"  {name:15} {model.score(test, who_test):6.1%}   {model.n_nonzeros_.max():4} pixels per axis")
 
 # Fewer axes need no fit either.
 shown = ("men, 10 pixels", "men, 100 pixels", "PCA", "FLDA")
@@ -43,6 +43,6 @@ ax.figure.savefig(folder / "gallery-faces-rates.png", dpi=100)
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 plot.bases(men, (40, 40), ax=left, n_components=9, columns=3)
 plot.bases(models["PCA"], (40, 40), ax=right, n_components=9, columns=3)
-left.set_title("Manifold Elastic Net: 100 pixels an axis")
+left.set_title("Manifold Elastic Net: 100 pixels per axis")
 right.set_title("PCA: all 1600")
 figure.savefig(folder / "gallery-faces-bases.png", dpi=100)

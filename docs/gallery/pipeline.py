@@ -1,4 +1,4 @@
-"""Digits: how many pixels an axis needs, by scikit-learn's own search.
+"""Digits: how many pixels each axis needs, by scikit-learn's own search.
 
 Run it as `python pipeline.py [FOLDER]`; figures go to FOLDER, or to `gallery-output`.
 """
@@ -28,7 +28,7 @@ model = Pipeline([("scale", MinMaxScaler()), ("men", ManifoldElasticNet(preset="
 sizes = [2, 4, 8, 16, 32, 64]
 search = GridSearchCV(model, {"men__n_nonzeros": sizes, "men__n_components": [5, 9]}, cv=5).fit(train, digit)
 best = {name.removeprefix("men__"): value for name, value in search.best_params_.items()}
-print(f"Best of {len(search.cv_results_['params'])} settings: {best['n_nonzeros']} of 64 pixels an axis,")
+print(f"Best of {len(search.cv_results_['params'])} settings: {best['n_nonzeros']} of 64 pixels per axis,")
 print(f"{best['n_components']} axes; {search.best_score_:.1%} recognised in five-fold cross-validation,")
 print(f"{search.score(test, digit_test):.1%} of the {len(test)} images held out.")
 
@@ -38,7 +38,7 @@ confused[range(10), range(10)] = 0
 truth, taken = divmod(confused.argmax(), 10)
 print(f"The commonest error: {truth} taken for {taken}, {confused.max()} times.\n")
 
-# The search fits every setting in every fold anew. All of them are on the paths of one fit a fold, and `at` reads them
+# The search fits every setting again in every fold. All are on the paths of one fit per fold, and `at` reads them
 # off it: axes that are, bit for bit, those of a fit of their own.
 one = ManifoldElasticNet(preset="paper").fit(MinMaxScaler().fit_transform(train), digit)
 same = np.array_equal(one.at(**best).components_, search.best_estimator_["men"].components_)
@@ -54,6 +54,6 @@ for axes, look, colour in ((9, "o-", "#0072b2"), (5, "s--", "#d55e00")):
     ax.errorbar(sizes, mean, spread, fmt=look, color=colour, capsize=3, label=f"{axes} axes")
 ax.set_xscale("log", base=2)
 ax.set_xticks(sizes, sizes)
-ax.set(xlabel="pixels an axis may use", ylabel="cross-validated rate (%)", title="Digits: rate by sparsity")
+ax.set(xlabel="pixels per axis", ylabel="cross-validated rate (%)", title="Digits: rate by sparsity")
 ax.legend(loc="lower right")
 figure.savefig(folder / "gallery-pipeline-search.png", dpi=100)

@@ -1,22 +1,23 @@
 """Manifold Elastic Net: sparse, supervised, linear dimension reduction.
 
-`ManifoldElasticNet` learns a projection in which every axis uses at most so many of the original variables, keeps the
-local geometry of each class and pushes classes apart; a rule in the projected space gives classes and probabilities.
-`ManifoldElasticNetCV` chooses its settings by cross-validation. `PCA`, `FLDA`, `DLA`, `LPP`, `NPE`, `SparsePCA` and
-`SPG` are the methods it is compared with. All are scikit-learn estimators, transformer and classifier in one.
+`ManifoldElasticNet` learns a projection. Every axis uses at most a given number of the original variables. The
+projection keeps the local geometry of each class and pushes classes apart. A rule in the projected space gives classes
+and probabilities. `ManifoldElasticNetCV` chooses the settings by cross-validation. `PCA`, `FLDA`, `DLA`, `LPP`, `NPE`,
+`SparsePCA` and `SPG` are the baselines. All are scikit-learn estimators, and each is a transformer and a classifier.
 
-`lars_path` and `lars_path_gram` are the exact lasso and elastic-net path, with a certificate at every knot.
+`lars_path` and `lars_path_gram` compute the exact lasso or elastic-net path, with a certificate at every knot.
 
-`menet.datasets` has data to try them on, and `menet.plot` draws what they learned (with matplotlib).
+`menet.datasets` has data to try them on. `menet.plot` draws what they learned, with matplotlib.
 """
 
 from menet import datasets, plot
+from menet._baselines import DLA, FLDA, LPP, NPE, PCA
 from menet._core import VERSION as __version__
 from menet._cv import ManifoldElasticNetCV
-from menet._lars import LarsPath, LarsPaths, lars_path, lars_path_gram
+from menet._lars import lars_path, lars_path_gram
 from menet._men import ManifoldElasticNet
-from menet._rivals import DLA, FLDA, LPP, NPE, PCA
-from menet._sparse_rivals import SPG, SparsePCA
+from menet._paths import LarsPath, LarsPaths
+from menet._sparse_baselines import SPG, SparsePCA
 
 __all__ = [
     "DLA",

@@ -1,8 +1,9 @@
-"""What every estimator here has in common: projection, and scikit-learn's manners."""
+"""What all estimators have in common: the projection, and the conventions of scikit-learn."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import warnings
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,24 +14,37 @@ from sklearn.base import (
     TransformerMixin,
     clone,
 )
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from menet._input import DTYPES, SPARSE, Floats, Samples, project
+from menet._input import DTYPES, SPARSE, Floats, Samples, contiguous, naming_variables
 from menet._running import threads, warn_user
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+class Fitted(Protocol):
+    """What a fitted model of the core can do. It stays in the core's memory between calls."""
+
+    def project(self, x: Any, threads: int, single: bool) -> Any:
+        """Project samples."""
+
+    def classify(self, z: Floats, threads: int) -> NDArray[np.int64]:
+        """Return the place in ``classes_`` of the class of every projected sample."""
+
+
 class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A linear projection, and a decision in the projected space.
 
-    A subclass fits in ``_fit_core``, sets ``components_`` and ``mean_``, and decides in ``_decide``.
+    A subclass fits in ``_fit_core``, which sets ``_model``, ``components_`` and ``mean_``.
     """
 
-    # Whether ``fit`` needs ``y``; without it there is a projection and no classifier.
+    # Whether ``fit`` needs ``y``. Without ``y`` there is a projection, but no classifier.
     _supervised = True
+
+    # The fitted model of the core.
+    _model: Fitted
 
     n_jobs: int | None
 
@@ -43,7 +57,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin
     feature_names_in_: NDArray[Any]
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that sparse samples are welcome, float32 stays so, and whether ``y`` is needed."""
+        """Tell scikit-learn that sparse samples are accepted, float32 is kept, and whether ``y`` is needed."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.required = self._supervised
@@ -56,12 +70,12 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples: an array of float64 (not copied if it is contiguous, by rows or by columns) or float32, a
-            data frame, or a SciPy sparse matrix or array, which MEN does not make dense unless it is small, and the
-            other methods do.
+            Samples: an array of float64 or float32, a data frame, or a SciPy sparse matrix or array. A contiguous array
+            of float64 is not copied. `ManifoldElasticNet` makes a sparse matrix dense only if it is small; the
+            baselines always make it dense.
         y : array-like of shape (n_samples,)
-            The class of every sample. Methods that do not look at classes need it for ``predict`` alone, and take
-            ``fit(X)`` without.
+            The class of every sample. Unsupervised baselines use it for ``predict`` only. They accept ``fit(X)``, and
+            ignore a `y` that is no list of classes, such as the target of a regression.
 
         Returns
         -------
@@ -72,7 +86,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin
         try:
             self._fit(X, y)
         except BaseException:
-            # Half of a new fit beside half of an old one would predict nonsense: all of the old one, or none.
+            # Keep the old fit whole: half of a new fit beside half of an old one would predict nonsense.
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
@@ -80,7 +94,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin
 
     def _fit(self, X: Samples, y: ArrayLike | None) -> None:
         how = {"accept_sparse": SPARSE, "dtype": DTYPES, "ensure_all_finite": False}
-        if self._supervised or y is not None:
+        if self._supervised or (y is not None and _are_classes(y)):
             X, y = validate_data(self, X, y, **how)
             try:
                 check_classification_targets(y)
@@ -92,7 +106,8 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin
             X = validate_data(self, X, **how)
             self.__dict__.pop("classes_", None)
             classes, codes = np.array([""]), np.zeros(X.shape[0], dtype=np.int64)
-        self._fit_core(X, codes, [str(name) for name in classes.tolist()], self._threads())
+        with naming_variables(getattr(self, "feature_names_in_", None)):
+            self._fit_core(X, codes, [str(name) for name in classes.tolist()], self._threads())
 
     def _fit_core(self, X: Any, codes: NDArray[np.int64], classes: list[str], threads: int) -> None:
         raise NotImplementedError
@@ -108,13 +123,13 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin
         Returns
         -------
         ndarray of shape (n_samples, n_components)
-            The projected samples, or a frame if ``set_output`` asked for one. They are computed in double precision;
-            those of float32 samples are given as float32.
+            The projected samples, or a frame if ``set_output`` asks for one. The computation is in double precision;
+            the result is float32 for float32 samples.
         """
         return self._project(X, single=True)
 
     def predict(self, X: Samples) -> NDArray[Any]:
-        """Give every sample a class, by the rule in the projected space.
+        """Predict the class of every sample, by the rule in the projected space.
 
         Parameters
         ----------
@@ -126,24 +141,23 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin
         ndarray of shape (n_samples,)
             Their classes.
         """
-        found = self._decide(self._project(X))
-        predicted: NDArray[Any] = self.classes_[found]
+        z = self._project(X)
+        self._check_classes()
+        predicted: NDArray[Any] = self.classes_[self._model.classify(z, self._threads())]
         return predicted
 
     def _project(self, X: Samples, *, single: bool = False) -> Any:
-        """Return projected samples, in single precision if that is asked for and theirs."""
+        """Return projected samples, in single precision if `single` and the samples are."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse=SPARSE, dtype=DTYPES, ensure_all_finite=False, reset=False)
-        axes = np.ascontiguousarray(self.components_, dtype=np.float64)
-        mean = np.ascontiguousarray(self.mean_, dtype=np.float64)
-        return project(X, mean, axes, self._threads(), single=single and X.dtype == np.float32)
+        with naming_variables(getattr(self, "feature_names_in_", None)):
+            return self._model.project(contiguous(X), self._threads(), single and X.dtype == np.float32)
 
-    def _decide(self, z: Floats) -> NDArray[np.int64]:
-        """Return the place in ``classes_`` of the class of every projected sample."""
-        raise NotImplementedError
+    def _check_classes(self) -> None:
+        """Refuse to predict where there are no classes."""
 
     def _unfitted_copy(self, **params: Any) -> Self:
-        """Return an estimator with these parameters changed, and what was learned of the input and the classes."""
+        """Return an estimator with these parameters changed, that knows the variables and the classes of this one."""
         copy: Self = clone(self).set_params(**params)
         for name in ("classes_", "n_features_in_", "feature_names_in_"):
             if hasattr(self, name):
@@ -159,9 +173,20 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin
         return threads(self.n_jobs)
 
     def _warn(self, summary: str) -> None:
-        """Tell of numerical trouble, once a fit."""
+        """Warn of numerical trouble, once per fit."""
         warn_user(f"{type(self).__name__}: {summary}")
 
     @property
     def _n_features_out(self) -> int:
         return self.n_components_
+
+
+def _are_classes(y: Any) -> bool:
+    """Return whether `y` is a list of classes, and not the target of a regression or several targets."""
+    with warnings.catch_warnings():
+        # Many different whole numbers are no reason to warn where `y` may be ignored.
+        warnings.simplefilter("ignore")
+        try:
+            return type_of_target(y, input_name="y") in ("binary", "multiclass")
+        except TypeError:  # labels that cannot be compared
+            return False

@@ -1,4 +1,4 @@
-"""The extension module. Its users are the modules beside it; what people call is documented there."""
+"""The extension module. Only the modules beside it use it; they document what people call."""
 
 from collections.abc import Callable
 from os import PathLike
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 _Samples = NDArray[np.float64] | NDArray[np.float32] | Any
 _Floats = NDArray[np.float64]
 _Codes = NDArray[np.int64]
-# Variable, axes, place of entry, weight, effect, importance, class.
+# Variable, axes, rank of entry, weight, effect, importance, class.
 _PanelRow = tuple[int, list[int], int | None, float, float | None, float, int | None]
 _Options = tuple[float, int | None, float, _Floats | None, bool, str]
 
@@ -19,14 +19,13 @@ __all__ = [
     "DENSE_BYTES",
     "GRAM_LIMIT",
     "VERSION",
+    "Baseline",
     "Model",
     "Paths",
     "builtin_set",
     "choices",
     "defaults",
-    "fit_rival",
     "gram_paths",
-    "nearest",
     "path_defaults",
     "presets",
     "project",
@@ -37,6 +36,31 @@ __all__ = [
 DENSE_BYTES: int
 GRAM_LIMIT: int
 VERSION: str
+
+@final
+class Baseline:
+    @staticmethod
+    def fit(
+        name: str,
+        settings: dict[str, Any],
+        x: _Samples,
+        codes: _Codes,
+        classes: list[str],
+        components: int | None,
+        metric: str,
+        threads: int,
+    ) -> Baseline: ...
+    @staticmethod
+    def from_parts(mean: _Floats, axes: _Floats, gallery: _Floats, codes: _Codes, metric: str) -> Baseline: ...
+    def first(self, d: int) -> Baseline: ...
+    def project(self, x: _Samples, threads: int, single: bool) -> Any: ...
+    def classify(self, z: _Floats, threads: int) -> _Codes: ...
+    def components(self) -> _Floats: ...
+    def mean(self) -> _Floats: ...
+    def gallery(self) -> _Floats: ...
+    def codes(self) -> _Codes: ...
+    def metric(self) -> str: ...
+    def unsettled(self) -> str | None: ...
 
 @final
 class Model:
@@ -52,6 +76,7 @@ class Model:
     ) -> Model: ...
     @staticmethod
     def from_bytes(bytes: bytes) -> Model: ...
+    def to_bytes(self) -> bytes: ...
     def save(self, path: str | PathLike[str]) -> None: ...
     def at(
         self,
@@ -61,6 +86,7 @@ class Model:
         training: tuple[_Samples, _Codes] | None,
         threads: int,
     ) -> Model: ...
+    def project(self, x: _Samples, threads: int, single: bool) -> Any: ...
     def classify(self, z: _Floats, threads: int) -> _Codes: ...
     def log_probabilities(self, z: _Floats, threads: int) -> _Floats: ...
     def decision_values(self, z: _Floats, threads: int) -> _Floats: ...
@@ -85,7 +111,7 @@ class Model:
     def feature_names(self) -> list[str] | None: ...
     def seconds(self) -> list[tuple[str, float]]: ...
     def path(self, component: int) -> Paths: ...
-    def troubles(self) -> list[tuple[int, str]]: ...
+    def warnings(self) -> list[str]: ...
     def neighbor_recall(self) -> float | None: ...
     def cg_residual(self) -> float | None: ...
 
@@ -116,18 +142,9 @@ def gram_paths(
     b: _Floats,
     options: _Options,
     threads: int,
+    called: str,
 ) -> Paths: ...
-def fit_rival(
-    name: str,
-    settings: dict[str, Any],
-    x: _Samples,
-    codes: _Codes,
-    classes: list[str],
-    components: int | None,
-    threads: int,
-) -> tuple[_Floats, _Floats, str | None]: ...
-def project(x: _Samples, mean: _Floats, axes: _Floats, threads: int, single: bool) -> Any: ...
-def nearest(gallery: _Floats, codes: _Codes, samples: _Floats, metric: str, threads: int) -> _Codes: ...
+def project(x: _Samples, mean: _Floats, variables: _Codes, weights: _Floats, threads: int) -> _Floats: ...
 def search(
     bases: list[dict[str, Any]],
     values: dict[str, list[Any]],

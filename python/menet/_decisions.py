@@ -1,4 +1,4 @@
-"""What the Manifold Elastic Net and its cross-validated form share: decisions by a learned rule, and the panel."""
+"""What `ManifoldElasticNet` and `ManifoldElasticNetCV` have in common: decisions by a learned rule, and the panel."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from menet import _core
 from menet._base import Reducer
 from menet._input import DTYPES, SPARSE, Floats, Samples, contiguous
-from menet._lars import LarsPath
+from menet._paths import LarsPath
 from menet._running import warn_user
 from menet._settings import flag, whole_number
 
@@ -24,7 +24,7 @@ from menet._settings import flag, whole_number
 class Decider(Reducer):
     """A projection with a rule that gives classes and probabilities, and a panel of variables.
 
-    A subclass fits a model of the core in ``_fit_core`` and takes it over with ``_set_model``.
+    A subclass fits a model of the core in ``_fit_core`` and stores it with ``_set_model``.
     """
 
     kkt_violation_: Floats
@@ -59,7 +59,7 @@ class Decider(Reducer):
     def predict_log_proba(self, X: Samples) -> Floats:
         """Return the logarithm of the probability of every class.
 
-        It is computed as such, so that it is finite where the probability itself is too small for a number.
+        It is computed directly, so it is finite even where the probability is too small for a floating-point number.
 
         Parameters
         ----------
@@ -74,9 +74,9 @@ class Decider(Reducer):
         return self._model_of_fit().log_probabilities(self._project(X), self._threads())
 
     def decision_function(self, X: Samples) -> Floats:
-        """Return how strongly the rule decides for every class.
+        """Return the decision value of every class.
 
-        The values are the log-probabilities before they are normalised.
+        The values are the log-probabilities before normalisation.
 
         Parameters
         ----------
@@ -87,21 +87,21 @@ class Decider(Reducer):
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             With two classes, one number per sample: the log-odds of ``classes_[1]``, which is predicted where they are
-            positive. With more, one column per class in the order of ``classes_``, the largest being that of the class
-            that is predicted.
+            positive. With more classes, one column per class in the order of ``classes_``. The class with the largest
+            value is predicted.
         """
         z = self._project(X)
         if len(self.classes_) == 2:
-            # From log-probabilities, since what both values share may be so large that their difference is lost.
+            # From log-probabilities: the term that both values share may be so large that their difference is lost.
             logs = self._model.log_probabilities(z, self._threads())
             odds: Floats = logs[:, 1] - logs[:, 0]
             return odds
         return self._model.decision_values(z, self._threads())
 
     def score(self, X: Samples, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of samples that are given their class.
+        """Return the mean accuracy on samples.
 
-        A warning tells where most of them are those of the fit: their score is near 1 whatever was learned.
+        It warns if most of the samples were used in the fit: the score of those is near 1 whatever was learned.
 
         Parameters
         ----------
@@ -110,7 +110,7 @@ class Decider(Reducer):
         y : array-like of shape (n_samples,)
             Their classes.
         sample_weight : array-like of shape (n_samples,), optional
-            How much each sample counts.
+            Weights of the samples.
 
         Returns
         -------
@@ -123,7 +123,7 @@ class Decider(Reducer):
 
     @property
     def feature_importances_(self) -> Floats:
-        """Return the importance of every variable, as a share of the sum over the panel."""
+        """Return the importance of every variable, divided by the sum over the panel."""
         importances: Floats = np.zeros(len(self._model_of_fit().mean()))
         for variable, _, _, _, _, importance, _ in self._model.panel_table():
             importances[variable] = importance
@@ -135,12 +135,12 @@ class Decider(Reducer):
         Parameters
         ----------
         indices : bool, default=False
-            Whether to return positions in place of a mask.
+            Whether to return positions instead of a mask.
 
         Returns
         -------
         ndarray
-            One truth value per variable, or the positions of the variables of the panel, rising.
+            One truth value per variable, or the sorted positions of the variables of the panel.
         """
         positions = np.array(self._model_of_fit().panel(), dtype=np.int64)
         if flag("indices", indices):
@@ -150,22 +150,22 @@ class Decider(Reducer):
         return mask
 
     def panel_table(self) -> Any:
-        """Return what is known of every variable of the panel, the most important first.
+        """Return a table of the variables of the panel, the most important first.
 
         Returns
         -------
         DataFrame or dict of ndarray
             A frame if pandas is installed, else a dict of its columns:
 
-            - ``variable``: its name if the samples had any, else its position;
-            - ``axes``: the axes that use it, from 0;
-            - ``entered``: its place, from 1, in the order in which variables entered the path of a component, the
-              earliest over the components;
+            - ``variable``: its name if the samples had names, else its position; - ``axes``: the axes that use it,
+            counted from 0; - ``entered``: its rank, from 1, in the order in which variables entered the path of an
+            axis; the smallest rank
+              over the paths;
             - ``weight``: its largest weight in size over the axes;
-            - ``effect``: that weight times the standard deviation of the variable, NaN if that is not known;
+            - ``effect``: that weight times the standard deviation of the variable, NaN if unknown;
             - ``importance``: the length of its weights over all axes times its standard deviation;
-              ``feature_importances_`` has these, divided by their sum;
-            - ``class``: the class that a larger value speaks for, None if that is not known.
+              ``feature_importances_`` holds the same numbers, divided by their sum;
+            - ``class``: the class that a larger value points to, None if unknown.
         """
         rows = self._model_of_fit().panel_table()
         names = getattr(self, "feature_names_in_", None)
@@ -188,41 +188,58 @@ class Decider(Reducer):
         return pd.DataFrame(columns)
 
     def path(self, component: int) -> LarsPath:
-        """Return the whole path of a component: how its weights grow from nothing, variable by variable.
+        """Return the whole path of an axis: how its weights grow from zero, variable by variable.
 
         Parameters
         ----------
         component : int
-            The component, counted from 0.
+            The axis, counted from 0.
 
         Returns
         -------
         LarsPath
-            Its path, with ``coefs`` in the units of ``components_``. With ``refit="none"`` its last knot is the axis;
-            a refit computes the weights of the axis anew.
+            Its path, with ``coefs`` in the units of ``components_``. With ``refit="none"`` the last knot is the axis.
+            Other refits compute the weights of the axis again.
         """
         model = self._model_of_fit()
         k = whole_number("component", component)
         if not 0 <= k < model.path_count():
             raise IndexError(f"component {k} was asked for, but there are 0 to {model.path_count() - 1}")
-        return LarsPath._of(model.path(k))
+        return LarsPath._of(model.path(k), names=getattr(self, "feature_names_in_", None))
 
     def save(self, file: str | PathLike[str]) -> None:
-        """Write the model to a file that the command ``menet`` reads as well, whole or not at all.
+        """Write the model to a file, which the command ``menet`` can read as well.
+
+        The file is written whole or not at all.
 
         Parameters
         ----------
         file : path-like
-            Where to; the usual ending is ``.safetensors``.
+            Path of the file. The usual ending is ``.safetensors``. "-", which is standard output for the command, is
+            refused here.
         """
         model = self._model_of_fit()
-        path = Path(os.fsdecode(file))
+        if os.fsdecode(file) == "-":
+            raise ValueError("`file` is '-', but must be the path of a file: Python does not write to standard output")
+        # Absolute, so that no name is taken for standard output.
+        path = Path(os.fsdecode(file)).absolute()
         if not path.parent.is_dir():
             raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(path.parent))
         model.save(path)
 
-    def _decide(self, z: Floats) -> NDArray[np.int64]:
-        return self._model.classify(z, self._threads())
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a pickle keeps: plain arrays, which skops reads as well."""
+        state: dict[str, Any] = dict(super().__getstate__())
+        if "_model" in state:
+            state["_model"] = np.frombuffer(state["_model"].to_bytes(), dtype=np.uint8)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take over what a pickle kept, and build the model of the core again."""
+        state = dict(state)
+        if isinstance(state.get("_model"), np.ndarray):
+            state["_model"] = _core.Model.from_bytes(state["_model"].tobytes())
+        super().__setstate__(state)
 
     def _model_of_fit(self) -> _core.Model:
         check_is_fitted(self)
@@ -252,14 +269,14 @@ class Decider(Reducer):
         seen = self._model.seen(contiguous(X), self._threads())
         if 2 * seen > X.shape[0]:
             warn_user(
-                f"{seen} of these {X.shape[0]} samples are those of the fit: their score says nothing about new ones; "
-                "hold some back with train_test_split, or use cross_val_score",
+                f"{seen} of these {X.shape[0]} samples were used in the fit: their score says nothing about new "
+                "samples; hold some back with train_test_split, or use cross_val_score",
                 UserWarning,
             )
 
 
 def _objects(values: list[Any]) -> NDArray[Any]:
-    """Return an array of objects, one per value, whatever the values are."""
+    """Return an array of objects, one per value."""
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array

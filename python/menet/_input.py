@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -14,14 +16,14 @@ from menet import _core
 
 Floats: TypeAlias = NDArray[np.float64]
 
-# An array, a nested list, a data frame or a sparse matrix: what scikit-learn takes, and no type says.
+# An array, a nested list, a data frame or a sparse matrix. No type says what scikit-learn accepts.
 Samples: TypeAlias = Any
 
-# What the core reads without a conversion in Python, and the sparse formats that give rows and columns quickly.
+# The types that the core reads without a conversion in Python, and the sparse formats with fast rows or columns.
 DTYPES = [np.float64, np.float32]
 SPARSE = ("csr", "csc")
 
-# What the core refuses beyond.
+# The core refuses larger values.
 LARGEST = 1e100
 
 # A fit holds the samples as given, centred, by columns, and scaled.
@@ -64,7 +66,7 @@ def check_memory(x: Any, copies: int) -> None:
 
 
 def check_sparse(x: Any) -> None:
-    """Refuse a value that is not finite or too large, in the core's words: it would see but a part of the samples."""
+    """Refuse a value that is not finite or too large, as the core does. The core sees only a part of the samples."""
     # Both are NaN if there is one, and then neither is in bounds.
     if float(x.data.max(initial=0.0)) <= LARGEST and float(x.data.min(initial=0.0)) >= -LARGEST:
         return
@@ -74,19 +76,30 @@ def check_sparse(x: Any) -> None:
         for row, column, value in zip(entries.row, entries.col, entries.data, strict=True)
         if not abs(float(value)) <= LARGEST
     )
-    raise ValueError(
+    error = ValueError(
         f"row {row}, column {column} (counted from 0) of the data is {value}, but must be finite and at most "
         f"{LARGEST:g} in size"
     )
+    error.place = (int(row), int(column))  # type: ignore[attr-defined]
+    raise error
 
 
-def project(x: Any, mean: Floats, axes: Floats, threads: int, *, single: bool = False) -> Any:
-    """Return the projection of samples, dense or sparse, in double or single precision."""
-    return _core.project(contiguous(x), mean, axes, threads, single)
+@contextmanager
+def naming_variables(names: Any) -> Iterator[None]:
+    """Give the name of the variable, if it has one, in an error about a value of the samples."""
+    try:
+        yield
+    except ValueError as e:
+        place = getattr(e, "place", None)
+        if place is None or names is None:
+            raise
+        row, column = place
+        told = f"row {row}, variable {str(names[column])!r} (rows are counted from 0)"
+        raise ValueError(str(e).replace(f"row {row}, column {column} (counted from 0)", told)) from None
 
 
 def available_memory() -> int | None:
-    """Return how many bytes can be had, if the system says so."""
+    """Return how many bytes are free, if the system says so."""
     limits = [limit for limit in (_system_memory(), _process_limit(), _group_limit()) if limit is not None]
     return max(min(limits), 0) if limits else None
 
@@ -97,7 +110,7 @@ def _system_memory() -> int | None:
 
 
 def _process_limit() -> int | None:
-    """Return what `ulimit -v` leaves."""
+    """Return how many bytes the limit of `ulimit -v` leaves."""
     if sys.platform == "win32":
         return None
     import resource
@@ -110,7 +123,7 @@ def _process_limit() -> int | None:
 
 
 def _group_limit() -> int | None:
-    """Return what a container's limit leaves."""
+    """Return how many bytes the limit of a container leaves."""
     limit, used = (_read(f"/sys/fs/cgroup/memory.{name}").strip() for name in ("max", "current"))
     return int(limit) - int(used) if limit.isdecimal() and used.isdecimal() else None
 

@@ -1,89 +1,85 @@
-"""Manifold Elastic Net."""
+"""The Manifold Elastic Net."""
 
 from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from menet import _core
+from menet import _choices, _core, _labels
 from menet._decisions import Decider
-from menet._input import COPIES_IN_A_FIT, Floats, contiguous, project, sparse_or_dense
+from menet._input import COPIES_IN_A_FIT, sparse_or_dense
 from menet._settings import count, python_name, settings
+from menet._training import Training
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-# What the classes are, by NumPy's kind of their type, for the model file.
-LABEL_KINDS = {"b": "boolean", "i": "integer", "u": "integer", "f": "number"}
 
 
 class ManifoldElasticNet(Decider):
     """Sparse, supervised, linear dimension reduction by the Manifold Elastic Net.
 
-    Paths select variables that keep the local geometry of each class and push classes apart, at most ``n_nonzeros``
-    per component. They minimise, over the embedding Z and the projection W,
+    The method selects variables that keep the local geometry of each class and push classes apart, at most
+    ``n_nonzeros`` per axis. It minimises, over the embedding Z and the projection W,
 
     ``‖Y − XW‖² + alpha tr(ZᵀLZ) + beta ‖Z − XW‖² + λ1 ‖W‖₁ + ridge ‖W‖²``
 
-    where X is centred, Y says where the samples of a class should land and L aligns one patch per sample. Nothing
-    carries a ½ or a 1/n. The exact path over all λ1 is computed and read where the support is about to exceed
-    ``n_nonzeros``; the certificate of its optimality is in ``kkt_violation_``.
+    X is centred, Y is the target of every sample, and L aligns one patch per sample. No term has a factor ½ or 1/n. The
+    exact path over all λ1 is computed, and read where the support is about to exceed ``n_nonzeros``. The certificate of
+    its optimality is in ``kkt_violation_``.
 
-    The selected variables of all components are the *panel*, and ``refit`` says how their weights are computed. After a
-    refit, the scores that ``transform`` gives have a within-class variance of 1 on every axis.
+    The selected variables of all axes together are the *panel*. ``refit`` says how their weights are computed. After a
+    refit, the scores of ``transform`` have a within-class variance of 1 on every axis.
 
-    Like :class:`~sklearn.discriminant_analysis.LinearDiscriminantAnalysis` it is transformer and classifier in one:
-    ``predict`` and ``predict_proba`` decide by ``rule`` in the projected space.
+    The estimator is a transformer and a classifier, like
+    :class:`~sklearn.discriminant_analysis.LinearDiscriminantAnalysis`: ``predict`` and ``predict_proba`` decide by
+    ``rule`` in the projected space.
 
     Parameters
     ----------
     n_components : int, optional
-        Number of axes, from 1 to one less than there are classes. None: as many as the target has.
+        Number of axes, from 1 to the number of classes minus 1. None: as many as the target has.
     n_nonzeros : int, optional
-        Largest number of variables that the path of a component selects. None: twice the number of samples, at least
-        50, at most 100, or all if there are fewer; with ``panel_size``, as many as that needs.
+        Largest number of variables that the path of an axis selects. None: twice the number of samples, but at least 50
+        and at most 100, or all variables if there are fewer. With ``panel_size``: as many as the panel needs.
     preset : {"default", "paper"}, default="default"
-        What the parameters are that are None. "default": ``ridge=0.3``, ``refit="discriminant"``, ``rule="nearest"``,
-        ``metric="cosine"``, which served best on faces and genes. "paper": ``ridge=0.03``, ``refit="none"``,
-        ``rule="nearest"``, ``metric="euclidean"``, the paper's method to the letter.
+        The values of parameters that are None. "default": ``ridge=0.3``, ``refit="discriminant"``, ``rule="nearest"``,
+        ``metric="cosine"``, which were best on faces and genes. "paper": ``ridge=0.03``, ``refit="none"``,
+        ``rule="nearest"``, ``metric="euclidean"``, exactly the method of the paper.
     panel_size : int, optional
-        Largest number of distinct variables that all axes use together, at least 1. None: no limit. For the refits
-        "panel" and "discriminant" more candidates are selected, and those that the classes can best be told apart
-        without are dropped.
+        Largest number of variables in the panel, at least 1. None: no limit. The refits "panel" and "discriminant"
+        first select more candidates, then drop those that contribute least to the separation of the classes.
     refit : {"none", "axis", "panel", "discriminant"}, optional
-        How the weights of the selected variables are computed. "none": they are those of the path, as in the paper.
-        "axis": each axis anew on its own variables, without the ℓ1 penalty. "panel": all axes anew on the whole panel,
-        without the ℓ1 penalty. "discriminant": the discriminants of the panel, with a shrunken within-class covariance.
-        None: that of the preset.
+        How the weights of the selected variables are computed. "none": the weights of the path, as in the paper.
+        "axis": each axis is solved again on its own variables, without the L1 penalty. "panel": all axes are solved
+        again on the whole panel, without the L1 penalty. "discriminant": linear discriminants of the panel, with a
+        shrunken within-class covariance. None: the value of the preset.
     refit_ridge : float, optional
-        The ridge of the refits "axis" and "panel", at least 0. None: that of the path.
+        The ridge of the refits "axis" and "panel", at least 0. None: the ridge of the path.
     relax : float, default=1.0
-        How far the refit "axis" goes from the weights of the path, 0, to those without the ℓ1 penalty, 1.
+        The refit "axis" mixes the weights of the path (0) with the weights without the L1 penalty (1).
     ridge : float, optional
-        The ridge of the elastic net, at least 0. None: that of the preset.
+        The ridge of the elastic net, at least 0. None: the value of the preset.
     alpha : float, default=1.0
         Weight of the manifold term, at least 0.
     beta : float, default=1.0
         Weight of the distance between the embedding Z and the projection XW, more than 0.
     kappa : float, default=0.1
-        How strongly near samples of other classes are pushed apart, at least 0; ``definiteness`` may lower it.
+        Weight of the term that pushes near samples of other classes apart, at least 0. ``definiteness`` may lower it.
     k_within : int, default=5
-        Neighbours of the same class in a patch, at least 1; a smaller class uses what it has.
+        Neighbours of the same class in a patch, at least 1. A class with fewer samples uses all of them.
     k_between : int, default=5
         Neighbours of other classes in a patch, at least 0.
     neighbors : {"exact", "approximate"}, default="exact"
-        How neighbours are searched for: "approximate" looks only where they are likely to be and misses about one in
-        twenty (see ``neighbor_recall_``). It takes a third of the time with 60,000 images or 300,000 samples; below
-        10,000 samples, and where it would not pay, it is exact. Not for data that stay sparse.
+        How neighbours are searched. "approximate" looks only where neighbours are likely and misses about one in twenty
+        (see ``neighbor_recall_``). It takes a third of the time with 60,000 images or 300,000 samples. It is exact
+        below 10,000 samples and wherever it would not be faster. It does not work on data that stay sparse.
     patch : {"dla", "laplacian", "laplacian-binary", "laplacian-unsupervised", "laplacian-binary-unsupervised", \
             "lle", "lle-unsupervised", "ltsa", "ltsa-unsupervised"}, default="dla"
         The patch rule.
@@ -94,99 +90,99 @@ class ManifoldElasticNet(Decider):
     ltsa_dimension : int, optional
         Tangent dimension of the LTSA patch. None: half of the neighbours.
     target : {"centres", "whitened"}, default="whitened"
-        Where the samples of a class should land.
+        The target of the samples of a class.
     target_shrinkage : float, default=0.1
         Shrinkage of the within-class covariance of the target "whitened", more than 0.
     definiteness : {"shrink", "floor", "error"}, default="shrink"
-        What to do where the problem would not be positive definite: lower kappa, raise eigenvalues, or refuse.
+        What to do if the problem is not positive definite: lower kappa, raise the eigenvalues, or refuse.
     floor : float, default=0.5
-        The smallest eigenvalue that is allowed there, in (0, 1].
+        The smallest eigenvalue that is allowed, in (0, 1].
     standardize : bool, default=True
-        Whether the solver works on columns of length 1; the axes are in the units of the data in any case.
+        Whether the solver scales the columns to length 1. The axes are always in the units of the data.
     pca_rank : int, optional
-        Rank of the PCA reconstruction that the data are replaced by first. None: no reconstruction.
+        Rank of the PCA reconstruction that replaces the data first. None: no reconstruction.
     penalty_factors : array-like of shape (n_features,), optional
-        One factor more than 0 per variable on its penalty; infinity bars it.
+        One factor per variable on its penalty, at least 0. A variable with factor 0 is never penalised: it is in every
+        model and does not count towards ``n_nonzeros``. A variable with an infinite factor is never selected.
     rule : {"nearest", "centroid", "gaussian"}, optional
-        How samples are decided on in the projected space: by the nearest training samples, by the nearest class mean,
-        or by class means with a shared covariance. None: that of the preset.
+        How the class of a projected sample is decided: by the nearest training samples, by the nearest class mean, or
+        by class means with a shared covariance. None: the value of the preset.
     n_neighbors : int, default=1
-        How many of the nearest training samples vote in the rule "nearest", at least 1.
+        Number of nearest training samples that vote in the rule "nearest", at least 1.
     metric : {"euclidean", "cosine"}, optional
-        The metric of the rule "nearest". None: that of the preset.
+        The metric of the rule "nearest". None: the value of the preset.
     priors : {"train", "equal"} or array-like of shape (n_classes,), default="train"
-        How frequent the classes are where the model is used: as in the training samples, all alike, or in proportion to
-        numbers more than 0, in the order of ``classes_``.
+        How frequent the classes are where the model is used: as in the training samples, equally frequent, or
+        proportional to positive numbers in the order of ``classes_``.
     route : {"auto", "dense", "conjugate"}, default="auto"
-        How the operator A is applied: as a matrix of samples by samples, or by conjugate gradients. The answer is the
-        same; ``regime_`` tells which way was taken, and why.
+        How the operator A is applied: as a matrix of samples by samples, or by conjugate gradients. The result is the
+        same. ``regime_`` says which route was taken, and why.
     gram : {"auto", "full", "columns"}, default="auto"
-        What is formed of the Gram matrix of the variables: all of it, or the columns that are asked for.
+        Which part of the Gram matrix of the variables is computed: all of it, or only the columns that are needed.
     n_jobs : int, optional
-        Number of threads, as everywhere in scikit-learn: None means 1, or what `joblib.parallel_config` says; -1
-        means all. The result does not depend on it.
+        Number of threads. None: 1, unless `joblib.parallel_config` sets another number. -1: all cores. The result does
+        not depend on it.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
         The axes, in the units of the data.
     mean_ : ndarray of shape (n_features,)
-        The mean that is taken off before projecting.
+        The mean of the training samples, which is subtracted before the projection.
     classes_ : ndarray of shape (n_classes,)
         The classes.
     kkt_violation_ : ndarray of shape (n_paths,)
-        How far the path of every component is from optimal: the largest violation of the optimality conditions at any
-        of its knots, relative to the largest correlation.
+        How far the path of every axis is from optimal: the largest violation of the optimality conditions at any knot,
+        relative to the largest correlation. ``fit`` warns if it is above 1e-9.
     n_nonzeros_ : ndarray of shape (n_components,)
-        How many variables every axis uses.
+        Number of variables that every axis uses.
     levels_ : ndarray of shape (n_paths,)
-        The level λ1/2 at which the path of every component ends.
+        The level λ = λ1/2 at which the path of every axis ends.
     selected_features_ : list of ndarray
-        The variables of every axis, in the order in which they entered its path, or the first of all paths where axes
-        share a panel: names if the samples had any, positions otherwise.
+        The variables of every axis, in the order in which they entered its path. If axes share a panel: in the order in
+        which they first entered any path. Names if the samples had names, else positions.
     panel_ : ndarray
-        The distinct variables that all axes use together, by position: names if the samples had any, positions
-        otherwise.
+        The distinct variables of all axes together, sorted by position. Names if the samples had names, else positions.
     feature_importances_ : ndarray of shape (n_features,)
-        The length of a variable's weights over all axes times its standard deviation, as a share of the sum over the
-        panel; 0 outside the panel.
+        The length of a variable's weights over all axes times its standard deviation, divided by the sum over the
+        panel. 0 outside the panel.
     refit_ : dict
-        What the refit did: ``"refit"``, its name; ``"candidates"``, how many variables the panel was chosen from;
-        ``"residual"``, how far the weights are from solving their equations, relative to the right-hand side (None for
-        "none"); ``"shrinkage"``, the intensity with which the covariance was shrunken (None if it was not).
+        What the refit did: ``"refit"``, its name; ``"candidates"``, the number of variables that the panel was chosen
+        from; ``"residual"``, the residual of the equations of the weights, relative to the right-hand side (None for
+        "none"); ``"shrinkage"``, the shrinkage intensity of the covariance (None if it was not shrunken).
     rule_ : str or None
-        The rule that decides; None for a model that was made smaller without its training samples.
+        The rule that decides. None for a model that was made smaller without its training samples.
     neighbor_recall_ : float or None
-        The share of true neighbours that the approximate search found, counted on 100 samples; None for "exact".
+        The share of true neighbours that the approximate search found, measured on 100 samples. None for "exact".
     definiteness_ : dict
         What the definiteness policy found and did.
     regime_ : dict or None
-        Which way the fit went, and why: ``"route"``, ``"gram"`` and ``"why"``. None for a model file that does not say.
+        Which route the fit took, and why: ``"route"``, ``"gram"`` and ``"why"``. None if the model file does not say.
     cg_residual_ : float or None
-        The worst relative residual of the conjugate gradients, to be read beside the certificate; None if there were
-        none.
+        The largest relative residual of the conjugate gradients, which adds to ``kkt_violation_``. None if they were
+        not used.
     seconds_ : dict
-        How long every stage of the fit took.
+        Seconds that every stage of the fit took.
     n_components_ : int
         Number of axes.
     n_features_in_ : int
         Number of variables.
     feature_names_in_ : ndarray of shape (n_features,)
-        Their names, if the samples had any.
+        Names of the variables, if the samples had names.
 
     See Also
     --------
-    menet.ManifoldElasticNetCV : The same with settings chosen by cross-validation.
-    menet.SPG : A graph embedding first, then the elastic net: the two steps that this method joins.
-    menet.lars_path : The solver alone.
+    menet.ManifoldElasticNetCV : The same method with settings chosen by cross-validation.
+    menet.SPG : First a graph embedding, then the elastic net. This method solves both at once.
+    menet.lars_path : The solver by itself.
 
     Notes
     -----
     After T. Zhou, D. Tao and X. Wu, "Manifold Elastic Net: A Unified Framework for Sparse Dimension Reduction".
 
-    A fitted estimator keeps a reference to its training samples (as nearest-neighbour estimators do), from which ``at``
-    computes the weights and the rule of a smaller model; a pickle keeps the variables that paths reach, a model file
-    none.
+    A fitted estimator keeps a reference to its training samples, as nearest-neighbour estimators do. ``at`` computes
+    the weights and the rule of a smaller model from them. A pickle keeps only the variables that paths reach. A model
+    file keeps no training samples.
 
     Examples
     --------
@@ -202,16 +198,16 @@ class ManifoldElasticNet(Decider):
     M55150_at X03934_at U50136_rna1_at
     """
 
-    _training: _Training | None
+    _training: Training | None
 
     def __init__(
         self,
         n_components: int | None = None,
         n_nonzeros: int | None = None,
         *,
-        preset: str = "default",
+        preset: _choices.Preset = "default",
         panel_size: int | None = None,
-        refit: str | None = None,
+        refit: _choices.Refit | None = None,
         refit_ridge: float | None = None,
         relax: float = 1.0,
         ridge: float | None = None,
@@ -220,24 +216,24 @@ class ManifoldElasticNet(Decider):
         kappa: float = 0.1,
         k_within: int = 5,
         k_between: int = 5,
-        neighbors: str = "exact",
-        patch: str = "dla",
+        neighbors: _choices.NeighborSearch = "exact",
+        patch: _choices.Patch = "dla",
         bandwidth: float | None = None,
         lle_regularizer: float = 1e-3,
         ltsa_dimension: int | None = None,
-        target: str = "whitened",
+        target: _choices.Target = "whitened",
         target_shrinkage: float = 0.1,
-        definiteness: str = "shrink",
+        definiteness: _choices.Definiteness = "shrink",
         floor: float = 0.5,
         standardize: bool = True,
         pca_rank: int | None = None,
         penalty_factors: ArrayLike | None = None,
-        rule: str | None = None,
+        rule: _choices.Rule | None = None,
         n_neighbors: int = 1,
-        metric: str | None = None,
-        priors: str | ArrayLike = "train",
-        route: str = "auto",
-        gram: str = "auto",
+        metric: _choices.Metric | None = None,
+        priors: _choices.PriorsName | ArrayLike = "train",
+        route: _choices.Route = "auto",
+        gram: _choices.GramForm = "auto",
         n_jobs: int | None = None,
     ) -> None:
         self.n_components = n_components
@@ -281,38 +277,38 @@ class ManifoldElasticNet(Decider):
                 sparse_or_dense(X, copies=COPIES_IN_A_FIT),
                 codes,
                 classes,
-                LABEL_KINDS.get(self.classes_.dtype.kind, "text"),
+                _labels.kind_of(self.classes_),
                 None if names is None else names.tolist(),
                 threads,
             )
         )
-        self._training = _Training.of(X, codes, np.array(self._model.reachable(), dtype=np.int64), self.mean_, threads)
-        if summary := self._troubles():
-            self._warn(summary)
+        self._training = Training.of(X, codes, np.array(self._model.reachable(), dtype=np.int64), self.mean_, threads)
+        if warnings := self._model.warnings():
+            self._warn("; ".join(warnings))
 
     def at(
         self, *, n_nonzeros: int | None = None, n_components: int | None = None, panel_size: int | None = None
     ) -> Self:
         """Return the same fit with fewer variables or fewer axes, without fitting again.
 
-        Its axes and its decisions are, bit for bit, what a fit with these parameters gives; with ``panel_size``, if the
-        fit itself had a ``panel_size`` at least as large.
+        Its axes and decisions are bit for bit those of a fit with these parameters. With ``panel_size`` this holds if
+        the fit itself had a ``panel_size`` at least as large.
 
         Parameters
         ----------
         n_nonzeros : int, optional
-            Largest number of variables that the path of a component selects; at most what was fitted.
+            Largest number of variables that the path of an axis selects; at most the fitted number.
         n_components : int, optional
-            The paths of how many components to keep.
+            Number of paths to keep.
         panel_size : int, optional
-            Largest number of distinct variables over all axes.
+            Largest number of variables in the panel.
 
         Returns
         -------
         ManifoldElasticNet
-            A fitted estimator; this one is left as it is. From a model file, which holds no training samples, only
-            ``refit="none"`` can be read again; that model can transform, and predict only where just axes were left
-            out and the rule is "nearest".
+            A fitted estimator. This one does not change. A model from a file, which holds no training samples, can be
+            made smaller only with ``refit="none"``. The smaller model can transform. It can predict only if just
+            `n_components` was given and the rule is "nearest".
         """
         check_is_fitted(self)
         k = None if n_nonzeros is None else count("n_nonzeros", n_nonzeros)
@@ -348,8 +344,8 @@ class ManifoldElasticNet(Decider):
         Returns
         -------
         ManifoldElasticNet
-            A fitted estimator. Classes that were whole numbers, numbers, truth values or text in Python are so again;
-            from a file of the command they are whole numbers if all of them are, and text otherwise.
+            A fitted estimator. Classes have the type that they had in Python: whole numbers, numbers, truth values or
+            text. In a file of the command they are whole numbers if all of them are, else text.
         """
         path = Path(os.fsdecode(file))
         try:
@@ -358,7 +354,7 @@ class ManifoldElasticNet(Decider):
             raise ValueError(f"{path}: {e}") from None
         out = cls()
         out._set_params_of(model)
-        out.classes_ = _classes(model.classes(), model.label_kind())
+        out.classes_ = _labels.from_names(model.classes(), model.label_kind())
         out._set_model(model)
         out.n_features_in_ = len(out.mean_)
         names = model.feature_names()
@@ -370,98 +366,19 @@ class ManifoldElasticNet(Decider):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a pickle keeps: of the training samples only the variables that some axis can use."""
-        state: dict[str, Any] = dict(super().__getstate__())
+        state = super().__getstate__()
         if state.get("_training") is not None:
-            state["_training"] = self._training.reachable()  # type: ignore[union-attr]
+            state["_training"] = state["_training"].state()
         return state
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take over what a pickle kept."""
+        super().__setstate__(state)
+        if isinstance(self.__dict__.get("_training"), dict):
+            self._training = Training(**state["_training"])
+
     def _set_params_of(self, model: _core.Model) -> None:
-        """Take over the parameters that a model was fitted with, whatever became of ours since."""
+        """Take over the parameters that a model was fitted with. Ours may have changed since."""
         for name, value in json.loads(model.params()).items():
             setattr(self, python_name(name), value)
         self.penalty_factors = model.penalty_factors()
-
-    def _troubles(self) -> str | None:
-        """Return what numerical trouble there was, in one sentence."""
-        ended, residual = self._model.troubles(), self._model.cg_residual()
-        if ended:
-            k, why = ended[0]
-            return (
-                f"the paths of {len(ended)} of {self._model.path_count()} components ended early, "
-                f"that of component {k} because it {why}"
-            )
-        if residual is not None and residual > 1e-9:
-            return f"the conjugate gradients left a relative residual of {residual:.1e}"
-        return None
-
-
-@dataclass(frozen=True)
-class _Training:
-    """The training samples: what a smaller model decides by is computed from them."""
-
-    X: Any
-    codes: NDArray[np.int64]
-    # The variables that some path reaches, and whether `X` has but these.
-    variables: NDArray[np.int64]
-    alone: bool
-    # A projection of them on one fixed axis of no meaning, by which a change in place is noticed.
-    trace: Floats
-
-    @classmethod
-    def of(
-        cls, X: Any, codes: NDArray[np.int64], variables: NDArray[np.int64], mean: Floats, threads: int
-    ) -> _Training:
-        """Remember samples as they are now."""
-        bare = cls(X, codes, variables, alone=False, trace=np.empty(0))
-        return replace(bare, trace=bare._traced(mean, threads))
-
-    def samples(self, mean: Floats, threads: int) -> tuple[Any, NDArray[np.int64]]:
-        """Return the samples, with zeros for the variables that were not kept, and their classes."""
-        if not np.array_equal(self._traced(mean, threads), self.trace):
-            raise ValueError(
-                "the training samples were changed in place since the fit: fit again, or keep them as they were, "
-                "to make the model smaller"
-            )
-        if not self.alone:
-            return contiguous(self.X), self.codes
-        kept = sparse.csc_array(self.X)
-        counts = np.zeros(len(mean), dtype=np.int64)
-        counts[self.variables] = np.diff(kept.indptr)
-        starts = np.concatenate([[0], np.cumsum(counts)])
-        whole = (kept.data, kept.indices.astype(np.int64), starts)
-        return sparse.csc_array(whole, shape=(kept.shape[0], len(mean))), self.codes
-
-    def reachable(self) -> _Training:
-        """Return the same with only the variables that some path reaches."""
-        if self.alone:
-            return self
-        kept = self.X[:, self.variables]
-        return replace(self, X=kept if sparse.issparse(kept) else np.ascontiguousarray(kept), alone=True)
-
-    def _traced(self, mean: Floats, threads: int) -> Floats:
-        axis = np.random.default_rng(0).standard_normal((1, len(self.variables)))
-        if self.alone:
-            mean = mean[self.variables]
-        else:
-            whole = np.zeros((1, len(mean)))
-            whole[0, self.variables] = axis
-            axis = whole
-        projected: Floats = project(self.X, mean, axis, threads)
-        return projected
-
-
-def _classes(names: list[str], kind: str | None) -> NDArray[Any]:
-    """Return the classes that the names in a model file stand for."""
-    if kind is None:
-        kind = "integer" if all(_is_integer(name) for name in names) else "text"
-    if kind == "integer":
-        return np.array([int(name) for name in names])
-    if kind == "number":
-        return np.array([float(name) for name in names])
-    if kind == "boolean":
-        return np.array([name == "True" for name in names])
-    return np.array(names)
-
-
-def _is_integer(name: str) -> bool:
-    return name.removeprefix("-").isdecimal() and str(int(name)) == name

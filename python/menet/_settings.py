@@ -1,35 +1,36 @@
-"""An estimator's parameters on their way to the core: types are seen to here, ranges there."""
+"""An estimator's parameters on their way to the core. This module checks types; the core checks ranges."""
 
 from __future__ import annotations
 
 import math
 import operator
-from typing import Any, get_args, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from menet import _core
+from menet._choices import PriorsName
 
-# Parameters that every estimator has and the core's methods have not.
+# Parameters that every estimator has and the core's methods do not have.
 OUTSIDE = {"n_components", "n_jobs", "metric"}
 
-# What the core calls the parameters that scikit-learn's habits name otherwise.
+# The core's names of parameters that have another name in scikit-learn.
 CORE_NAMES = {"n_components": "components", "n_nonzeros": "nonzeros", "n_neighbors": "voters"}
 
 
 def core_name(name: str) -> str:
-    """Return what the core calls a parameter."""
+    """Return the core's name of a parameter."""
     return CORE_NAMES.get(name, name)
 
 
 def python_name(name: str) -> str:
-    """Return what Python calls a parameter of the core."""
+    """Return Python's name of a parameter of the core."""
     return {core: python for python, core in CORE_NAMES.items()}.get(name, name)
 
 
 def settings(estimator: Any, *, without: set[str]) -> dict[str, Any]:
-    """Return an estimator's parameters under the core's names, as Python's own types, without those that are None."""
-    # Of the class that is ours: a subclass may have parameters of its own, and ours as attributes.
+    """Return an estimator's parameters under the core's names, as plain Python types, without those that are None."""
+    # Our class: a subclass may have parameters of its own, and ours as attributes.
     ours = next(kind for kind in type(estimator).__mro__ if kind.__module__.startswith("menet."))
     hints = {name: hint for name, hint in parameter_hints(ours).items() if name not in without}
     given = {name: getattr(estimator, name) for name in hints}
@@ -55,14 +56,14 @@ def converted(name: str, value: Any, hint: Any) -> Any:
     """Return a value as the plain type that its annotation asks for."""
     if name == "priors":
         return priors(value)
-    kinds = set(get_args(hint)) - {type(None)} or {hint}
+    kinds = {hint} if get_origin(hint) is Literal else set(get_args(hint)) - {type(None)} or {hint}
     if kinds == {bool}:
         return flag(name, value)
     if kinds == {int}:
         return count(name, value, or_none=optional(hint))
     if kinds == {float}:
         return number(name, value)
-    if kinds == {str}:
+    if all(get_origin(kind) is Literal for kind in kinds):
         return choice(name, value)
     return factors(name, value)
 
@@ -86,7 +87,7 @@ def priors(value: Any) -> str | list[float]:
     """Return a name, or one number per class."""
     wanted = '"train", "equal" or one number per class, in the order of classes_'
     if isinstance(value, str):
-        if value in ("train", "equal"):
+        if value in get_args(PriorsName):
             return str(value)
         raise ValueError(f"`priors` is {value!r}, but must be {wanted}")
     try:
@@ -135,12 +136,12 @@ def number(name: str, value: Any) -> float:
 
 
 def factors(name: str, value: Any) -> list[float]:
-    """Return one number a variable."""
+    """Return one number per variable."""
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
-        raise TypeError(f"`{name}` is {value!r}, but must be one number a variable") from None
+        raise TypeError(f"`{name}` is {value!r}, but must be one number per variable") from None
     if array.ndim != 1:
-        raise ValueError(f"`{name}` has shape {array.shape}, but must be one number a variable")
+        raise ValueError(f"`{name}` has shape {array.shape}, but must be one number per variable")
     values: list[float] = array.tolist()
     return values

@@ -4,6 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from menet import datasets
@@ -38,3 +39,10 @@ def command():
     if not found:
         pytest.skip("the command menet is not built: cargo build --release")
     return str(found)
+
+
+def same(a, b, X):
+    """Two models are the same, bit for bit."""
+    np.testing.assert_array_equal(a.components_, b.components_)
+    np.testing.assert_array_equal(a.transform(X), b.transform(X))
+    np.testing.assert_array_equal(a.predict(X), b.predict(X))

@@ -251,7 +251,7 @@ def test_scores_are_by_the_scoring_and_tell_of_training_samples(small, digits, f
     found = small.score(X[300:], y[300:])
     expected = np.mean([(small.predict(X[300:][y[300:] == c]) == c).mean() for c in range(10)])
     np.testing.assert_allclose(found, expected)
-    with pytest.warns(UserWarning, match="300 of these 300 samples are those of the fit"):
+    with pytest.warns(UserWarning, match="300 of these 300 samples were used in the fit"):
         small.score(*few_digits)
     with pytest.raises(NotFittedError):
         ManifoldElasticNetCV().score(X, y)

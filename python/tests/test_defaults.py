@@ -3,14 +3,15 @@
 import ast
 import inspect
 import json
+from typing import get_args
 
 import pytest
 from numpydoc.docscrape import ClassDoc
 from test_estimator_checks import ESTIMATORS
 
 import menet
-from menet import _core
-from menet._cv import SEARCHED
+from menet import _choices, _core
+from menet._search import SCORINGS, SEARCHED
 from menet._settings import OUTSIDE, core_name
 
 DEFAULTS = json.loads(_core.defaults())
@@ -110,3 +111,21 @@ def test_documentation_lists_every_choice(parameter):
     assert sorted(json.loads(listed.replace("{", "[").replace("}", "]"))) == sorted(_core.choices()[parameter])
     with pytest.raises(ValueError, match=f"`{parameter}` is 'nonsense', but must be one of"):
         menet.ManifoldElasticNet(**{parameter: "nonsense"}).fit([[0.0], [1.0], [2.0]], [0, 1, 1])
+
+
+def test_types_of_choices_are_those_of_the_core():
+    core = _core.choices()
+    assert sorted(core.pop("score")) == sorted(name for name, _, _ in SCORINGS.values())
+    assert {name: sorted(get_args(kind)) for name, kind in _choices.BY_PARAMETER.items()} == {
+        name: sorted(names) for name, names in core.items()
+    }
+    assert get_args(_choices.Scoring) == tuple(SCORINGS)
+
+
+@pytest.mark.parametrize("estimator", [*ESTIMATORS, menet.ManifoldElasticNetCV])
+def test_every_choice_has_its_type(estimator):
+    hints = inspect.get_annotations(estimator.__init__)
+    for name in hints.keys() & _choices.BY_PARAMETER.keys():
+        assert "str" not in hints[name].split(), (name, hints[name])
+        kind = next(kind for kind, what in vars(_choices).items() if what is _choices.BY_PARAMETER[name])
+        assert kind in hints[name], (name, hints[name])

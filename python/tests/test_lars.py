@@ -4,7 +4,10 @@ import pickle
 import warnings
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
+from mypy import api
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import ElasticNet
@@ -194,7 +197,7 @@ def test_every_option_has_its_effect():
         ({"max_nonzeros": 0}, ValueError, "`max_nonzeros` is 0"),
         ({"max_nonzeros": -3}, ValueError, "`max_nonzeros` is -3"),
         ({"max_nonzeros": 2.5}, TypeError, "`max_nonzeros` is 2.5"),
-        ({"method": "lar"}, ValueError, '`method` is "lar", but must be one of lasso, lars'),
+        ({"method": "lar"}, ValueError, "`method` is 'lar', but must be one of lasso, lars"),
         ({"penalty_factors": [1.0]}, ValueError, "`penalty_factors` has 1 entries, but 25"),
         ({"penalty_factors": np.zeros(25)}, ValueError, "`penalty_factors` is 0"),
         ({"positive": True, "method": "lars"}, ValueError, "`positive` is true"),
@@ -263,3 +266,91 @@ def test_order_and_type_of_the_samples_do_not_matter(p):
         np.testing.assert_allclose(menet.lars_path(given, y, max_nonzeros=15).coefs, expected.coefs, atol=1e-12)
     single = menet.lars_path(X.astype(np.float32), y, max_nonzeros=15)
     np.testing.assert_allclose(single.coefs, expected.coefs, atol=1e-5)
+
+
+def test_names_come_from_frames():
+    X, y = gaussian(12)
+    names = [f"gene {j}" for j in range(25)]
+    for frame in (pd.DataFrame(X, columns=names), pl.DataFrame(X, schema=names)):
+        path = menet.lars_path(frame, y)
+        assert list(path.feature_names) == names
+        assert [list(one.feature_names) for one in menet.lars_path(frame, np.c_[y, -y])] == [names, names]
+        assert list(pickle.loads(pickle.dumps(path)).feature_names) == names
+        ax = menet.plot.path(path, labels=2)
+        heaviest = np.argsort(-np.abs(path.coefs[:, -1]))[:2]
+        assert {text.get_text() for text in ax.texts} == {names[j] for j in heaviest}
+    assert menet.lars_path(X, y).feature_names is None
+    gram = pd.DataFrame(X.T @ X, columns=names)
+    assert list(menet.lars_path_gram(gram, X.T @ y).feature_names) == names
+
+
+def test_a_value_that_is_not_finite_is_named_by_its_variable():
+    X, y = gaussian(13)
+    X[3, 2] = np.nan
+    frame = pd.DataFrame(X, columns=[f"gene {j}" for j in range(25)])
+    with pytest.raises(ValueError, match=r"row 3, variable 'gene 2' \(rows are counted from 0\) of the data is NaN"):
+        menet.lars_path(frame, y)
+
+
+def test_only_the_argument_g_is_called_g():
+    with pytest.raises(ValueError, match="`G` is -1 on the diagonal"):
+        menet.lars_path_gram(-np.eye(3), np.ones(3))
+    # The parameter `gram` of the estimator keeps its name.
+    with pytest.raises(ValueError, match="`gram` is 'all', but must be one of"):
+        menet.ManifoldElasticNet(gram="all").fit(np.eye(4), [0, 0, 1, 1])
+    X = sparse.random(300, 120_000, density=0.001, random_state=0, format="csr")
+    with pytest.raises(ValueError, match="`gram` is") as refused:
+        menet.ManifoldElasticNet(gram="full").fit(X, np.arange(300) % 2)
+    assert "`G`" not in str(refused.value)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e9, 1e12])
+def test_a_violation_above_the_bar_is_never_silent(size):
+    # Two long columns that are orthogonal to the response: their rounding is large beside the largest correlation.
+    X, y = gaussian(14, n=30, p=8)
+    X[:, 6:] -= np.outer(y, y @ X[:, 6:]) / (y @ y)
+    X[:, 6:] *= size
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        path = menet.lars_path(X, y)
+        many = menet.lars_path(X, np.c_[y, y])
+    assert (path.kkt.max() > BAR) == (size > 1)
+    assert many.kkt[0].max() == path.kkt.max()
+    told = [str(w.message) for w in caught]
+    assert [w.category for w in caught] == [ConvergenceWarning] * (2 * (size > 1))
+    if size > 1:
+        assert told[0].startswith("the path violates the optimality conditions by ")
+        assert told[1].startswith("2 of 2 paths had numerical trouble: that of response 0 violates the optimality ")
+        assert "scale the variables" in told[0]
+
+
+TYPES = """
+import numpy as np
+import menet
+
+X = np.eye(3)
+vector: np.ndarray[tuple[int], np.dtype[np.float64]] = np.ones(3)
+matrix: np.ndarray[tuple[int, int], np.dtype[np.float64]] = np.ones((3, 2))
+reveal_type(menet.lars_path(X, [1.0, 2.0, 3.0]))
+reveal_type(menet.lars_path(X, vector, ridge=0.1))
+reveal_type(menet.lars_path(X, [[1.0, 2.0]] * 3))
+reveal_type(menet.lars_path_gram(X, matrix))
+menet.lars_path(X, vector, method="lar")
+menet.ManifoldElasticNet(rule="nearest", refit="panel")
+menet.ManifoldElasticNet(rule="nearst")
+menet.ManifoldElasticNetCV(metric=["cosine", None])
+menet.PCA(metric="cosin")
+"""
+
+
+def test_types_tell_one_path_from_many_and_wrong_choices_from_right_ones(tmp_path):
+    (tmp_path / "snippet.py").write_text(TYPES)
+    out, _, _ = api.run([str(tmp_path / "snippet.py"), "--no-incremental", "--config-file="])
+    lines = [line.split(": ", 1) for line in out.splitlines() if "snippet.py:" in line]
+    told = [(int(place.split(":")[1]), what) for place, what in lines]
+    revealed = [what.split("Revealed type is ")[1].strip('"').split(".")[-1] for _, what in told if "Revealed" in what]
+    assert revealed == ["LarsPath", "LarsPath", "LarsPaths", "LarsPaths"], out
+    errors = sorted({place for place, what in told if what.startswith("error")})
+    wrong = [place for place, line in enumerate(TYPES.splitlines(), 1) if '"lar"' in line or "nearst" in line]
+    wrong += [place for place, line in enumerate(TYPES.splitlines(), 1) if '"cosin"' in line]
+    assert errors == sorted(wrong), out

@@ -18,6 +18,7 @@ from sklearn.decomposition import PCA as SklearnPCA
 from sklearn.exceptions import NotFittedError
 
 from menet import FLDA, PCA, ManifoldElasticNet, ManifoldElasticNetCV, lars_path, plot
+from menet.plot._looks import COLOURS
 
 COLUMNS = "data,train_per_class,method,repeat,dimension,rate"
 
@@ -153,7 +154,7 @@ def test_bases_refuse_a_wrong_shape(pixels, men):
         plot.bases(pixels, (8, 9))
     with pytest.raises(ValueError, match="5000 variables make no square: give `shape`"):
         plot.bases(men)
-    with pytest.raises(ValueError, match="`shape` is 64, but must be the images' height and width"):
+    with pytest.raises(ValueError, match="`shape` is 64, but must be the height and width of the images"):
         plot.bases(pixels, 64)
     with pytest.raises(ValueError, match="`n_components` is 0"):
         plot.bases(pixels, n_components=0)
@@ -218,7 +219,7 @@ def test_rates_of_what_the_command_writes(command, tmp_path):
 def test_a_method_looks_the_same_whatever_is_chosen(run):
     both = plot.rates(run, data="orl", train_per_class=5)
     alone = plot.rates(run, data="my, set")
-    assert alone.lines[0].get_color() == both.lines[2].get_color() == plot.COLOURS[1]
+    assert alone.lines[0].get_color() == both.lines[2].get_color() == COLOURS[1]
 
 
 def test_rates_of_an_ambiguous_run_say_what_there_is(run):

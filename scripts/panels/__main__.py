@@ -14,7 +14,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from rivals import RIVALS, standardised, stratified_split
+from baselines import BASELINES, standardised, stratified_split
 from sets import built_in, files
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import StratifiedKFold
@@ -53,7 +53,7 @@ def folds(y):
     return StratifiedKFold(5, shuffle=True, random_state=0)
 
 
-METHODS = {"menet": men, **RIVALS}
+METHODS = {"menet": men, **BASELINES}
 NAMES = {
     "menet": "menet",
     "anova": "ANOVA filter, shrinkage LDA",

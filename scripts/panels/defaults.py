@@ -11,7 +11,7 @@ import argparse
 import warnings
 
 import numpy as np
-from rivals import stratified_split
+from baselines import stratified_split
 from sets import built_in, files
 from sklearn.metrics import balanced_accuracy_score, log_loss
 

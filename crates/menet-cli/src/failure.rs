@@ -23,8 +23,14 @@ impl Failure {
         }
     }
 
+    /// Whether the reader of standard output has gone away (`| head`): nobody is left to tell, and nothing is wrong.
+    pub(crate) fn closed(&self) -> bool {
+        matches!(self, Failure::Io(menet_io::Error::BrokenPipe))
+    }
+
     pub(crate) fn code(&self) -> i32 {
         match self {
+            Failure::Io(menet_io::Error::BrokenPipe) => 0,
             Failure::Usage(_) | Failure::Io(menet_io::Error::Input { .. }) => 2,
             Failure::Io(menet_io::Error::Core(error)) => match error {
                 menet::Error::Stopped { .. } => 130,

@@ -94,7 +94,9 @@ fn main() {
     let code = match (signals::heard(), outcome) {
         (None, Ok(())) => 0,
         (None, Err(failure)) => {
-            text::complain(&failure);
+            if !failure.closed() {
+                text::complain(&failure);
+            }
             failure.code()
         }
         (Some(signal), Ok(())) => {

@@ -18,7 +18,7 @@ pub(crate) fn print(line: impl Display) -> Result<(), Failure> {
     let line = line.to_string();
     let mut out = std::io::stdout().lock();
     match writeln!(out, "{}", safe(&line)).and_then(|()| out.flush()) {
-        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
+        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Err(menet_io::Error::BrokenPipe.into()),
         Err(e) => {
             let problem = format!("cannot be written: {e}");
             Err(menet_io::Error::Output { path: Path::new("-").to_owned(), problem }.into())

@@ -165,11 +165,11 @@ impl Write for Draft {
     }
 }
 
-/// What is told of a file that cannot be written. Where whoever read standard output has had enough, as `| head` does, the
-/// program ends.
+/// The error of a file that cannot be written. A closed standard output (`| head`) is an error of its own: the program that
+/// called decides what to do about it.
 pub(crate) fn failed(path: &Path, e: std::io::Error) -> Error {
     if path.as_os_str() == "-" && e.kind() == std::io::ErrorKind::BrokenPipe {
-        std::process::exit(0);
+        return Error::BrokenPipe;
     }
     Error::output(path, format!("cannot be written: {e}"))
 }
@@ -194,4 +194,17 @@ fn keep_access(draft: &File, before: &Metadata) -> std::io::Result<()> {
 #[cfg(not(unix))]
 fn keep_access(_: &File, _: &Metadata) -> std::io::Result<()> {
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_closed_standard_output_is_an_error_that_the_caller_sees() {
+        let closed = || std::io::Error::from(std::io::ErrorKind::BrokenPipe);
+        assert!(matches!(failed(Path::new("-"), closed()), Error::BrokenPipe));
+        assert!(matches!(failed(Path::new("pipe"), closed()), Error::Output { .. }));
+        assert!(matches!(failed(Path::new("-"), std::io::Error::other("full")), Error::Output { .. }));
+    }
 }

@@ -31,6 +31,9 @@ pub enum Error {
         /// What is wrong.
         problem: String,
     },
+    /// The program that read standard output has closed it, as `| head` does.
+    #[error("standard output was closed before all was written")]
+    BrokenPipe,
     /// A model that cannot be serialised or read back.
     #[error("{0}")]
     Model(String),

@@ -127,6 +127,21 @@ impl CompressedView<'_> {
 }
 
 impl<'a> View<'a> {
+    /// The same in double precision, for a fit. Single precision is converted into `room`, by rows: the core borrows such
+    /// samples where it compares them, and makes no copy of its own.
+    pub(crate) fn widened<'b>(self, room: &'b mut Mat<f64>) -> View<'b>
+    where
+        'a: 'b,
+    {
+        match self {
+            View::Single(x) => {
+                *room = double(x.transpose());
+                View::Double(room.transpose())
+            }
+            other => other,
+        }
+    }
+
     /// The data with the class of every sample as a position in `classes`.
     pub(crate) fn dataset(self, codes: &[i64], classes: Vec<String>) -> Result<Dataset<'a>> {
         self.plain_dataset(codes)?.with_class_names(classes)
@@ -184,8 +199,20 @@ impl<'a> View<'a> {
     }
 }
 
+/// Converted tile by tile, so that a matrix by rows is read and written in the cache.
 fn double(x: MatRef<'_, f32>) -> Mat<f64> {
-    Mat::from_fn(x.nrows(), x.ncols(), |i, j| f64::from(x[(i, j)]))
+    const TILE: usize = 64;
+    let mut out = Mat::zeros(x.nrows(), x.ncols());
+    for column in (0..x.ncols()).step_by(TILE) {
+        for row in (0..x.nrows()).step_by(TILE) {
+            for j in column..x.ncols().min(column + TILE) {
+                for i in row..x.nrows().min(row + TILE) {
+                    out[(i, j)] = f64::from(x[(i, j)]);
+                }
+            }
+        }
+    }
+    out
 }
 
 /// A contiguous array as a matrix, without a copy.

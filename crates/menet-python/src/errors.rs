@@ -1,12 +1,17 @@
 //! What went wrong, as Python's exceptions.
 
-use pyo3::exceptions::{PyIndexError, PyKeyboardInterrupt, PyOSError, PyValueError};
+use pyo3::exceptions::{PyBrokenPipeError, PyIndexError, PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::prelude::*;
 
 /// An error of the core or of files on its way to Python.
 #[derive(Debug)]
 pub(crate) enum Failure {
     Core(menet::Error),
+    /// About a Gram matrix that Python calls by another name.
+    Gram {
+        error: menet::Error,
+        called: String,
+    },
     Io(menet_io::Error),
     Python(PyErr),
 }
@@ -33,23 +38,33 @@ impl From<Failure> for PyErr {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Python(error) => error,
-            Failure::Core(error) | Failure::Io(menet_io::Error::Core(error)) => core(error),
+            Failure::Core(error) | Failure::Io(menet_io::Error::Core(error)) => core(error, |text| text),
+            Failure::Gram { error, called } => {
+                core(error, |text| text.replace("`gram`", &format!("`{called}`")))
+            }
             Failure::Io(menet_io::Error::Output { path, problem }) => {
                 PyOSError::new_err(format!("{}: {problem}", path.display()))
             }
+            Failure::Io(error @ menet_io::Error::BrokenPipe) => PyBrokenPipeError::new_err(error.to_string()),
             Failure::Io(error) => PyValueError::new_err(error.to_string()),
         }
     }
 }
 
-fn core(error: menet::Error) -> PyErr {
+fn core(error: menet::Error, rename: impl Fn(String) -> String) -> PyErr {
     use menet::Error::{
         Classes, Components, Degenerate, Empty, Indefinite, NoVariable, NotFinite, Numerical, Parameter,
         PathTooShort, Size, Sparse, Stopped, Tie, TooLarge,
     };
     let error = from_zero(error);
-    let message = in_python(&error.to_string());
+    let message = rename(in_python(&error.to_string()));
     match error {
+        NotFinite { what: "the data", row, column, .. } => Python::attach(|py| {
+            // The package knows the names of the variables, and says which one this is.
+            let error = PyValueError::new_err(message);
+            let told = error.value(py).setattr("place", (row, column));
+            told.err().unwrap_or(error)
+        }),
         Stopped { .. } => PyKeyboardInterrupt::new_err(message),
         Numerical { .. } => Python::attach(|py| {
             // numpy.linalg.LinAlgError is a ValueError that says which kind.
@@ -88,7 +103,6 @@ fn in_python(message: &str) -> String {
         ("`nonzeros`", "`n_nonzeros`"),
         ("`voters`", "`n_neighbors`"),
         ("`neighbors` is 0", "`n_neighbors` is 0"),
-        ("`gram`", "`G`"),
     ];
     names.iter().fold(message.to_owned(), |text, (core, python)| text.replace(core, python))
 }

@@ -11,15 +11,17 @@
 //! | `errors` | what the core says, as exceptions |
 //! | `model` | a fitted MEN |
 //! | `search` | settings tried by cross-validation |
-//! | `rivals` | the other methods, projection and nearest neighbour |
+//! | `baselines` | a fitted baseline: its projection, and its gallery |
+//! | `project` | projected samples |
 //! | `paths` | LARS |
 //! | `sets` | the built-in data |
 
 mod arrays;
+mod baselines;
 mod errors;
 mod model;
 mod paths;
-mod rivals;
+mod project;
 mod run;
 mod search;
 mod sets;
@@ -30,11 +32,13 @@ use pyo3::prelude::*;
 #[pymodule(name = "_core")]
 mod core {
     #[pymodule_export]
+    use super::baselines::Baseline;
+    #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]
     use super::paths::{Paths, gram_paths, path_defaults, regression_paths};
     #[pymodule_export]
-    use super::rivals::{fit_rival, nearest, project};
+    use super::project::project;
     #[pymodule_export]
     use super::search::search;
     #[pymodule_export]

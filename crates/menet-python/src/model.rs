@@ -18,7 +18,8 @@ use pyo3::types::PyBytes;
 
 use crate::arrays::{Samples, array, matrix, vector};
 use crate::errors::{Failure, no_component};
-use crate::paths::{Paths, Units, troubles};
+use crate::paths::{BAR, Paths, Units, ended_early, violated};
+use crate::project::project_with;
 use crate::run::run;
 use crate::settings::{Settings, method};
 
@@ -84,7 +85,8 @@ impl Model {
             .map_err(|e| PyTypeError::new_err(e.to_string()))?;
         let (x, codes) = (x.view()?, vector(&codes)?);
         run(py, threads, |monitor| {
-            let mut data = x.dataset(codes, classes)?;
+            let mut room = Mat::new();
+            let mut data = x.widened(&mut room).dataset(codes, classes)?;
             if let Some(names) = feature_names {
                 data = data.with_feature_names(names)?;
             }
@@ -106,9 +108,14 @@ impl Model {
         Ok(Model { file: ModelFile::from_bytes(bytes).map_err(Failure::from)? })
     }
 
+    /// All of it, for [`Self::from_bytes`].
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = self.file.to_bytes_complete().map_err(Failure::from)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
-        let bytes = slf.get().file.to_bytes_complete().map_err(Failure::from)?;
-        Ok((slf.get_type().getattr("from_bytes")?, (PyBytes::new(slf.py(), &bytes),)))
+        Ok((slf.get_type().getattr("from_bytes")?, (slf.get().to_bytes(slf.py())?,)))
     }
 
     /// The same fit with fewer variables or components, from the training samples if there are any; `codes` are their classes.
@@ -127,13 +134,25 @@ impl Model {
             None => None,
         };
         let men = run(py, threads, |_| {
+            let mut room = Mat::new();
             let data = match training {
-                Some((x, codes)) => Some(x.dataset(codes, self.men().classes().to_vec())?),
+                Some((x, codes)) => Some(x.widened(&mut room).dataset(codes, self.men().classes().to_vec())?),
                 None => None,
             };
             Ok(self.men().at(reading, data.as_ref())?)
         })?;
         Ok(Model { file: ModelFile { men, ..self.file.clone() } })
+    }
+
+    /// The projected samples, in single precision if `single`.
+    fn project<'py>(
+        &self,
+        py: Python<'py>,
+        x: Samples<'_>,
+        threads: usize,
+        single: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        project_with(py, self.men().projection(), x.view()?, threads, single)
     }
 
     /// The class of each row of `z`, which is projected.
@@ -313,9 +332,29 @@ impl Model {
         }
     }
 
-    /// The components whose paths numerical trouble ended, and how.
-    fn troubles(&self) -> Vec<(usize, String)> {
-        troubles(self.men().paths())
+    /// What a user should know before trusting the model, one sentence each.
+    fn warnings(&self) -> Vec<String> {
+        let (men, mut told) = (self.men(), Vec::new());
+        let count = men.parts().components.len();
+        let ended = ended_early(men.paths());
+        if let Some((first, why)) = ended.first() {
+            let early = ended.len();
+            told.push(format!(
+                "the paths of {early} of {count} components ended early, that of component {first} because it {why}"
+            ));
+        }
+        let certificates = men.certificates();
+        let violated =
+            certificates.iter().enumerate().filter_map(|(k, found)| Some((k, violated(found.kkt)?)));
+        let violated: Vec<(usize, String)> = violated.collect();
+        if let Some((first, why)) = violated.first() {
+            let many = violated.len();
+            told.push(format!("{many} of {count} paths are not exact: that of component {first} {why}"));
+        }
+        if let Some(residual) = men.cg_residual().filter(|&residual| residual > BAR) {
+            told.push(format!("the conjugate gradients left a relative residual of {residual:.1e}"));
+        }
+        told
     }
 
     /// The worst relative residual of the conjugate gradients, if there were any.

@@ -13,7 +13,7 @@ use crate::arrays::{Samples, columns, matrix, vector};
 use crate::errors::{Failure, no_component};
 use crate::run::run;
 
-/// One path a response. What a caller asks for is built then, and not before.
+/// One path per response. What a caller asks for is built then, and not before.
 #[pyclass(frozen, module = "menet._core")]
 #[derive(Debug)]
 pub(crate) struct Paths {
@@ -55,7 +55,7 @@ impl Paths {
         self.paths.get(response).ok_or_else(|| no_component(response, self.paths.len()))
     }
 
-    /// One column a response, or that of one.
+    /// One column per response, or the column of one response.
     fn points<'py>(
         &self,
         py: Python<'py>,
@@ -149,26 +149,50 @@ impl Paths {
     }
 }
 
-/// The paths that numerical trouble ended, and which.
-pub(crate) fn troubles(paths: &[Path]) -> Vec<(usize, String)> {
-    let trouble =
-        |ended: Ended| !matches!(ended, Ended::Complete | Ended::MaxNonzeros { .. } | Ended::LambdaMin);
-    let ended = paths.iter().map(Path::ended).enumerate();
-    ended.filter(|&(_, ended)| trouble(ended)).map(|(k, ended)| (k, ended.to_string())).collect()
+/// A violation of the optimality conditions up to this is rounding: what the docs call exact.
+pub(crate) const BAR: f64 = 1e-9;
+
+/// The paths that numerical trouble ended or that are not optimal to [`BAR`], and what is wrong with each.
+fn troubles(paths: &[Path]) -> Vec<(usize, String)> {
+    let mut all = ended_early(paths);
+    let violated =
+        paths.iter().enumerate().filter_map(|(k, path)| Some((k, violated(path.certificate().kkt)?)));
+    let early: Vec<usize> = all.iter().map(|(k, _)| *k).collect();
+    all.extend(violated.filter(|(k, _)| !early.contains(k)));
+    all
 }
+
+/// The paths that numerical trouble ended, and how.
+pub(crate) fn ended_early(paths: &[Path]) -> Vec<(usize, String)> {
+    let early = |path: &Path| match path.ended() {
+        Ended::Complete | Ended::MaxNonzeros { .. } | Ended::LambdaMin => None,
+        ended => Some(ended.to_string()),
+    };
+    paths.iter().enumerate().filter_map(|(k, path)| Some((k, early(path)?))).collect()
+}
+
+/// What is said of a violation above [`BAR`].
+pub(crate) fn violated(kkt: f64) -> Option<String> {
+    // NaN is no proof of optimality either.
+    (kkt.is_nan() || kkt > BAR).then(|| {
+        format!(
+            "violates the optimality conditions by {kkt:.1e}, relative to the largest correlation, where up to {BAR:e} is \
+             rounding: scale the variables to similar lengths, or use a larger ridge"
+        )
+    })
+}
+
+/// The names of the methods.
+pub(crate) const METHODS: [(&str, Method); 2] = [("lasso", Method::Lasso), ("lars", Method::Lars)];
 
 /// The options of a path as Python gives them, in the order of [`path_defaults`].
 type Options<'py> = (f64, Option<usize>, f64, Option<PyReadonlyArray1<'py, f64>>, bool, String);
 
 fn options(given: Options<'_>) -> PyResult<LarsOptions> {
     let (ridge, max_nonzeros, lambda_min, penalty_factors, positive, method) = given;
-    let method = match method.as_str() {
-        "lasso" => Method::Lasso,
-        "lars" => Method::Lars,
-        other => {
-            let message = format!("`method` is \"{other}\", but must be one of lasso, lars");
-            return Err(PyValueError::new_err(message));
-        }
+    let Some(&(_, method)) = METHODS.iter().find(|(name, _)| *name == method) else {
+        let names = METHODS.map(|(name, _)| name).join(", ");
+        return Err(PyValueError::new_err(format!("`method` is \"{method}\", but must be one of {names}")));
     };
     let factors = penalty_factors.as_ref().map(|v| vector(v).map(<[f64]>::to_vec)).transpose()?;
     Ok(LarsOptions {
@@ -187,10 +211,7 @@ fn options(given: Options<'_>) -> PyResult<LarsOptions> {
 pub(crate) fn path_defaults() -> (f64, Option<usize>, f64, Option<Vec<f64>>, bool, &'static str) {
     let LarsOptions { ridge, max_nonzeros, lambda_min, penalty_factors, positive, method, .. } =
         LarsOptions::default();
-    let method = match method {
-        Method::Lasso => "lasso",
-        Method::Lars => "lars",
-    };
+    let method = METHODS.iter().find(|(_, other)| *other == method).map_or("", |(name, _)| name);
     (ridge, max_nonzeros, lambda_min, penalty_factors, positive, method)
 }
 
@@ -213,7 +234,7 @@ pub(crate) fn regression_paths(
     })
 }
 
-/// The paths of the columns of `b` for a Gram matrix.
+/// The paths of the columns of `b` for a Gram matrix, which messages call `called`.
 #[pyfunction]
 pub(crate) fn gram_paths(
     py: Python<'_>,
@@ -221,11 +242,13 @@ pub(crate) fn gram_paths(
     b: PyReadonlyArray2<'_, f64>,
     options: Options<'_>,
     threads: usize,
+    called: String,
 ) -> PyResult<Paths> {
     let options = self::options(options)?;
     let (gram, b) = (matrix(&gram)?, matrix(&b)?);
     run(py, threads, |monitor| {
-        let paths = lars::lars_paths(&gram, b, &options, monitor)?;
+        let paths = lars::lars_paths(&gram, b, &options, monitor);
+        let paths = paths.map_err(|error| Failure::Gram { error, called })?;
         Ok(Paths::new(paths, Units::One(gram.dim())))
     })
 }

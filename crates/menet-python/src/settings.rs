@@ -9,12 +9,15 @@ use menet::patches::REGISTRY;
 use menet::plan::{GramRequest, RouteRequest};
 use menet::refit::Refit;
 use menet::rules::{Metric, RuleKind};
+use menet::scores::ScoreKind;
 use menet::targets::TargetKind;
 use menet::{MenParams, Method, Named};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use serde::de::value::{Error as Refusal, MapAccessDeserializer, MapDeserializer, SeqDeserializer};
 use serde::de::{Deserialize, Deserializer, IntoDeserializer, Visitor};
+
+use crate::paths::METHODS;
 
 /// The names and values of an estimator's parameters, those that are `None` left out: none is the default of all that
 /// can be.
@@ -67,7 +70,7 @@ pub(crate) fn presets() -> PyResult<String> {
     serde_json::to_string(&all).map_err(|e| PyTypeError::new_err(e.to_string()))
 }
 
-/// The names that a parameter with named values may take.
+/// The names that a parameter with named values may take, `method` being that of a path and `score` that of a search.
 #[pyfunction]
 pub(crate) fn choices() -> BTreeMap<&'static str, Vec<&'static str>> {
     fn names<T: Named>() -> (&'static str, Vec<&'static str>) {
@@ -84,7 +87,9 @@ pub(crate) fn choices() -> BTreeMap<&'static str, Vec<&'static str>> {
         names::<RouteRequest>(),
         names::<RuleKind>(),
         names::<GramRequest>(),
+        names::<ScoreKind>(),
         ("patch", patches),
+        ("method", METHODS.iter().map(|&(name, _)| name).collect()),
     ])
 }
 

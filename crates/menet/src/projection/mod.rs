@@ -14,6 +14,12 @@ use crate::numerics::sparse::SparseVector;
 const ROWS: usize = 128;
 const LANES: usize = 8;
 
+/// So few samples are projected one by one: to prepare the axes for many would take longer than the samples.
+const FEW: usize = 4;
+
+/// Axes that a thread takes at a time, of one sample.
+const AXES: usize = 16;
+
 /// Axes whose sums are formed side by side.
 const TOGETHER: usize = 3;
 
@@ -157,6 +163,10 @@ impl Projection {
         self.check_variables(x.ncols())?;
         let (n, d) = (x.nrows(), self.components());
         let sample = |i: usize| x.row(i).as_slice();
+        if n <= FEW && (0..n).all(|i| T::all_usable(sample(i))) {
+            (0..n).for_each(|i| self.one(sample(i), &mut z[i * d..(i + 1) * d]));
+            return Ok(());
+        }
         let used = Used::new(self);
         let together = LOOKED_THROUGH / (LANES * x.ncols() * size_of::<T>()).max(1);
         let together = LANES * together.clamp(1, ROWS / LANES);
@@ -179,6 +189,14 @@ impl Projection {
         };
         if usable { Ok(()) } else { check_finite("the data", x.as_dyn_stride()) }
     }
+
+    /// One sample, axis by axis: the same sums in the same order.
+    fn one<T: Real, Z: Real>(&self, sample: &[T], z: &mut [Z]) {
+        z.par_iter_mut().zip(&self.axes).with_min_len(AXES).for_each(|(z, axis)| {
+            let terms = axis.iter().map(|(j, weight)| (sample[j].into() - self.mean[j]) * weight);
+            *z = Z::nearest(terms.fold(0.0, |sum, term| sum + term));
+        });
+    }
 }
 
 /// The variables that axes use, and the axes in terms of them.
@@ -193,18 +211,18 @@ struct Used {
 
 impl Used {
     fn new(projection: &Projection) -> Self {
-        let mut variables: Vec<usize> =
-            projection.axes.iter().flat_map(|axis| axis.indices()).copied().collect();
-        variables.sort_unstable();
-        variables.dedup();
-        let place = |j: usize| variables.partition_point(|&other| other < j);
+        // By a table over all variables: with dense axes, a search for each entry would take longer than a sample.
+        let mut places = vec![usize::MAX; projection.variables()];
+        projection.axes.iter().flat_map(|axis| axis.indices()).for_each(|&j| places[j] = 0);
+        let variables: Vec<usize> = (0..places.len()).filter(|&j| places[j] == 0).collect();
+        variables.iter().enumerate().for_each(|(place, &j)| places[j] = place);
         let nothing = (variables.len(), 0.0);
         let together = |axes: &[SparseVector]| {
             let longest = axes.iter().map(SparseVector::nonzeros).max().unwrap_or(0);
             let mut steps = vec![[nothing; TOGETHER]; longest];
             for (a, axis) in axes.iter().enumerate() {
                 for (step, (j, weight)) in steps.iter_mut().zip(axis.iter()) {
-                    step[a] = (place(j), weight);
+                    step[a] = (places[j], weight);
                 }
             }
             steps
@@ -295,6 +313,11 @@ mod tests {
         assert_eq!(rounded, expected, "by columns");
         let error = projection.transform_into(given, &mut rounded[1..]).unwrap_err();
         assert!(matches!(error, Error::Size { given: 596, expected: 597, .. }));
+        for few in 1..8 {
+            let expected = projection.transform(x.as_ref()).unwrap();
+            let found = projection.transform(by_rows.subcols(0, few).transpose()).unwrap();
+            assert_eq!(found, expected.subrows(0, few), "{few} of them, to the last bit");
+        }
         let empty: Mat<f64> = Mat::zeros(0, 4);
         assert_eq!(projection.transform(empty.as_ref()).unwrap().shape(), (0, 3));
     }

@@ -9,6 +9,8 @@
 //! plus `log(prior_c / frequency_c)` where other priors than those of the gallery are wanted. T comes from leaving each
 //! gallery sample out in turn.
 
+use std::borrow::Cow;
+
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
@@ -59,6 +61,17 @@ pub fn nearest_neighbors(
     }
     check_finite("the gallery", gallery)?;
     check_finite("the samples", samples)?;
+    Ok(voted(gallery, classes, samples, k, metric))
+}
+
+/// The same for what is known to fit together.
+fn voted(
+    gallery: MatRef<'_, f64>,
+    classes: &[usize],
+    samples: MatRef<'_, f64>,
+    k: usize,
+    metric: Metric,
+) -> Vec<Prediction> {
     let known = Gallery::new(gallery, metric);
     let predict = |distances: &mut Vec<f64>, i: usize| {
         let sample: Vec<f64> = samples.row(i).iter().copied().collect();
@@ -69,7 +82,7 @@ pub fn nearest_neighbors(
         }
         vote(&nearest_of(distances, k), classes)
     };
-    Ok((0..samples.nrows()).into_par_iter().map_init(Vec::new, predict).collect())
+    (0..samples.nrows()).into_par_iter().map_init(Vec::new, predict).collect()
 }
 
 /// The learned rule: the gallery itself.
@@ -144,7 +157,7 @@ impl Nearest {
     }
 
     /// T from the gallery samples, each left out in turn.
-    fn calibrated(&self, known: &Gallery, counts: &[usize]) -> f64 {
+    fn calibrated(&self, known: &Gallery<'_>, counts: &[usize]) -> f64 {
         let rows = calibration_rows(counts, &self.classes);
         let trial = |distances: &mut Vec<f64>, i: usize| {
             known.distances(&row(self.gallery.as_ref(), i), distances);
@@ -226,27 +239,35 @@ impl Rule for Nearest {
         if !self.plain() {
             return Ok(self.decisions(z)?.into_iter().map(|decision| decision.class).collect());
         }
-        let found = nearest_neighbors(self.gallery.as_ref(), &self.classes, z, self.neighbors, self.metric)?;
+        // The gallery was looked through when the rule was made; it is not, again, for every sample that is asked about.
+        let found = voted(self.gallery.as_ref(), &self.classes, z, self.neighbors, self.metric);
         Ok(found.into_iter().map(|found| found.class).collect())
     }
 }
 
 /// Known samples, one coordinate after the other, so that all distances to a sample are computed side by side: the same
-/// numbers as [`Metric::distance`] of each.
-struct Gallery {
-    columns: Vec<Vec<f64>>,
+/// numbers as [`Metric::distance`] of each. A matrix by columns is borrowed.
+struct Gallery<'a> {
+    columns: Vec<Cow<'a, [f64]>>,
+    /// All 0 where the metric does not ask for them.
     lengths: Vec<f64>,
     metric: Metric,
 }
 
-impl Gallery {
-    fn new(gallery: MatRef<'_, f64>, metric: Metric) -> Self {
-        let columns: Vec<Vec<f64>> = gallery.col_iter().map(|x| x.iter().copied().collect()).collect();
+impl<'a> Gallery<'a> {
+    fn new(gallery: MatRef<'a, f64>, metric: Metric) -> Self {
+        let column = |k: usize| match gallery.col(k).try_as_col_major() {
+            Some(column) => Cow::Borrowed(column.as_slice()),
+            None => Cow::Owned(gallery.col(k).iter().copied().collect()),
+        };
+        let columns: Vec<Cow<'a, [f64]>> = (0..gallery.ncols()).map(column).collect();
         let mut lengths = vec![0.0; gallery.nrows()];
-        for column in &columns {
-            lengths.iter_mut().zip(column).for_each(|(length, x)| *length += x * x);
+        if metric == Metric::Cosine {
+            for column in &columns {
+                lengths.iter_mut().zip(&column[..]).for_each(|(length, x)| *length += x * x);
+            }
+            lengths.iter_mut().for_each(|length| *length = f64::sqrt(*length));
         }
-        lengths.iter_mut().for_each(|length| *length = f64::sqrt(*length));
         Gallery { columns, lengths, metric }
     }
 

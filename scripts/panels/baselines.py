@@ -1,8 +1,8 @@
-"""What panels of a few variables are measured against: four ways to choose variables and to decide by them.
+"""Baselines for panels of a few variables: four ways to choose variables and to decide by them.
 
-Every rival has the form ``f(X_train, y_train, X_test, sizes)`` and returns, for each size, the classes it predicts for
-the test samples from at most so many distinct variables. Samples are standardised by the training half in here, so
-that raw data can be passed.
+Every baseline has the form ``f(X_train, y_train, X_test, sizes)``. For each size it returns the predicted classes of
+the test samples, from at most that many variables. The functions standardise the samples by the training half, so
+raw data can be passed.
 """
 
 import warnings
@@ -148,7 +148,7 @@ def shrinkage_lda(X, y):
     return LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto").fit(X, y)
 
 
-RIVALS = {
+BASELINES = {
     "anova": anova_lda,
     "l1": l1_logistic,
     "l1+lda": l1_lda,

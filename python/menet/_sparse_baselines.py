@@ -1,52 +1,54 @@
-"""The methods that the Manifold Elastic Net is compared with whose axes use few variables."""
+"""The baselines whose axes use few variables."""
 
 from __future__ import annotations
 
-from menet._rivals import Rival
+from menet._baseline import Baseline
+from menet._choices import Metric, Patch
 
 
-class SparsePCA(Rival):
-    """Sparse principal component analysis: axes of few variables that together rebuild the data.
+class SparsePCA(Baseline):
+    """Sparse principal component analysis: axes of few variables that together reconstruct the data.
 
-    The method of Zou, Hastie and Tibshirani, with the exact elastic-net path in every turn. The axes are ordered by
-    adjusted variance.
+    This is the method of Zou, Hastie and Tibshirani. Every iteration computes the exact elastic-net path. The axes are
+    ordered by adjusted variance.
 
     Parameters
     ----------
     n_components : int, optional
-        Number of axes; more than the method finds is an error. None: 10, or as many as the data have.
+        Number of axes. It is an error to ask for more than the method finds. None: 10, or the rank of the data if that
+        is smaller.
     n_nonzeros : int, optional
         Largest number of variables an axis uses. None: 100, or all if there are fewer.
     ridge : float, default=0.1
         The ridge, relative to the mean squared length of the columns, at least 0.
     soft : bool, default=False
-        Whether a soft threshold takes the place of the elastic net (an infinite ridge), for many variables.
+        Whether to use a soft threshold (an infinite ridge) instead of the elastic net. Useful for many variables.
     iterations : int, default=200
-        Largest number of turns, at least 1.
+        Largest number of iterations, at least 1.
     tolerance : float, default=0.0001
-        The largest change of an entry of an axis at which the iteration has settled.
+        The iteration stops when no entry of an axis changes by more than this.
     metric : {"euclidean", "cosine"}, default="euclidean"
         The metric of the nearest-neighbour rule.
     n_jobs : int, optional
-        Number of threads: None means 1, or what `joblib.parallel_config` says; -1 means all. The result does not depend
-        on it.
+        Number of threads. None: 1, unless `joblib.parallel_config` sets another number. -1: all cores. The result does
+        not depend on it.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
         The axes, of length 1.
     mean_ : ndarray of shape (n_features,)
-        The mean that is taken off before projecting.
+        The mean of the training samples, which is subtracted before the projection.
     classes_ : ndarray of shape (n_classes,)
-        The classes; not there if `y` was left out.
+        The classes. Missing if `fit` had no `y` with classes.
     n_components_ : int
         Number of axes.
     n_nonzeros_ : ndarray of shape (n_components,)
-        How many variables every axis uses.
+        Number of variables that every axis uses.
     n_features_in_ : int
         Number of variables.
     feature_names_in_ : ndarray of shape (n_features,)
-        Their names, if the samples had any.
+        Names of the variables, if the samples had names.
 
     Examples
     --------
@@ -70,7 +72,7 @@ class SparsePCA(Rival):
         soft: bool = False,
         iterations: int = 200,
         tolerance: float = 1e-4,
-        metric: str = "euclidean",
+        metric: Metric = "euclidean",
         n_jobs: int | None = None,
     ) -> None:
         self.n_components = n_components
@@ -83,50 +85,51 @@ class SparsePCA(Rival):
         self.n_jobs = n_jobs
 
 
-class SPG(Rival):
-    """Sparse projection over a graph: a graph embedding first, then the elastic net on it.
+class SPG(Baseline):
+    """Sparse projection over a graph: first a graph embedding, then an elastic-net regression on it.
 
-    The embedding knows nothing of the variables, and the regression nothing of the graph; `ManifoldElasticNet` asks
-    for both at once. Needs the graph as a matrix: at most 5,000 samples.
+    The embedding ignores the variables, and the regression ignores the graph. `ManifoldElasticNet` solves both problems
+    at once. The graph is stored as a matrix, so at most 5,000 samples are allowed.
 
     Parameters
     ----------
     n_components : int, optional
-        Number of axes; more than the method finds is an error. None: one less than there are classes.
+        Number of axes. It is an error to ask for more than the method finds. None: the number of classes minus 1.
     n_nonzeros : int, optional
         Largest number of variables an axis uses. None: 100, or all if there are fewer.
     ridge : float, default=0.03
         The ridge of the elastic net, at least 0.
-    patch : str, default="laplacian"
+    patch : {"dla", "laplacian", "laplacian-binary", "laplacian-unsupervised", "laplacian-binary-unsupervised", \
+            "lle", "lle-unsupervised", "ltsa", "ltsa-unsupervised"}, default="laplacian"
         The patch rule of the graph, as in `ManifoldElasticNet`.
     k_within : int, default=5
-        Neighbours of the same class, at least 1; a smaller class uses what it has.
+        Neighbours of the same class, at least 1. A class with fewer samples uses all of them.
     k_between : int, default=5
-        Neighbours of other classes, at least 0, for rules that push apart.
+        Neighbours of other classes, at least 0, for patch rules that push classes apart.
     kappa : float, default=0.1
-        How strongly rules that push apart do so, at least 0.
+        Weight of that push, at least 0.
     metric : {"euclidean", "cosine"}, default="euclidean"
         The metric of the nearest-neighbour rule.
     n_jobs : int, optional
-        Number of threads: None means 1, or what `joblib.parallel_config` says; -1 means all. The result does not depend
-        on it.
+        Number of threads. None: 1, unless `joblib.parallel_config` sets another number. -1: all cores. The result does
+        not depend on it.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
         The axes, in the units of the data.
     mean_ : ndarray of shape (n_features,)
-        The mean that is taken off before projecting.
+        The mean of the training samples, which is subtracted before the projection.
     classes_ : ndarray of shape (n_classes,)
         The classes.
     n_components_ : int
         Number of axes.
     n_nonzeros_ : ndarray of shape (n_components,)
-        How many variables every axis uses.
+        Number of variables that every axis uses.
     n_features_in_ : int
         Number of variables.
     feature_names_in_ : ndarray of shape (n_features,)
-        Their names, if the samples had any.
+        Names of the variables, if the samples had names.
 
     Examples
     --------
@@ -146,11 +149,11 @@ class SPG(Rival):
         n_nonzeros: int | None = None,
         *,
         ridge: float = 0.03,
-        patch: str = "laplacian",
+        patch: Patch = "laplacian",
         k_within: int = 5,
         k_between: int = 5,
         kappa: float = 0.1,
-        metric: str = "euclidean",
+        metric: Metric = "euclidean",
         n_jobs: int | None = None,
     ) -> None:
         self.n_components = n_components

@@ -1,0 +1,100 @@
+"""What all baselines have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from menet import _core
+from menet._base import Reducer
+from menet._choices import Metric
+from menet._input import COPIES_IN_A_FIT, dense
+from menet._settings import OUTSIDE, choice, count, settings
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class Baseline(Reducer):
+    """A projection, and the nearest training sample in the projected space."""
+
+    # The core's name of the method.
+    _core_name: ClassVar[str]
+
+    n_components: int | None
+    metric: Metric
+
+    _model: _core.Baseline
+
+    @property
+    def _supervised(self) -> bool:  # type: ignore[override]
+        return bool(getattr(self, "supervised", True))
+
+    def _fit_core(self, X: Any, codes: NDArray[np.int64], classes: list[str], threads: int) -> None:
+        metric = choice("metric", self.metric)
+        asked = None if self.n_components is None else count("n_components", self.n_components, or_none=True)
+        params = settings(self, without=OUTSIDE)
+        samples = dense(X, copies=COPIES_IN_A_FIT)
+        model = _core.Baseline.fit(self._core_name, params, samples, codes, classes, asked, metric, threads)
+        self._set_model(model)
+        if asked is not None and asked > self.n_components_:
+            raise ValueError(
+                f"`n_components` is {asked}, but {type(self).__name__} finds only {self.n_components_} axes in these "
+                "data"
+            )
+        unsettled = model.unsettled()
+        if unsettled is not None:
+            self._warn(unsettled)
+
+    def at(self, *, n_components: int | None = None) -> Self:
+        """Return the same fit with only the first axes, without fitting again.
+
+        Parameters
+        ----------
+        n_components : int, optional
+            How many axes to keep.
+
+        Returns
+        -------
+        object
+            A fitted estimator. This one does not change.
+        """
+        check_is_fitted(self)
+        d = self.n_components_ if n_components is None else count("n_components", n_components)
+        if not 1 <= d <= self.n_components_:
+            allowed = f"1 to {self.n_components_}, the number that was fitted"
+            raise ValueError(f"`n_components` is {d}, but must be {allowed}")
+        out = self._unfitted_copy(n_components=d)
+        out._set_model(self._model.first(d))
+        return out
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a pickle keeps: plain arrays, which skops reads as well."""
+        state: dict[str, Any] = dict(super().__getstate__())
+        model = state.pop("_model", None)
+        if model is not None:
+            state.update(_train=model.gallery(), _codes=model.codes(), _metric=model.metric())
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take over what a pickle kept, and build the model of the core again."""
+        state = dict(state)
+        train, codes, metric = (state.pop(name, None) for name in ("_train", "_codes", "_metric"))
+        super().__setstate__(state)
+        if train is not None:
+            self._model = _core.Baseline.from_parts(self.mean_, self.components_, train, codes, metric)
+
+    def _set_model(self, model: _core.Baseline) -> None:
+        self._model = model
+        self._set_axes(model.mean(), model.components())
+
+    def _check_classes(self) -> None:
+        if not hasattr(self, "classes_"):
+            raise NotFittedError(
+                f"this {type(self).__name__} was fitted without `y`, or with a `y` that holds no classes, so it cannot "
+                "predict"
+            )

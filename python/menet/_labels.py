@@ -1,0 +1,33 @@
+"""Classes as a model file names them, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+# What the classes are, by NumPy's kind of their type.
+KINDS = {"b": "boolean", "i": "integer", "u": "integer", "f": "number"}
+
+
+def kind_of(classes: NDArray[Any]) -> str:
+    """Return what the classes are: text, numbers or truth values."""
+    return KINDS.get(classes.dtype.kind, "text")
+
+
+def from_names(names: list[str], kind: str | None) -> NDArray[Any]:
+    """Return the classes for the names in a model file."""
+    if kind is None:
+        kind = "integer" if all(_is_integer(name) for name in names) else "text"
+    if kind == "integer":
+        return np.array([int(name) for name in names])
+    if kind == "number":
+        return np.array([float(name) for name in names])
+    if kind == "boolean":
+        return np.array([name == "True" for name in names])
+    return np.array(names)
+
+
+def _is_integer(name: str) -> bool:
+    return name.removeprefix("-").isdecimal() and str(int(name)) == name
