@@ -45,6 +45,19 @@ pub fn union(axes: &[SparseVector]) -> Vec<usize> {
     all
 }
 
+/// The variables that are free of the penalty in some path, rising. They are in every model, and a limit does not count them.
+pub(crate) fn free(paths: &[Path]) -> Vec<usize> {
+    let mut all: Vec<usize> = paths.iter().flat_map(|path| path.free().iter().copied()).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// How many variables some axis uses, free ones not counted.
+fn count(axes: &[SparseVector], free: &[usize]) -> usize {
+    union(axes).iter().filter(|j| free.binary_search(j).is_err()).count()
+}
+
 /// The coefficients of every path at `nonzeros` variables, or at its end if that comes first.
 pub(crate) fn at_nonzeros(paths: &[Path], nonzeros: usize) -> Result<Vec<SparseVector>> {
     let read = |path: &Path| {
@@ -62,7 +75,7 @@ fn at_level(paths: &[Path], level: f64) -> Result<Vec<SparseVector>> {
 
 /// The largest number of variables that any path can be read at.
 pub(crate) fn reach(paths: &[Path]) -> usize {
-    let most = |path: &Path| path.knots().iter().map(|knot| knot.coefficients.nonzeros()).max().unwrap_or(0);
+    let most = |path: &Path| path.knots().iter().map(|knot| path.selected(&knot.coefficients)).max().unwrap_or(0);
     paths.iter().map(|path| path.max_nonzeros().unwrap_or_else(|| most(path))).max().unwrap_or(0)
 }
 
@@ -72,10 +85,10 @@ pub(crate) fn reach(paths: &[Path]) -> usize {
 /// # Errors
 /// When so many variables tie for the first place that none can be used.
 pub(crate) fn within_size(paths: &[Path], nonzeros: usize, size: usize) -> Result<Vec<SparseVector>> {
-    let mut found = None;
+    let (mut found, free) = (None, free(paths));
     for k in 1..=nonzeros.min(reach(paths)) {
         let axes = at_nonzeros(paths, k)?;
-        if union(&axes).len() > size {
+        if count(&axes, &free) > size {
             break;
         }
         found = Some(axes);
@@ -89,7 +102,7 @@ pub(crate) fn within_size(paths: &[Path], nonzeros: usize, size: usize) -> Resul
     let mut found = Vec::new();
     for level in levels {
         let axes = at_level(paths, level)?;
-        let used = union(&axes).len();
+        let used = count(&axes, &free);
         if used > size {
             if union(&found).is_empty() {
                 return Err(Error::Tie { component: 1, tied: used, nonzeros: size });
@@ -112,10 +125,10 @@ pub(crate) fn at_least(paths: &[Path], nonzeros: usize, wanted: usize) -> Result
     levels.sort_unstable_by(|a, b| b.total_cmp(a));
     levels.dedup();
     // From the top, since variables may leave again: so the answer does not depend on how far the paths go.
-    let mut axes = Vec::new();
+    let (mut axes, free) = (Vec::new(), free(paths));
     for level in levels {
         axes = at_level(&cut, level)?;
-        if union(&axes).len() >= wanted {
+        if count(&axes, &free) >= wanted {
             break;
         }
     }
@@ -127,7 +140,7 @@ pub(crate) fn at_least(paths: &[Path], nonzeros: usize, wanted: usize) -> Result
 pub(crate) fn certain(paths: &[Path]) -> Result<usize> {
     let stopped = paths.iter().filter(|path| matches!(path.ended(), Ended::MaxNonzeros { .. }));
     let level = stopped.map(|path| path.last().level).fold(0.0, f64::max);
-    Ok(union(&at_level(paths, level)?).len())
+    Ok(count(&at_level(paths, level)?, &free(paths)))
 }
 
 #[cfg(test)]

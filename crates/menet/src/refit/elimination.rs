@@ -30,52 +30,61 @@ const TERMS: usize = 1 << 20;
 /// In which order variables were dropped.
 #[derive(Debug, Clone)]
 pub(crate) struct Elimination {
-    /// All candidates, those dropped first in front; the rest, which were never compared, rising.
+    /// All candidates that may be dropped, those dropped first in front; the rest, which were never compared, rising.
     order: Vec<usize>,
     /// How many were dropped.
     dropped: usize,
+    /// Those that may not be dropped.
+    free: Vec<usize>,
 }
 
 impl Elimination {
-    /// Drops all but `size` of the variables, whose centred columns are in `x`.
+    /// Drops all but `size` of the variables, whose centred columns are in `x`. Those that are `free` (rising) stay, and do not
+    /// count.
     pub(crate) fn new(
         x: MatRef<'_, f64>,
-        classes: &[usize],
-        count: usize,
+        (classes, count): (&[usize], usize),
         variables: &[usize],
+        free: &[usize],
         size: usize,
     ) -> Result<Self> {
         let mut kept: Vec<usize> = (0..variables.len()).collect();
         let mut order = Vec::with_capacity(kept.len());
         let within = Within::new(x, classes, count);
         let gram = within.gram();
-        while kept.len() > size.max(1) {
+        let is_free = |at: usize| free.binary_search(&variables[at]).is_ok();
+        let free_count = kept.iter().filter(|&&at| is_free(at)).count();
+        let least = size.max(1) + free_count;
+        while kept.len() > least {
             let share = if kept.len() > MANY { SHARE_OF_MANY } else { SHARE };
-            let share = ((kept.len() as f64 * share) as usize).clamp(1, kept.len() - size.max(1));
+            let share = ((kept.len() as f64 * share) as usize).clamp(1, kept.len() - least);
             let centres = Mat::from_fn(count, kept.len(), |class, j| within.centres[(class, kept[j])]);
             let inverse = within.inverse_of(&kept, gram.as_ref())?;
-            let dropped = Pairs::new(inverse, centres.as_ref()).drop(share);
+            let fixed: Vec<bool> = kept.iter().map(|&at| is_free(at)).collect();
+            let dropped = Pairs::new(inverse, centres.as_ref()).drop(share, &fixed);
             order.extend(dropped.iter().map(|&at| variables[kept[at]]));
             kept = (0..kept.len()).filter(|at| !dropped.contains(at)).map(|at| kept[at]).collect();
         }
         let dropped = order.len();
-        order.extend(kept.into_iter().map(|at| variables[at]));
-        Ok(Elimination { order, dropped })
+        let (free, rest): (Vec<usize>, Vec<usize>) = kept.into_iter().partition(|&at| is_free(at));
+        order.extend(rest.into_iter().map(|at| variables[at]));
+        let free = free.into_iter().map(|at| variables[at]).collect();
+        Ok(Elimination { order, dropped, free })
     }
 
-    /// The last `size` variables, rising: all candidates if there are fewer.
+    /// The last `size` variables and the free ones, rising: all candidates if there are fewer.
     ///
     /// Never fewer than the elimination was asked to leave.
     pub(crate) fn panel(&self, size: usize) -> Vec<usize> {
         let start = self.order.len().saturating_sub(size).min(self.dropped);
-        let mut panel = self.order[start..].to_vec();
+        let mut panel = [&self.order[start..], &self.free].concat();
         panel.sort_unstable();
         panel
     }
 
     /// How many candidates there were.
     pub(crate) fn candidates(&self) -> usize {
-        self.order.len()
+        self.order.len() + self.free.len()
     }
 }
 
@@ -103,13 +112,13 @@ impl Pairs {
         Pairs { inverse, weights, pairs, left: (0..m).collect() }
     }
 
-    /// Drops `count` variables, and says which, first to last.
-    fn drop(mut self, count: usize) -> Vec<usize> {
+    /// Drops `count` variables that are not `fixed`, and says which, first to last.
+    fn drop(mut self, count: usize, fixed: &[bool]) -> Vec<usize> {
         let mut dropped = Vec::with_capacity(count);
         while dropped.len() < count {
             let together = (self.left.len() * self.pairs.len() / TERMS + 1).min(count - dropped.len());
             let bounds = self.bounds();
-            let mut order: Vec<usize> = (0..self.left.len()).collect();
+            let mut order: Vec<usize> = (0..self.left.len()).filter(|&at| !fixed[self.left[at]]).collect();
             // Among equals the last goes first.
             order.sort_by(|&a, &b| bounds[a].total_cmp(&bounds[b]).then(b.cmp(&a)));
             for j in order.into_iter().take(together).map(|at| self.left[at]).collect::<Vec<_>>() {

@@ -105,7 +105,8 @@ pub struct Reached {
 
 impl Reached {
     pub(crate) fn new(problem: &ReducedProblem, paths: &[Path]) -> Self {
-        let mut variables: Vec<usize> = paths.iter().flat_map(Path::order_of_entry).collect();
+        let of = |path: &Path| [path.order_of_entry(), path.free().to_vec()].concat();
+        let mut variables: Vec<usize> = paths.iter().flat_map(of).collect();
         variables.sort_unstable();
         variables.dedup();
         let gram = problem.gram.submatrix(&variables);
@@ -189,7 +190,8 @@ impl Source<'_> {
             return Err(Error::Degenerate("no path selects a variable".to_owned()));
         }
         let (x, classes) = (self.columns(&start), self.data.class_indices());
-        Elimination::new(x.as_ref(), classes, self.data.classes().len(), &start, size)
+        let classes = (classes, self.data.classes().len());
+        Elimination::new(x.as_ref(), classes, &start, &crate::panel::free(self.paths), size)
     }
 
     /// The axes of a refit that uses the whole panel.
