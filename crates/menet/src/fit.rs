@@ -16,10 +16,12 @@
 use std::sync::OnceLock;
 use std::time::Instant;
 
+use faer::{Mat, MatRef};
+
 use crate::alignment::{Alignment, related};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
-use crate::lars::{Ended, Path, lars_paths};
+use crate::lars::{Ended, LarsOptions, Path, lars_paths, lars_paths_each};
 use crate::model::Men;
 use crate::monitor::{Monitor, Stage, proceed};
 use crate::panel::{self, Reading};
@@ -192,9 +194,43 @@ impl<'a> Prepared<'a> {
         monitor: &dyn Monitor,
     ) -> Result<Solved<'a>> {
         let options = params.lars_options(params.ridge(), nonzeros, &self.problem.norms);
+        self.solve_by(params, monitor, || {
+            lars_paths(self.problem.gram(), self.problem.b(), &options, monitor)
+        })
+    }
+
+    /// The same with penalty factors for every axis (p×d), in the place of those of `params`.
+    ///
+    /// # Errors
+    /// As [`fit`], and when there is not one factor per variable and axis.
+    pub fn solve_each(
+        &'a self,
+        params: &MenParams,
+        nonzeros: usize,
+        factors: MatRef<'_, f64>,
+        monitor: &dyn Monitor,
+    ) -> Result<Solved<'a>> {
+        let norms = &self.problem.norms;
+        let options =
+            LarsOptions { penalty_factors: None, ..params.lars_options(params.ridge(), nonzeros, norms) };
+        // Constant columns are barred, as in `lars_options`.
+        let barred = |j: usize| norms.get(j).is_some_and(|&norm| norm == 0.0);
+        let factors = Mat::from_fn(factors.nrows(), factors.ncols(), |j, k| {
+            if barred(j) { f64::INFINITY } else { factors[(j, k)] }
+        });
+        self.solve_by(params, monitor, || {
+            lars_paths_each(self.problem.gram(), self.problem.b(), factors.as_ref(), &options, monitor)
+        })
+    }
+
+    fn solve_by(
+        &'a self,
+        params: &MenParams,
+        monitor: &dyn Monitor,
+        paths: impl FnOnce() -> Result<Vec<Path>>,
+    ) -> Result<Solved<'a>> {
         let mut clock = Clock { monitor, seconds: self.problem.report.seconds.clone() };
-        let paths = clock
-            .time(Stage::Lars, || lars_paths(self.problem.gram(), self.problem.b(), &options, monitor))?;
+        let paths = clock.time(Stage::Lars, paths)?;
         // W = (1 + λ2) ŵ (Eq. updateW), on columns that were divided by their norm.
         let unit =
             |&norm: &f64| (1.0 + params.ridge()) / if params.standardize && norm > 0.0 { norm } else { 1.0 };

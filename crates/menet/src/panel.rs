@@ -75,7 +75,8 @@ fn at_level(paths: &[Path], level: f64) -> Result<Vec<SparseVector>> {
 
 /// The largest number of variables that any path can be read at.
 pub(crate) fn reach(paths: &[Path]) -> usize {
-    let most = |path: &Path| path.knots().iter().map(|knot| path.selected(&knot.coefficients)).max().unwrap_or(0);
+    let most =
+        |path: &Path| path.knots().iter().map(|knot| path.selected(&knot.coefficients)).max().unwrap_or(0);
     paths.iter().map(|path| path.max_nonzeros().unwrap_or_else(|| most(path))).max().unwrap_or(0)
 }
 

@@ -89,7 +89,8 @@ pub struct MenParams {
     pub standardize: bool,
     /// Rank of the PCA reconstruction the data are replaced by first, ≥ 1; none = no reconstruction.
     pub pca_rank: Option<usize>,
-    /// One factor > 0 a variable on its penalty; infinity bars it. None = all 1.
+    /// One factor ≥ 0 per variable on its penalty; none = all 1. A variable with factor 0 is never penalised: it is in every
+    /// model, and `nonzeros` and `panel_size` do not count it. Infinity bars a variable.
     pub penalty_factors: Option<Vec<f64>>,
     /// How samples are decided on in the projected space; none = the preset's.
     pub rule: Option<RuleKind>,

@@ -153,6 +153,85 @@ fn a_problem_made_elsewhere_gives_the_same_model() {
     assert!(Prepared::from_problem(&narrow, problem(&data)).is_err(), "other variables");
 }
 
+/// Factors for every axis give what the same factors for all give; and each axis its own.
+#[test]
+fn every_axis_may_have_its_own_factors() {
+    let data = clusters(45, 4, 12, 30);
+    let params = MenParams { nonzeros: Some(8), ..MenParams::paper() };
+    let shared: Vec<f64> =
+        (0..30).map(|j| if j == 5 { f64::INFINITY } else { 1.0 + j as f64 / 10.0 }).collect();
+    let whole =
+        fit(&data, &MenParams { penalty_factors: Some(shared.clone()), ..params.clone() }, &()).unwrap();
+    let neighborhood = Neighborhood::new(&data, &params, &()).unwrap();
+    let prepared = Prepared::new(&data, &params, &neighborhood, &()).unwrap();
+    let factors = Mat::from_fn(30, 3, |j, _| shared[j]);
+    let solved = prepared.solve_each(&params, 8, factors.as_ref(), &()).unwrap();
+    assert_eq!(Men::assemble(&solved, &params, &()).unwrap().projection(), whole.projection());
+    let mixed = Mat::from_fn(30, 3, |j, k| if k == 1 { shared[j] } else { 1.0 });
+    let solved = prepared.solve_each(&params, 8, mixed.as_ref(), &()).unwrap();
+    let plain = fit(&data, &params, &()).unwrap();
+    let expected = [&plain.paths()[0], &whole.paths()[1], &plain.paths()[2]];
+    assert_eq!(solved.paths().iter().collect::<Vec<_>>(), expected);
+    assert!(prepared.solve_each(&params, 8, mixed.subrows(0, 29), &()).is_err());
+}
+
+/// A variable with factor 0 is in every model, whatever the limit; and the limit does not count it.
+#[test]
+fn free_variables_are_in_every_model() {
+    use menet::refit::Refit;
+    let data = clusters(46, 4, 12, 30);
+    let mut factors = vec![1.0; 30];
+    (factors[3], factors[17]) = (0.0, 0.0);
+    for &refit in menet::Named::ALL.iter().collect::<Vec<&Refit>>() {
+        for (nonzeros, panel_size) in [(Some(5), None), (None, Some(4))] {
+            let params = MenParams {
+                refit: Some(refit),
+                nonzeros,
+                panel_size,
+                penalty_factors: Some(factors.clone()),
+                ..MenParams::default()
+            };
+            let men = fit(&data, &params, &()).unwrap();
+            let panel = men.panel();
+            assert!(panel.contains(&3) && panel.contains(&17), "{refit:?}: {panel:?}");
+            assert!(men.certificates().iter().all(|c| c.kkt < 1e-9 && c.scaled < 1e-9));
+            match panel_size {
+                Some(size) => assert_eq!(panel.len(), size + 2, "{refit:?}: {panel:?}"),
+                None => assert!(men.paths().iter().all(|path| path.selected(&path.last().coefficients) == 5)),
+            }
+            assert!(men.doubts().is_empty(), "{:?}", men.doubts());
+        }
+    }
+}
+
+/// Three values per variable: many tie.
+#[test]
+fn a_tied_axis_is_left_out_and_told() {
+    let x = Mat::from_fn(12, 6, |i, j| match j {
+        0 => f64::from(u8::from(i < 4)),
+        // The same for the second axis, in four columns.
+        _ => f64::from(u8::from((4..8).contains(&i))),
+    });
+    let labels: Vec<usize> = (0..12).map(|i| i / 4).collect();
+    let data = Dataset::from_owned(x, &labels).unwrap();
+    let params = |nonzeros| MenParams { nonzeros: Some(nonzeros), ridge: Some(0.1), ..MenParams::paper() };
+    let all = fit(&data, &params(6), &()).unwrap();
+    assert_eq!((all.projection().components(), all.doubts().len()), (2, 0));
+    let tied: Vec<usize> = (1..=5)
+        .filter(|&k| {
+            let men = fit(&data, &params(k), &());
+            men.is_ok_and(|men| {
+                assert_eq!(men.projection().components() + men.doubts().len(), 2, "{:?}", men.doubts());
+                assert!(men.doubts().iter().all(|doubt| doubt.contains("tie for the first place")));
+                let one = men.at(Reading { components: Some(1), ..Reading::default() }, Some(&data));
+                assert!(one.is_err() || one.unwrap().projection().components() == 1);
+                !men.doubts().is_empty()
+            })
+        })
+        .collect();
+    assert!(!tied.is_empty(), "no axis was tied");
+}
+
 /// Counts the stages that were begun.
 struct Begun(std::sync::atomic::AtomicUsize);
 

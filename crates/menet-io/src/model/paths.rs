@@ -64,6 +64,9 @@ pub(super) fn pack_paths(pack: &mut Packer, paths: &[lars::Path]) {
     pack.sparse("path.w", knots().map(|knot| &knot.coefficients));
     pack.lists("path.entered", knots().map(|knot| knot.entered.as_slice()));
     pack.lists("path.left", knots().map(|knot| knot.left.as_slice()));
+    if paths.iter().any(|path| !path.free().is_empty()) {
+        pack.lists("path.free", paths.iter().map(lars::Path::free));
+    }
 }
 
 pub(super) fn unpack_paths(unpack: &Unpacker<'_>) -> std::result::Result<Vec<lars::Path>, Problem> {
@@ -76,6 +79,11 @@ pub(super) fn unpack_paths(unpack: &Unpacker<'_>) -> std::result::Result<Vec<lar
     let equal =
         [levels.len(), kkt.len(), weights.len(), entered.len(), left.len()].iter().all(|&n| n == total);
     if !equal || ended.len() != 2 * counts.len() || max.len() != counts.len() {
+        return Err("the lists of its paths have different lengths".to_owned());
+    }
+    let free =
+        if unpack.has("path.free") { unpack.lists("path.free")? } else { vec![Vec::new(); counts.len()] };
+    if free.len() != counts.len() {
         return Err("the lists of its paths have different lengths".to_owned());
     }
     let mut knots =
@@ -91,6 +99,7 @@ pub(super) fn unpack_paths(unpack: &Unpacker<'_>) -> std::result::Result<Vec<lar
             let ended = ended_from(ended[2 * k], ended[2 * k + 1])?;
             let max_nonzeros = Some(max[k]).filter(|&max| max > 0);
             lars::Path::from_knots(knots.by_ref().take(count).collect(), ended, max_nonzeros)
+                .map(|path| path.with_free(free[k].clone()))
                 .map_err(|e| e.to_string())
         })
         .collect()

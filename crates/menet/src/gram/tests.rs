@@ -17,8 +17,11 @@ impl Gram for ColumnsOnly {
     }
 }
 
+/// A source and what it is called.
+type Source = (String, Box<dyn Gram>);
+
 /// Every source of the Gram matrix of the same nine samples of eight variables, dense and sparse.
-fn sources() -> (Mat<f64>, Vec<(String, Box<dyn Gram>)>) {
+fn sources() -> (Mat<f64>, Vec<Source>) {
     let [dense, sparse] = both(&awkward());
     let operator = Mat::from_fn(9, 9, |i, j| ((i * 31 + j * 17) % 11) as f64 - 5.0);
     let (x, ..) = Centred::new(&dense, None).unwrap().into_solver(true);
@@ -26,7 +29,7 @@ fn sources() -> (Mat<f64>, Vec<(String, Box<dyn Gram>)>) {
     let factor = &operator * dense_x;
     let full = factor.transpose() * &factor;
     let b = Mat::from_fn(8, 2, |i, k| (i * 3 + k) as f64 % 5.0);
-    let mut sources: Vec<(String, Box<dyn Gram>)> = vec![
+    let mut sources: Vec<Source> = vec![
         ("full".to_owned(), Box::new(full.clone())),
         ("columns only".to_owned(), Box::new(ColumnsOnly(full.clone()))),
         ("full, from a factor".to_owned(), of_factor(factor.clone(), GramForm::Full)),

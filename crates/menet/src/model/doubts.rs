@@ -14,12 +14,14 @@ impl Men {
         for (k, component) in self.parts.components.iter().enumerate() {
             let (axis, certificate) = (k + 1, component.certificate);
             if component.order_of_entry.is_empty() {
-                let why = self.parts.paths.get(k).map_or_else(String::new, why_empty);
-                doubts.push(format!("axis {axis} uses no variable{why}: it is left out"));
+                let path = self.parts.paths.get(k);
+                let why = path.map_or_else(String::new, why_empty);
+                let free = path.is_some_and(|path| !path.free().is_empty());
+                let then = if free { "it has only its free variables" } else { "it is left out" };
+                doubts.push(format!("axis {axis} selects no variable{why}: {then}"));
             }
             let worst = certificate.kkt.max(certificate.scaled);
-            // Also where it is not a number.
-            if !(worst <= CERTIFICATE_BAR) {
+            if worst.is_nan() || worst > CERTIFICATE_BAR {
                 doubts.push(format!(
                     "the path of axis {axis} is optimal only to {worst:.1e}, not to {CERTIFICATE_BAR:.0e}; raise ridge, or \
                      set standardize if variables differ much in size"

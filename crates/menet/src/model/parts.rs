@@ -150,6 +150,7 @@ impl MenParts {
             .flat_map(Path::knots)
             .flat_map(|knot| knot.coefficients.indices().iter().chain(&knot.entered).chain(&knot.left));
         let used = used.chain(self.components.iter().flat_map(|component| &component.order_of_entry));
+        let used = used.chain(self.paths.iter().flat_map(Path::free));
         if let Some(&index) = used.max().filter(|&&index| index >= p) {
             return Err(Error::parameter("paths", format!("variable {index}"), format!("below {p}")));
         }

@@ -231,7 +231,9 @@ mod tests {
         let asked = Plan::new(shape(400, 1_600), &params).unwrap().regime;
         assert_eq!((asked.route, asked.gram), (Route::Conjugate, GramForm::Columns));
         assert!(asked.to_string().matches("as asked").count() == 2, "{asked}");
-        let refused: [(Shape, fn(&mut MenParams), &str); 8] = [
+        /// The size of the data, what is asked for, and what is refused.
+        type Refused = (Shape, fn(&mut MenParams), &'static str);
+        let refused: [Refused; 9] = [
             (shape(30_000, 10), |p| p.route = RouteRequest::Dense, "route"),
             (shape(10, 30_000), |p| p.gram = GramRequest::Full, "gram"),
             (Shape { nonzeros: Some(9), ..shape(10, 10) }, |p| p.gram = GramRequest::Full, "gram"),
@@ -246,6 +248,7 @@ mod tests {
             (shape(DENSE_LIMIT + 1, 10), |p| p.definiteness = Definiteness::Floor, "definiteness"),
             (shape(60_000, 784), |p| p.components = Some(10), "components"),
             (shape(60_000, 784), |p| p.patch = "dlb".to_owned(), "patch"),
+            (Shape { classes: 2, ..shape(90, 7) }, |p| p.metric = Some(Metric::Cosine), "metric"),
         ];
         for (shape, change, parameter) in refused {
             let mut params = MenParams::default();

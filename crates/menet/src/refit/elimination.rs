@@ -182,15 +182,26 @@ mod tests {
     fn what_tells_the_classes_apart_is_kept() {
         let (x, classes) = samples(60);
         let all = [10, 11, 12, 13, 14, 15, 16, 17];
-        let elimination = Elimination::new(x.as_ref(), &classes, 3, &all, 1).unwrap();
+        let elimination = Elimination::new(x.as_ref(), (&classes, 3), &all, &[], 1).unwrap();
         assert_eq!(elimination.panel(2), [10, 11], "the copy goes before the first, and both before noise");
         assert_eq!(elimination.panel(100), all);
         assert_eq!(elimination.candidates(), 8);
         for size in 1..=8 {
             assert_eq!(elimination.panel(size).len(), size);
-            let direct = Elimination::new(x.as_ref(), &classes, 3, &all, size).unwrap();
+            let direct = Elimination::new(x.as_ref(), (&classes, 3), &all, &[], size).unwrap();
             assert_eq!(direct.panel(size), elimination.panel(size), "one order serves every size");
         }
+    }
+
+    #[test]
+    fn free_variables_stay_and_do_not_count() {
+        let (x, classes) = samples(60);
+        let all = [10, 11, 12, 13, 14, 15, 16, 17];
+        // Noise, the copy, and one that is not among the candidates.
+        let elimination = Elimination::new(x.as_ref(), (&classes, 3), &all, &[12, 16, 40], 1).unwrap();
+        assert_eq!(elimination.panel(1), [11, 12, 16]);
+        assert_eq!(elimination.panel(6), all);
+        assert_eq!(elimination.candidates(), 8);
     }
 
     #[test]
