@@ -81,7 +81,6 @@ impl Context {
 
 fn main() {
     allocator::share_limited_space();
-    allocator::end_without_abort();
     // A decoder that panics on a damaged file is told as an error, and by nothing else.
     let told = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

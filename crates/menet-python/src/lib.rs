@@ -14,6 +14,7 @@
 //! | `rivals` | the other methods, projection and nearest neighbour |
 //! | `paths` | LARS |
 //! | `sets` | the built-in data |
+#![forbid(unsafe_code)]
 
 mod arrays;
 mod errors;
