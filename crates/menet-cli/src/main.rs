@@ -81,7 +81,6 @@ impl Context {
 
 fn main() {
     allocator::share_limited_space();
-    allocator::end_without_abort();
     // If a decoder panics on a damaged file, only the error is printed, not the panic.
     let default_hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

@@ -346,20 +346,3 @@ fn an_ignored_signal_stays_ignored() {
     let (status, said) = end(child, "data");
     assert!(status.success(), "{said}");
 }
-
-#[test]
-fn an_abort_is_exit_code_1() {
-    // What the standard library raises where memory runs out.
-    let dir = tempfile::tempdir().unwrap();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_menet"))
-        .current_dir(dir.path())
-        .args(["data", "-", "--format", "csv"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    wait_until_listening(&child);
-    send(&child, "-ABRT");
-    assert_eq!(child.wait().unwrap().code(), Some(1));
-}

@@ -5,6 +5,7 @@
 //! saves and loads fitted models. Files are written whole or not at all ([`atomic`]).
 //!
 //! To add a format: one file in `formats/`, and one line in [`formats::REGISTRY`].
+#![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
 pub mod atomic;

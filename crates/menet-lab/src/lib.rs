@@ -15,6 +15,7 @@
 //! | [`output`] | tables and files |
 //! | [`figures`] | static figures, one file per figure |
 //! | [`report`] | the self-contained page |
+#![forbid(unsafe_code)]
 #![deny(missing_docs)]
 #![warn(clippy::unwrap_used)]
 

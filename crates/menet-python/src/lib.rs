@@ -15,6 +15,7 @@
 //! | `project` | projected samples |
 //! | `paths` | LARS |
 //! | `sets` | the built-in data |
+#![forbid(unsafe_code)]
 
 mod arrays;
 mod baselines;
