@@ -179,3 +179,29 @@ def test_sparse_samples_are_projected_without_being_made_dense(digits):
     assert men.transform(sparse.csr_matrix(X)[:1]).shape == (1, 9)
     pca = menet.PCA(3).fit(sparse.csr_matrix(X))
     np.testing.assert_array_equal(pca.transform(sparse.csr_matrix(X)), pca.transform(X))
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is read from /proc")
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_single_precision_is_converted_once(order):
+    script = """
+        import resource, sys
+        import numpy as np, menet
+        dtype, order = sys.argv[1:]
+        X = np.empty((2500, 4000), dtype=dtype, order=order)
+        rng = np.random.default_rng(0)
+        for row in X:
+            row[:] = rng.standard_normal(4000, dtype=np.float32)
+        y = np.arange(2500) % 3
+        X[:, :3] += np.eye(3)[y]
+        before = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        menet.ManifoldElasticNet(n_nonzeros=5, alpha=0.0).fit(X, y)
+        print(1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+    """
+
+    def cost(dtype, order):
+        command = [sys.executable, "-c", textwrap.dedent(script), dtype, order]
+        return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+    # Beside what samples by rows in double precision cost, one copy of them and a little.
+    assert cost("float32", order) - cost("float64", "C") < 1.25 * 8 * 2500 * 4000
