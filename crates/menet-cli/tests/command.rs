@@ -16,7 +16,7 @@ fn fit_transform_predict_equal_the_library_bit_for_bit() {
     let report = json(dir.path(), &line.split(' ').collect::<Vec<_>>());
     let table = menet_io::read("leukemia", &ReadOptions::default()).unwrap();
     let data = table.dataset().unwrap();
-    let men = fit(&data, &MenParams { nonzeros: Some(15), ..MenParams::paper() }, &()).unwrap();
+    let men = fit(&data, &MenParams::paper().with(|it| it.nonzeros = Some(15)), &()).unwrap();
     assert_eq!((report["n"].as_u64(), report["p"].as_u64()), (Some(38), Some(5000)));
     assert_eq!(report["nonzeros"], serde_json::json!([15, 15]));
     assert!(report["kkt"].as_array().unwrap().iter().all(|kkt| kkt.as_f64().unwrap() < 1e-12));
@@ -48,7 +48,11 @@ fn fit_transform_predict_equal_the_library_bit_for_bit() {
         ],
     );
     let z = menet_io::read(dir.path().join("z.npy").to_str().unwrap(), &ReadOptions::default()).unwrap();
-    let reading = Reading { nonzeros: Some(4), panel_size: None, components: Some(1) };
+    let reading = Reading::default().with(|it| {
+        it.nonzeros = Some(4);
+        it.panel_size = None;
+        it.components = Some(1);
+    });
     assert_eq!(z.matrix().unwrap(), men.at(reading, None).unwrap().transform(data.x().unwrap()).unwrap());
 
     ok(dir.path(), &["transform", "--model", "m", "--data", "leukemia", "--out", "z.parquet"]);
@@ -87,7 +91,7 @@ fn large_sparse_data_stay_sparse_from_end_to_end() {
     let table = menet_io::read(dir.path().join("d.svm").to_str().unwrap(), &ReadOptions::default()).unwrap();
     let data = table.dataset().unwrap();
     assert!(data.sparse().is_some());
-    let men = fit(&data, &MenParams { nonzeros: Some(20), ..MenParams::default() }, &()).unwrap();
+    let men = fit(&data, &MenParams::default().with(|it| it.nonzeros = Some(20)), &()).unwrap();
     assert_eq!(ModelFile::load(&dir.path().join("m")).unwrap().men.projection(), men.projection());
     ok(dir.path(), &["transform", "--model", "m", "--data", "d.svm", "--out", "z.npy"]);
     let z = menet_io::read(dir.path().join("z.npy").to_str().unwrap(), &ReadOptions::default()).unwrap();

@@ -77,7 +77,7 @@ fn probabilities_are_those_of_the_library() {
         ok(dir.path(), &["fit", "--data", "leukemia", "--rule", rule, "--model", "m"]);
         let line = "predict --model m --data leukemia --out l.csv --probabilities --json";
         let report = json(dir.path(), &split(line));
-        let params = MenParams { rule: Some(menet::Named::from_name(rule).unwrap()), ..MenParams::default() };
+        let params = MenParams::default().with(|it| it.rule = Some(menet::Named::from_name(rule).unwrap()));
         let men = fit(&data, &params, &()).unwrap();
         let z = men.transform(data.x().unwrap()).unwrap();
         let logs = men.rule().unwrap().log_probabilities(z.as_ref()).unwrap();

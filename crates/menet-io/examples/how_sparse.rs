@@ -74,12 +74,17 @@ fn accuracies(
 ) -> Result<Vec<f64>, Box<dyn std::error::Error>> {
     let (gallery, samples) = (subset(data, train)?, subset(data, test)?);
     let most = SIZES[SIZES.len() - 1];
-    let men = fit(&gallery, &MenParams { nonzeros: Some(most), ..MenParams::paper() }, &())?;
+    let men = fit(&gallery, &MenParams::paper().with(|it| it.nonzeros = Some(most)), &())?;
     let (known, truth) = (classes_of(data, train), classes_of(data, test));
     let mut found = Vec::new();
     for k in SIZES {
-        let Ok(sparser) = men.at(Reading { nonzeros: Some(k), components: None, ..Reading::default() }, None)
-        else {
+        let Ok(sparser) = men.at(
+            Reading::default().with(|it| {
+                it.nonzeros = Some(k);
+                it.components = None;
+            }),
+            None,
+        ) else {
             found.push(0.0);
             continue;
         };

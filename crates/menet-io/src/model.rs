@@ -164,7 +164,7 @@ impl ModelFile {
     /// # Errors
     /// When there are fewer axes, or the model has a refit, which needs the training samples.
     pub fn at_components(&self, components: usize) -> Result<Self> {
-        let reading = Reading { components: Some(components), ..Reading::default() };
+        let reading = Reading::default().with(|it| it.components = Some(components));
         Ok(ModelFile { men: self.men.at(reading, None)?, ..self.clone() })
     }
 
@@ -243,7 +243,7 @@ impl ModelFile {
             format: VERSION,
             checksum: NO_CHECKSUM.to_owned(),
             // JSON has no infinity, so the factors are a tensor.
-            params: MenParams { penalty_factors: None, ..parts.params.clone() },
+            params: parts.params.clone().with(|it| it.penalty_factors = None),
             classes: parts.classes.clone(),
             neighbor_recall: parts.neighbor_recall,
             definiteness: parts.definiteness.clone(),

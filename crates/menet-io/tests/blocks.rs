@@ -23,7 +23,7 @@ fn model() -> (Men, Mat<f64>) {
     let names = NAMES.map(str::to_owned).to_vec();
     let labels: Vec<usize> = (0..ROWS).map(|i| i % 4).collect();
     let data = menet::Dataset::new(x.as_ref(), &labels).unwrap().with_feature_names(names).unwrap();
-    let men = fit(&data, &MenParams { nonzeros: Some(3), ..MenParams::default() }, &()).unwrap();
+    let men = fit(&data, &MenParams::default().with(|it| it.nonzeros = Some(3)), &()).unwrap();
     (men, x)
 }
 

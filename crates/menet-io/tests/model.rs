@@ -31,11 +31,10 @@ fn model_with(params: MenParams) -> (ModelFile, Table) {
         ..Table::new(Path::new("test"), values, 36, 5)
     };
     let data = table.dataset().unwrap();
-    let params = MenParams {
-        nonzeros: Some(4),
-        penalty_factors: Some(vec![1.0, 1.0, f64::INFINITY, 0.5, 2.0]),
-        ..params
-    };
+    let params = params.with(|it| {
+        it.nonzeros = Some(4);
+        it.penalty_factors = Some(vec![1.0, 1.0, f64::INFINITY, 0.5, 2.0]);
+    });
     let men = fit(&data, &params, &()).unwrap();
     (ModelFile::new(men, &data, "test").unwrap(), table.clone())
 }
@@ -56,7 +55,11 @@ fn with_parts(model: &ModelFile, change: impl FnOnce(&mut MenParts)) -> ModelFil
 }
 
 fn reading(nonzeros: Option<usize>, components: Option<usize>) -> Reading {
-    Reading { nonzeros, panel_size: None, components }
+    Reading::default().with(|it| {
+        it.nonzeros = nonzeros;
+        it.panel_size = None;
+        it.components = components;
+    })
 }
 
 #[test]
@@ -64,15 +67,14 @@ fn every_refit_with_every_rule_survives_bit_for_bit() {
     for &refit in Refit::ALL {
         for &rule in RuleKind::ALL {
             for priors in [Priors::Train, Priors::Given((1..=12).map(f64::from).collect())] {
-                let params = MenParams {
-                    refit: Some(refit),
-                    rule: Some(rule),
-                    relax: 0.7,
-                    voters: 2,
-                    metric: Some(Metric::Cosine),
-                    priors,
-                    ..MenParams::default()
-                };
+                let params = MenParams::default().with(|it| {
+                    it.refit = Some(refit);
+                    it.rule = Some(rule);
+                    it.relax = 0.7;
+                    it.voters = 2;
+                    it.metric = Some(Metric::Cosine);
+                    it.priors = priors;
+                });
                 let what = format!("{} {} {:?}", refit.name(), rule.name(), params.priors);
                 let (model, table) = model_with(params);
                 let complete = model.to_bytes_complete().unwrap();
@@ -123,7 +125,10 @@ fn a_rule_without_training_samples_needs_few_bytes() {
             ..Table::new(Path::new("test"), values, samples, p)
         };
         let data = table.dataset().unwrap();
-        let params = MenParams { panel_size: Some(size), rule: Some(rule), ..MenParams::default() };
+        let params = MenParams::default().with(|it| {
+            it.panel_size = Some(size);
+            it.rule = Some(rule);
+        });
         let men = fit(&data, &params, &()).unwrap().without_paths();
         assert_eq!(men.panel().len(), size);
         ModelFile::new(men, &data, "test").unwrap().to_bytes().unwrap().len()
@@ -185,12 +190,11 @@ fn a_model_of_the_first_version_still_loads() {
     }
     let kept = ModelFile::load(&path).unwrap();
     // The defaults at that time.
-    let then = MenParams {
-        ridge: Some(0.1),
-        metric: Some(Metric::Euclidean),
-        target_shrinkage: 1.0,
-        ..fresh.men.params().clone()
-    };
+    let then = fresh.men.params().clone().with(|it| {
+        it.ridge = Some(0.1);
+        it.metric = Some(Metric::Euclidean);
+        it.target_shrinkage = 1.0;
+    });
     assert_eq!((kept.men.classes(), kept.men.params()), (fresh.men.classes(), &then));
     assert_eq!(kept.men.feature_names().unwrap()[2], "größe");
     // A changed solver may change the numbers by rounding, but the file must give back its own numbers.

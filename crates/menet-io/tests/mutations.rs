@@ -159,12 +159,11 @@ fn models_are_never_wrong_in_silence() {
     let data = data.dataset().unwrap();
     for (seed, &rule) in RuleKind::ALL.iter().enumerate() {
         // With the refit panel, the complete bytes have every tensor.
-        let params = MenParams {
-            nonzeros: Some(3),
-            refit: Some(Refit::Panel),
-            rule: Some(rule),
-            ..MenParams::default()
-        };
+        let params = MenParams::default().with(|it| {
+            it.nonzeros = Some(3);
+            it.refit = Some(Refit::Panel);
+            it.rule = Some(rule);
+        });
         let model = ModelFile::new(fit(&data, &params, &()).unwrap(), &data, "test").unwrap();
         let load = |path: &Path| {
             let found = ModelFile::load(path).ok()?;

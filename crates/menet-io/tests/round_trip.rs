@@ -28,7 +28,7 @@ fn every_format_gives_the_same_w() {
     }
     let files = [write(&dir, "d.csv", csv), write(&dir, "d.tsv", tsv), write(&dir, "d.svm", svm)];
     let tables: Vec<Table> = files.iter().map(|file| load(file, &ReadOptions::default()).unwrap()).collect();
-    let params = MenParams { nonzeros: Some(3), ..MenParams::default() };
+    let params = MenParams::default().with(|it| it.nonzeros = Some(3));
     let fits: Vec<_> = tables
         .iter()
         .map(|table| fit(&table.dataset().unwrap(), &params, &()).unwrap().projection().clone())
@@ -190,7 +190,7 @@ fn sparse_files_stay_sparse_where_dense_would_be_large() {
     assert!(table.matrix().unwrap_err().to_string().contains("400 x 99004"));
     let data = table.dataset().unwrap();
     assert_eq!(data.sparse(), Some(x));
-    let men = fit(&data, &MenParams { nonzeros: Some(3), ..MenParams::paper() }, &()).unwrap();
+    let men = fit(&data, &MenParams::paper().with(|it| it.nonzeros = Some(3)), &()).unwrap();
     let z = table.project(men.projection()).unwrap();
     let Learned::Nearest(rule) = men.rule().unwrap() else { panic!("another rule") };
     assert_eq!(rule.gallery, z);

@@ -274,7 +274,7 @@ fn rates_by_nonzeros(men: &Men, train: &Dataset<'_>, test: &Dataset<'_>) -> Resu
     let mut rates = Vec::new();
     // Only a few numbers, because each needs a refit and, with a limit on the panel, an elimination.
     for k in sparsities(most).into_iter().filter(|&k| k > 0) {
-        let reading = Reading { nonzeros: Some(k), ..Reading::default() };
+        let reading = Reading::default().with(|it| it.nonzeros = Some(k));
         let sparser = match men.at(reading, Some(train)) {
             Ok(sparser) => sparser,
             // A tie can leave an axis without variables.

@@ -128,7 +128,11 @@ impl Model {
         training: Option<(Samples<'_>, PyReadonlyArray1<'_, i64>)>,
         threads: usize,
     ) -> PyResult<Self> {
-        let reading = Reading { nonzeros, panel_size, components };
+        let reading = Reading::default().with(|it| {
+            it.nonzeros = nonzeros;
+            it.panel_size = panel_size;
+            it.components = components;
+        });
         let training = match &training {
             Some((x, codes)) => Some((x.view()?, vector(codes)?)),
             None => None,
@@ -287,7 +291,7 @@ impl Model {
 
     /// The parameters of the fit, as JSON, but for the penalty factors, which may be infinite.
     fn params(&self) -> PyResult<String> {
-        json(&MenParams { penalty_factors: None, ..self.men().params().clone() })
+        json(&self.men().params().clone().with(|it| it.penalty_factors = None))
     }
 
     fn penalty_factors(&self) -> Option<Vec<f64>> {

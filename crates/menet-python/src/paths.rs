@@ -195,15 +195,14 @@ fn options(given: Options<'_>) -> PyResult<LarsOptions> {
         return Err(PyValueError::new_err(format!("`method` is \"{method}\", but must be one of {names}")));
     };
     let factors = penalty_factors.as_ref().map(|v| vector(v).map(<[f64]>::to_vec)).transpose()?;
-    Ok(LarsOptions {
-        ridge,
-        penalty_factors: factors,
-        positive,
-        method,
-        max_nonzeros,
-        lambda_min,
-        ..LarsOptions::default()
-    })
+    Ok(LarsOptions::default().with(|it| {
+        it.ridge = ridge;
+        it.penalty_factors = factors;
+        it.positive = positive;
+        it.method = method;
+        it.max_nonzeros = max_nonzeros;
+        it.lambda_min = lambda_min;
+    }))
 }
 
 /// The options of a path where nothing is said.

@@ -95,7 +95,7 @@ pub(crate) fn search<'py>(
         trials[t].folds.get(f).map_or(f64::NAN, |found| ScoreKind::ALL[s].of(found))
     });
     let settings = trials.iter().map(|trial| {
-        let params = MenParams { penalty_factors: None, ..trial.params.clone() };
+        let params = trial.params.clone().with(|it| it.penalty_factors = None);
         serde_json::to_string(&params).map_err(|e| PyTypeError::new_err(e.to_string()))
     });
     Ok((
@@ -124,18 +124,17 @@ impl Values {
         } else {
             self.nonzeros.into_iter().map(|size| size.map_or(Size::Base, Size::Nonzeros)).collect()
         };
-        Ok(Grid {
-            beta: self.beta,
-            target_shrinkage: self.target_shrinkage,
-            ridge: self.ridge.into_iter().map(|ridge| ridge.unwrap_or_else(|| base.ridge())).collect(),
-            sizes,
-            refit: named::<Refit>(&self.refit, base.refit())?,
-            refit_ridge: self.refit_ridge,
-            rule: named::<RuleKind>(&self.rule, base.rule().kind)?,
-            voters: self.voters,
-            metric: named::<Metric>(&self.metric, base.metric())?,
-            priors: self.priors.into_iter().map(PriorsGiven::read).collect::<PyResult<_>>()?,
-        })
+        let mut grid = Grid::of(base);
+        (grid.beta, grid.target_shrinkage) = (self.beta, self.target_shrinkage);
+        grid.ridge = self.ridge.into_iter().map(|ridge| ridge.unwrap_or_else(|| base.ridge())).collect();
+        grid.sizes = sizes;
+        grid.refit = named::<Refit>(&self.refit, base.refit())?;
+        grid.refit_ridge = self.refit_ridge;
+        grid.rule = named::<RuleKind>(&self.rule, base.rule().kind)?;
+        grid.voters = self.voters;
+        grid.metric = named::<Metric>(&self.metric, base.metric())?;
+        grid.priors = self.priors.into_iter().map(PriorsGiven::read).collect::<PyResult<_>>()?;
+        Ok(grid)
     }
 }
 

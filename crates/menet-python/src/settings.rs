@@ -59,7 +59,7 @@ pub(crate) fn defaults() -> PyResult<String> {
 #[pyfunction]
 pub(crate) fn presets() -> PyResult<String> {
     let stands_for = |&preset: &Preset| {
-        let params = MenParams { preset, ..MenParams::default() };
+        let params = MenParams::default().with(|it| it.preset = preset);
         let (rule, refit) = (params.rule(), params.refit().name());
         let values = serde_json::json!({
             "ridge": params.ridge(), "refit": refit, "rule": rule.kind.name(), "metric": rule.metric.name(),

@@ -13,7 +13,10 @@ const REPEATS: usize = 9;
 fn problem() -> (Dataset<'static>, MenParams) {
     let labels: Vec<usize> = (0..400).map(|i| i / 4).collect();
     let data = Dataset::from_owned(drawn::faces(0, 100, 4, 40), &labels).expect("drawn faces are valid");
-    let params = MenParams { components: Some(40), nonzeros: Some(200), ..MenParams::paper() };
+    let params = MenParams::paper().with(|it| {
+        it.components = Some(40);
+        it.nonzeros = Some(200);
+    });
     (data, params)
 }
 

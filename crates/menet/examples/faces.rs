@@ -23,7 +23,10 @@ fn main() -> menet::Result<()> {
     let (train, test) = (half(0), half(1));
     let data = Dataset::new(train.as_ref(), &person)?.with_image_shape(SIZE, SIZE)?;
 
-    let params = MenParams { components: Some(20), nonzeros: Some(100), ..MenParams::paper() };
+    let params = MenParams::paper().with(|it| {
+        it.components = Some(20);
+        it.nonzeros = Some(100);
+    });
     let men = fit(&data, &params, &())?;
 
     let report = men.definiteness();
@@ -46,8 +49,13 @@ fn main() -> menet::Result<()> {
     for d in [5, 10, 20] {
         print!("{d:>3} axes      ");
         for k in [5, 10, 20, 50, 100] {
-            let men =
-                men.at(Reading { nonzeros: Some(k), components: Some(d), ..Reading::default() }, None)?;
+            let men = men.at(
+                Reading::default().with(|it| {
+                    it.nonzeros = Some(k);
+                    it.components = Some(d);
+                }),
+                None,
+            )?;
             let gallery = men.transform(train.as_ref())?;
             let seen = men.transform(test.as_ref())?;
             let found =

@@ -26,9 +26,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     drop(bytes);
     let labels: Vec<usize> = (0..n).map(|i| i / per_class).collect();
     let data = Dataset::new(MatRef::from_row_major_slice(&values, n, p), &labels)?;
-    let params = MenParams { components: Some(components), nonzeros: Some(nonzeros), ..MenParams::paper() };
+    let params = MenParams::paper().with(|it| {
+        it.components = Some(components);
+        it.nonzeros = Some(nonzeros);
+    });
     // A small fit first, so that threads and their memory are there.
-    fit(&data, &MenParams { components: Some(1), nonzeros: Some(1), ..MenParams::paper() }, &())?;
+    fit(
+        &data,
+        &MenParams::paper().with(|it| {
+            it.components = Some(1);
+            it.nonzeros = Some(1);
+        }),
+        &(),
+    )?;
     let mut seconds = Vec::new();
     std::fs::write("/proc/self/clear_refs", "5").ok();
     let before = status("VmRSS");

@@ -11,7 +11,7 @@ fn main() -> menet::Result<()> {
         [1.1, 5.9, 1.2, 6.8f64],
     ];
     let data = Dataset::new(x.as_ref(), &["no", "no", "no", "yes", "yes", "yes"])?;
-    let men = fit(&data, &MenParams { nonzeros: Some(1), ..MenParams::default() }, &())?;
+    let men = fit(&data, &MenParams::default().with(|it| it.nonzeros = Some(1)), &())?;
     assert_eq!(men.projection().axes()[0].indices(), [0]); // the axis uses variable 0
     assert!(men.certificates()[0].kkt < 1e-12); // and is optimal
     println!("{:?}", men.transform(x.as_ref())?);

@@ -77,7 +77,11 @@ fn measure(kind: &str, size: [usize; 4], repeats: usize) -> Result<(), Box<dyn s
             if (kind == "sparse" || p > GRAM_LIMIT) && gram == GramRequest::Full {
                 continue;
             }
-            let params = MenParams { nonzeros: Some(nonzeros), route, gram, ..MenParams::paper() };
+            let params = MenParams::paper().with(|it| {
+                it.nonzeros = Some(nonzeros);
+                it.route = route;
+                it.gram = gram;
+            });
             let clock = Clock::default();
             let men = fit(&data, &params, &clock)?;
             let found = [Stage::Reduction, Stage::Lars].map(|stage| clock.seconds(&[stage]));

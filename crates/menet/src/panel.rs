@@ -15,6 +15,7 @@ use crate::numerics::sparse::SparseVector;
 
 /// How many variables are read off a fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Reading {
     /// Largest number of variables that a path selects; none = as many as it was computed for.
     pub nonzeros: Option<usize>,

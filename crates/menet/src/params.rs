@@ -39,6 +39,7 @@ impl Named for Preset {
 /// The parameters of a fit. `MenParams::default()` is a good start; set what you want to differ.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct MenParams {
     /// The defaults of `ridge`, `refit`, `rule` and `metric`.
     pub preset: Preset,

@@ -41,6 +41,7 @@ pub trait Reducer: Sync + std::fmt::Debug {
 
 /// What a method learned.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Reduced {
     /// The projection, best axes first.
     pub projection: Projection,

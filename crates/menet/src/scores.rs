@@ -74,6 +74,7 @@ impl ScoreKind {
 
 /// How good the decisions on some samples are.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Scores {
     /// The percentage that is right.
     pub rate: f64,

@@ -11,7 +11,11 @@ use menet::preprocess::Centred;
 use menet::{Dataset, Error, Men, MenParams, Named, fit};
 
 fn params(kappa: f64, definiteness: Definiteness) -> MenParams {
-    MenParams { kappa, definiteness, nonzeros: Some(12), ..MenParams::paper() }
+    MenParams::paper().with(|it| {
+        it.kappa = kappa;
+        it.definiteness = definiteness;
+        it.nonzeros = Some(12);
+    })
 }
 
 fn data() -> Dataset<'static> {
@@ -19,13 +23,13 @@ fn data() -> Dataset<'static> {
 }
 
 fn alignment(data: &Dataset<'_>) -> Alignment {
-    let patch = PatchParams {
-        k_within: 5,
-        k_between: 5,
-        bandwidth: None,
-        lle_regularizer: 1e-3,
-        ltsa_dimension: None,
-    };
+    let patch = PatchParams::default().with(|it| {
+        it.k_within = 5;
+        it.k_between = 5;
+        it.bandwidth = None;
+        it.lle_regularizer = 1e-3;
+        it.ltsa_dimension = None;
+    });
     let pre = Centred::new(data, None).unwrap();
     Alignment::new(data, &pre, rule("dla").unwrap(), &patch, &()).unwrap()
 }
@@ -122,7 +126,7 @@ fn the_singular_case_exactly() {
 
 #[test]
 fn a_floor_of_one_allows_no_repulsion() {
-    let strict = MenParams { floor: 1.0, ..params(0.5, Definiteness::Shrink) };
+    let strict = params(0.5, Definiteness::Shrink).with(|it| it.floor = 1.0);
     let men = fit(&data(), &strict, &()).unwrap();
     assert!(men.definiteness().kappa_used < 1e-6, "{}", men.definiteness().kappa_used);
     assert_certified(&men);
@@ -132,7 +136,7 @@ fn a_floor_of_one_allows_no_repulsion() {
 fn rules_without_kappa_need_no_policy() {
     for name in ["laplacian", "laplacian-binary-unsupervised", "lle", "ltsa"] {
         for &policy in Definiteness::ALL {
-            let params = MenParams { patch: name.to_owned(), ..params(9.0, policy) };
+            let params = params(9.0, policy).with(|it| it.patch = name.to_owned());
             let men = fit(&data(), &params, &()).unwrap();
             assert_certified(&men);
             assert_eq!(

@@ -53,7 +53,10 @@ fn equals_coordinate_descent_between_knots() {
         v.iter_mut().filter(|v| **v > 0.0).for_each(|v| *v = rng.random_range(0.3..2.0));
         v[1] = f64::INFINITY;
         let ridge = if p >= n { 0.5 } else { [0.0, 0.1][seed as usize % 2] };
-        let options = LarsOptions { ridge, penalty_factors: Some(v), ..LarsOptions::default() };
+        let options = LarsOptions::default().with(|it| {
+            it.ridge = ridge;
+            it.penalty_factors = Some(v);
+        });
         let path = lars_path(&gram, &b, &options, &()).unwrap();
         assert_eq!((path.ended(), path.free()), (Ended::Complete, &free[..]));
         let knots = path.knots();
@@ -79,7 +82,10 @@ fn equals_the_problem_without_its_free_variables() {
         let (p, free, ridge) = (15, [2, 3, 11], 0.2);
         let (x, b) = problem(seed, 30, p);
         let gram = x.transpose() * &x;
-        let options = LarsOptions { ridge, penalty_factors: factors(p, &free), ..LarsOptions::default() };
+        let options = LarsOptions::default().with(|it| {
+            it.ridge = ridge;
+            it.penalty_factors = factors(p, &free);
+        });
         let path = lars_path(&gram, &b, &options, &()).unwrap();
         let others: Vec<usize> = (0..p).filter(|j| !free.contains(j)).collect();
         let inner = Mat::from_fn(free.len(), free.len(), |i, j| {
@@ -97,7 +103,7 @@ fn equals_the_problem_without_its_free_variables() {
         });
         let b: Vec<f64> = others.iter().map(|&j| b[j] - minus(j, others.len())).collect();
         let expected =
-            lars_path(&reduced, &b, &LarsOptions { ridge, ..LarsOptions::default() }, &()).unwrap();
+            lars_path(&reduced, &b, &LarsOptions::default().with(|it| it.ridge = ridge), &()).unwrap();
         let entered: Vec<usize> = expected.order_of_entry().into_iter().map(|j| others[j]).collect();
         assert_eq!(path.order_of_entry(), entered);
         assert_eq!(path.knots().len(), expected.knots().len());
@@ -130,13 +136,12 @@ fn every_source_gives_one_path_of_many_variables() {
     let (x, b) = problem(3, n, p);
     let gram = x.transpose() * &x;
     for ridge in [0.0, 0.1] {
-        let options = LarsOptions {
-            ridge,
-            penalty_factors: factors(p, &free),
-            max_nonzeros: Some(20),
-            working_set: 16,
-            ..LarsOptions::default()
-        };
+        let options = LarsOptions::default().with(|it| {
+            it.ridge = ridge;
+            it.penalty_factors = factors(p, &free);
+            it.max_nonzeros = Some(20);
+            it.working_set = 16;
+        });
         let expected = lars_path(&gram, &b, &options, &()).unwrap();
         assert_eq!(expected.selected(&expected.last().coefficients), 20);
         assert_eq!(expected.last().coefficients.nonzeros(), 23);
@@ -150,7 +155,7 @@ fn every_source_gives_one_path_of_many_variables() {
         }
     }
     // Without a ridge the free variables take part of the rank.
-    let options = LarsOptions { penalty_factors: factors(p, &free), ..LarsOptions::default() };
+    let options = LarsOptions::default().with(|it| it.penalty_factors = factors(p, &free));
     let path = lars_path(&FactorGram::new(x.clone()), &b, &options, &()).unwrap();
     assert_eq!((path.ended(), path.selected(&path.last().coefficients)), (Ended::Complete, n - 3));
 }
@@ -165,13 +170,12 @@ fn a_path_holds_every_smaller_path_bit_for_bit() {
             let b = correlate(&x, &design.response(rng, n));
             let gram = x.transpose() * &x;
             let with = |max_nonzeros: Option<usize>| {
-                let options = LarsOptions {
-                    ridge: 0.05,
-                    penalty_factors: factors(p, &[1, 4]),
-                    max_nonzeros,
-                    working_set: 6,
-                    ..LarsOptions::default()
-                };
+                let options = LarsOptions::default().with(|it| {
+                    it.ridge = 0.05;
+                    it.penalty_factors = factors(p, &[1, 4]);
+                    it.max_nonzeros = max_nonzeros;
+                    it.working_set = 6;
+                });
                 lars_path(&gram, &b, &options, &()).unwrap()
             };
             let whole = with(None);
@@ -195,7 +199,7 @@ fn a_free_variable_may_cross_zero() {
     let y = [1.0, 3.0, 0.5, -1.0];
     let b = correlate(&x, &y);
     assert_eq!(b[0], 0.0);
-    let options = LarsOptions { penalty_factors: factors(3, &[0]), ..LarsOptions::default() };
+    let options = LarsOptions::default().with(|it| it.penalty_factors = factors(3, &[0]));
     let path = lars_path(&(x.transpose() * &x), &b, &options, &()).unwrap();
     assert_eq!(path.knots()[0].coefficients.nonzeros(), 0);
     assert!(path.last().coefficients.get(0) < -0.1, "{:?}", path.last());
@@ -204,7 +208,7 @@ fn a_free_variable_may_cross_zero() {
 
     let found = (0..200).any(|seed| {
         let (x, b) = problem(seed, 20, 10);
-        let options = LarsOptions { penalty_factors: factors(10, &[3]), ..LarsOptions::default() };
+        let options = LarsOptions::default().with(|it| it.penalty_factors = factors(10, &[3]));
         let path = lars_path(&(x.transpose() * &x), &b, &options, &()).unwrap();
         assert!(path.certificate().kkt < 1e-12);
         let signs: Vec<f64> = path.knots().iter().map(|knot| knot.coefficients.get(3).signum()).collect();
@@ -223,7 +227,7 @@ fn penalised_copies_of_a_free_variable_stay_out() {
     }
     let y: Vec<f64> = (0..25).map(|i| x[(i, 2)] + x[(i, 0)] + 0.3 * x[(i, 7)]).collect();
     let (gram, b) = (x.transpose() * &x, correlate(&x, &y));
-    let options = LarsOptions { penalty_factors: factors(8, &[2, 3]), ..LarsOptions::default() };
+    let options = LarsOptions::default().with(|it| it.penalty_factors = factors(8, &[2, 3]));
     let path = lars_path(&gram, &b, &options, &()).unwrap();
     assert_eq!(path.ended(), Ended::Complete);
     assert!(path.certificate().kkt < 1e-12);
@@ -233,13 +237,13 @@ fn penalised_copies_of_a_free_variable_stay_out() {
 #[test]
 fn a_tie_beside_a_free_variable_enters_at_once() {
     let gram: Mat<f64> = Mat::identity(4, 4);
-    let options = LarsOptions { penalty_factors: factors(4, &[0]), ..LarsOptions::default() };
+    let options = LarsOptions::default().with(|it| it.penalty_factors = factors(4, &[0]));
     let path = lars_path(&gram, &[5.0, 1.0, -1.0, 0.5], &options, &()).unwrap();
     assert_eq!((path.knots()[0].level, &path.knots()[0].entered[..]), (1.0, &[1, 2][..]));
     let one = path.at_nonzeros(1).unwrap();
     assert_eq!(one.coefficients.to_dense(4), [5.0, 0.0, 0.0, 0.0]);
     assert_eq!(path.at_nonzeros(2).unwrap().coefficients.to_dense(4), [5.0, 0.5, -0.5, 0.0]);
-    let few = LarsOptions { max_nonzeros: Some(1), ..options };
+    let few = options.with(|it| it.max_nonzeros = Some(1));
     let path = lars_path(&gram, &[5.0, 1.0, -1.0, 0.5], &few, &()).unwrap();
     assert_eq!(path.ended(), Ended::MaxNonzeros { needed: 2 });
 }
@@ -252,7 +256,10 @@ fn without_a_penalised_variable_the_path_is_one_knot() {
         [(0.0, vec![0.0; 6]), (0.3, vec![0.0; 6]), (0.3, vec![0.0, 0.0, f64::INFINITY, 0.0, 0.0, 0.0])]
     {
         let free: Vec<usize> = (0..6).filter(|&j| v[j] == 0.0).collect();
-        let options = LarsOptions { ridge, penalty_factors: Some(v), ..LarsOptions::default() };
+        let options = LarsOptions::default().with(|it| {
+            it.ridge = ridge;
+            it.penalty_factors = Some(v);
+        });
         let path = lars_path(&gram, &b, &options, &()).unwrap();
         assert_eq!((path.knots().len(), path.ended(), path.last().level), (1, Ended::Complete, 0.0));
         let expected = ridge_solution(&gram, &b, &free, ridge);
@@ -265,7 +272,7 @@ fn without_a_penalised_variable_the_path_is_one_knot() {
     }
     // A response that the free variables explain leaves nothing for the others.
     let b = correlate(&x, &common::column(&x, 1));
-    let options = LarsOptions { penalty_factors: factors(6, &[1]), ..LarsOptions::default() };
+    let options = LarsOptions::default().with(|it| it.penalty_factors = factors(6, &[1]));
     let path = lars_path(&gram, &b, &options, &()).unwrap();
     assert_eq!((path.ended(), path.order_of_entry()), (Ended::Complete, Vec::<usize>::new()));
     assert!((path.last().coefficients.get(1) - 1.0).abs() < 1e-12);
@@ -275,7 +282,10 @@ fn without_a_penalised_variable_the_path_is_one_knot() {
 fn the_certificate_covers_free_variables() {
     let (x, b) = problem(4, 40, 9);
     let gram = x.transpose() * &x;
-    let options = LarsOptions { ridge: 0.1, penalty_factors: factors(9, &[0, 7]), ..LarsOptions::default() };
+    let options = LarsOptions::default().with(|it| {
+        it.ridge = 0.1;
+        it.penalty_factors = factors(9, &[0, 7]);
+    });
     let path = lars_path(&gram, &b, &options, &()).unwrap();
     let lambda = 0.4 * path.knots()[0].level;
     let right = path.at_lambda(lambda).unwrap().coefficients;
@@ -296,21 +306,32 @@ fn dependent_free_variables_are_refused_without_a_ridge() {
     let b = correlate(&x, &common::column(&x, 0));
     let gram = x.transpose() * &x;
     let with = |ridge: f64, v: Option<Vec<f64>>| {
-        lars_path(&gram, &b, &LarsOptions { ridge, penalty_factors: v, ..LarsOptions::default() }, &())
+        lars_path(
+            &gram,
+            &b,
+            &LarsOptions::default().with(|it| {
+                it.ridge = ridge;
+                it.penalty_factors = v;
+            }),
+            &(),
+        )
     };
     let message = with(0.0, factors(6, &[1, 3, 4])).unwrap_err().to_string();
     assert!(message.contains("0 at variable 4") && message.contains("`ridge` larger than 0"), "{message}");
     assert!(with(0.1, factors(6, &[1, 3, 4])).unwrap().certificate().kkt < 1e-12);
     assert!(with(0.0, factors(6, &[1, 3])).is_ok());
     let wide = x.subrows(0, 3).to_owned();
-    let options = LarsOptions { penalty_factors: Some(vec![0.0; 6]), ..LarsOptions::default() };
+    let options = LarsOptions::default().with(|it| it.penalty_factors = Some(vec![0.0; 6]));
     let more = lars_path(&FactorGram::new(wide), &b, &options, &()).unwrap_err().to_string();
     assert!(more.contains("depends on others"), "{more}");
     let indefinite = faer::mat![[1.0, 3.0], [3.0, 1.0f64]];
-    let all = LarsOptions { penalty_factors: Some(vec![0.0; 2]), ..LarsOptions::default() };
+    let all = LarsOptions::default().with(|it| it.penalty_factors = Some(vec![0.0; 2]));
     let message = lars_path(&indefinite, &[1.0; 2], &all, &()).unwrap_err().to_string();
     assert!(message.contains("not positive semidefinite"), "{message}");
-    let signs = LarsOptions { positive: true, penalty_factors: factors(6, &[2]), ..LarsOptions::default() };
+    let signs = LarsOptions::default().with(|it| {
+        it.positive = true;
+        it.penalty_factors = factors(6, &[2]);
+    });
     let message = lars_path(&gram, &b, &signs, &()).unwrap_err().to_string();
     assert!(message.contains("0 at variable 2") && message.contains("`positive`"), "{message}");
 }
@@ -321,11 +342,10 @@ fn plain_lars_takes_free_variables_too() {
     for seed in 0..20 {
         let (x, b) = problem(seed, 20, 10);
         let gram = x.transpose() * &x;
-        let options = LarsOptions {
-            method: Method::Lars,
-            penalty_factors: factors(10, &[2, 9]),
-            ..LarsOptions::default()
-        };
+        let options = LarsOptions::default().with(|it| {
+            it.method = Method::Lars;
+            it.penalty_factors = factors(10, &[2, 9]);
+        });
         let path = lars_path(&gram, &b, &options, &()).unwrap();
         assert_eq!((path.knots().len(), path.ended()), (9, Ended::Complete));
         assert!(path.certificate().kkt < 1e-12);
@@ -337,7 +357,7 @@ fn plain_lars_takes_free_variables_too() {
 #[test]
 fn a_general_quadratic_has_free_variables_too() {
     let (x, b) = problem(5, 20, 6);
-    let options = LarsOptions { penalty_factors: factors(6, &[3]), ..LarsOptions::default() };
+    let options = LarsOptions::default().with(|it| it.penalty_factors = factors(6, &[3]));
     let expected = lars_path(&(x.transpose() * &x), &b, &options, &()).unwrap();
     let linear: Vec<f64> = b.iter().map(|b| -2.0 * b).collect();
     let skew = Mat::from_fn(6, 6, |i, j| i as f64 - j as f64);
@@ -349,7 +369,7 @@ fn a_general_quadratic_has_free_variables_too() {
 #[test]
 fn a_path_read_from_its_knots_knows_its_free_variables() {
     let (x, b) = problem(9, 30, 8);
-    let options = LarsOptions { penalty_factors: factors(8, &[6, 1]), ..LarsOptions::default() };
+    let options = LarsOptions::default().with(|it| it.penalty_factors = factors(8, &[6, 1]));
     let path = lars_path(&(x.transpose() * &x), &b, &options, &()).unwrap();
     let again = Path::from_knots(path.knots().to_vec(), path.ended(), path.max_nonzeros()).unwrap();
     assert_ne!(again, path);
@@ -368,15 +388,18 @@ fn factors_of_every_response() {
             1 => f64::INFINITY,
             _ => rng.random_range(0.5..2.0),
         });
-        let options =
-            LarsOptions { ridge: 0.2, max_nonzeros: Some(9), working_set: 5, ..LarsOptions::default() };
+        let options = LarsOptions::default().with(|it| {
+            it.ridge = 0.2;
+            it.max_nonzeros = Some(9);
+            it.working_set = 5;
+        });
         let factor = FactorGram::new(x.clone());
         let together = lars_paths_each(&factor, b.as_ref(), each.as_ref(), &options, &()).unwrap();
         let regressions =
             regression_paths_each(x.as_ref(), y.as_ref(), each.as_ref(), &options, &()).unwrap();
         assert_eq!((together.len(), regressions.len()), (5, 5));
         for (k, path) in together.iter().enumerate() {
-            let own = LarsOptions { penalty_factors: Some(common::column(&each, k)), ..options.clone() };
+            let own = options.clone().with(|it| it.penalty_factors = Some(common::column(&each, k)));
             assert_eq!(*path, lars_path(&factor, &common::column(&b, k), &own, &()).unwrap());
             let alone = regression_paths(x.as_ref(), y.subcols(k, 1), &own, &()).unwrap();
             assert_eq!(regressions[k], alone[0]);
@@ -384,7 +407,7 @@ fn factors_of_every_response() {
         }
         // The same factors for all are those of the options.
         let same = Mat::from_fn(p, 5, |j, _| each[(j, 0)]);
-        let shared = LarsOptions { penalty_factors: Some(common::column(&each, 0)), ..options.clone() };
+        let shared = options.clone().with(|it| it.penalty_factors = Some(common::column(&each, 0)));
         assert_eq!(
             lars_paths_each(&factor, b.as_ref(), same.as_ref(), &options, &()).unwrap(),
             lars_paths(&factor, b.as_ref(), &shared, &()).unwrap()
@@ -410,9 +433,9 @@ fn factors_of_every_response_are_checked() {
     let mut bad = ones();
     bad[(2, 1)] = -1.0;
     assert!(run(bad, &default).contains("-1 at variable 2"));
-    let both = LarsOptions { penalty_factors: Some(vec![1.0; 3]), ..default.clone() };
+    let both = default.clone().with(|it| it.penalty_factors = Some(vec![1.0; 3]));
     assert!(run(ones(), &both).contains("factors of its own"));
     let mut free = ones();
     free[(0, 1)] = 0.0;
-    assert!(run(free, &LarsOptions { positive: true, ..default }).contains("`positive`"));
+    assert!(run(free, &default.with(|it| it.positive = true)).contains("`positive`"));
 }

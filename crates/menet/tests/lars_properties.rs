@@ -33,19 +33,15 @@ fn case(seed: u64, design: Design, largest: usize) -> Case {
             })
             .collect()
     });
-    let options = LarsOptions {
-        ridge,
-        penalty_factors,
-        positive: rng.random_bool(0.2),
-        max_nonzeros: rng.random_bool(0.5).then(|| rng.random_range(1..=p)),
-        lambda_min: if rng.random_bool(0.1) {
-            0.1 * b.iter().fold(0.0, |m: f64, b| m.max(b.abs()))
-        } else {
-            0.0
-        },
-        working_set: if rng.random_bool(0.3) { rng.random_range(1..=8) } else { 256 },
-        ..LarsOptions::default()
-    };
+    let options = LarsOptions::default().with(|it| {
+        it.ridge = ridge;
+        it.penalty_factors = penalty_factors;
+        it.positive = rng.random_bool(0.2);
+        it.max_nonzeros = rng.random_bool(0.5).then(|| rng.random_range(1..=p));
+        it.lambda_min =
+            if rng.random_bool(0.1) { 0.1 * b.iter().fold(0.0, |m: f64, b| m.max(b.abs())) } else { 0.0 };
+        it.working_set = if rng.random_bool(0.3) { rng.random_range(1..=8) } else { 256 };
+    });
     let label = format!("{design:?} seed {seed} n {n} p {p} {options:?}");
     Case { design, x, b, options, label }
 }
@@ -237,7 +233,10 @@ fn regressions_are_paths_of_their_gram_matrix() {
         let rng = &mut rng(7);
         let x = Design::Gaussian.matrix(rng, 20, p);
         let y = Mat::from_fn(20, 2, |_, _| rng.random_range(-1.0..1.0));
-        let options = LarsOptions { ridge: 0.1, max_nonzeros: Some(12), ..LarsOptions::default() };
+        let options = LarsOptions::default().with(|it| {
+            it.ridge = 0.1;
+            it.max_nonzeros = Some(12);
+        });
         let by_rows = x.transpose().to_owned();
         let found = regression_paths(x.as_ref(), y.as_ref(), &options, &()).unwrap();
         let transposed = regression_paths(by_rows.transpose(), y.as_ref(), &options, &()).unwrap();

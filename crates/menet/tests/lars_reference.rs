@@ -29,13 +29,13 @@ fn equals_coordinate_descent_between_knots() {
         let rng = &mut rng(seed);
         let (n, p) = ([40, 25][seed as usize % 2], [12, 40][seed as usize / 2 % 2]);
         let (gram, b) = problem(seed, n, p);
-        let options = LarsOptions {
+        let options = LarsOptions::default().with(|it| {
             // Without a ridge coordinate descent crawls where p is not well below n.
-            ridge: if p >= n { 0.5 } else { [0.0, 0.1][seed as usize % 2] },
-            positive: seed % 5 == 0,
-            penalty_factors: (seed % 3 == 0).then(|| (0..p).map(|_| rng.random_range(0.3..2.0)).collect()),
-            ..LarsOptions::default()
-        };
+            it.ridge = if p >= n { 0.5 } else { [0.0, 0.1][seed as usize % 2] };
+            it.positive = seed % 5 == 0;
+            it.penalty_factors =
+                (seed % 3 == 0).then(|| (0..p).map(|_| rng.random_range(0.3..2.0)).collect());
+        });
         let path = lars_path(&gram, &b, &options, &()).unwrap();
         assert_eq!(path.ended(), Ended::Complete);
         let knots = path.knots();
@@ -55,7 +55,7 @@ fn equals_coordinate_descent_between_knots() {
 #[test]
 fn the_certificate_catches_what_is_wrong() {
     let (gram, b) = problem(3, 50, 10);
-    let options = LarsOptions { ridge: 0.1, ..LarsOptions::default() };
+    let options = LarsOptions::default().with(|it| it.ridge = 0.1);
     let path = lars_path(&gram, &b, &options, &()).unwrap();
     let lambda = 0.3 * path.knots()[0].level;
     let right = path.at_lambda(lambda).unwrap().coefficients;
@@ -73,12 +73,12 @@ fn the_certificate_catches_what_is_wrong() {
     assert!(kkt(&extra, lambda).kkt > 1e-8, "variables that should be zero");
     assert!(kkt(&SparseVector::from_pairs(vec![(2, f64::NAN)]), lambda).kkt.is_infinite());
 
-    let positive = LarsOptions { positive: true, ..options.clone() };
+    let positive = options.clone().with(|it| it.positive = true);
     let negative = SparseVector::from_pairs(vec![(5, -1e-9)]);
     assert!(certify(&gram, &b, &positive, &negative, lambda).unwrap().kkt.is_infinite());
     let mut factors = vec![1.0; 10];
     factors[right.indices()[0]] = f64::INFINITY;
-    let barred = LarsOptions { penalty_factors: Some(factors), ..options.clone() };
+    let barred = options.clone().with(|it| it.penalty_factors = Some(factors));
     assert!(certify(&gram, &b, &barred, &right, lambda).unwrap().kkt.is_infinite());
     assert!(certify(&gram, &b, &options, &SparseVector::from_pairs(vec![(10, 1.0)]), lambda).is_err());
 }
@@ -103,8 +103,11 @@ fn a_path_holds_every_smaller_path_bit_for_bit() {
             let b = correlate(&x, &design.response(rng, n));
             let gram = x.transpose() * &x;
             let with = |max_nonzeros: Option<usize>| {
-                let options =
-                    LarsOptions { ridge: 0.05, max_nonzeros, working_set: 6, ..LarsOptions::default() };
+                let options = LarsOptions::default().with(|it| {
+                    it.ridge = 0.05;
+                    it.max_nonzeros = max_nonzeros;
+                    it.working_set = 6;
+                });
                 lars_path(&gram, &b, &options, &()).unwrap()
             };
             let whole = with(None);
@@ -124,7 +127,7 @@ fn a_path_holds_every_smaller_path_bit_for_bit() {
 #[test]
 fn asking_beyond_the_end_is_an_error() {
     let (gram, b) = problem(1, 30, 8);
-    let options = LarsOptions { max_nonzeros: Some(3), ..LarsOptions::default() };
+    let options = LarsOptions::default().with(|it| it.max_nonzeros = Some(3));
     let path = lars_path(&gram, &b, &options, &()).unwrap();
     assert_eq!(path.ended(), Ended::MaxNonzeros { needed: 4 });
     assert_eq!(path.at_nonzeros(3).unwrap().coefficients.nonzeros(), 3);
@@ -159,7 +162,7 @@ fn exact_duplicates_share_their_weight() {
     }
     let y: Vec<f64> = (0..30).map(|i| 2.0 * x[(i, 1)] + 0.3 * x[(i, 0)]).collect();
     let (gram, b) = (x.transpose() * &x, correlate(&x, &y));
-    let ridge = LarsOptions { ridge: 0.1, ..LarsOptions::default() };
+    let ridge = LarsOptions::default().with(|it| it.ridge = 0.1);
     for knot in lars_path(&gram, &b, &ridge, &()).unwrap().knots() {
         let w = knot.coefficients.to_dense(6);
         assert!((w[1] - w[4]).abs() < 1e-12 && (w[1] + w[5]).abs() < 1e-12, "{w:?}");
@@ -190,7 +193,7 @@ fn correlated_variables_are_grouped() {
     let length = y.iter().map(|y| y * y).sum::<f64>().sqrt();
     let mut compared = 0;
     for ridge in [0.05, 0.5, 5.0] {
-        let path = lars_path(&gram, &b, &LarsOptions { ridge, ..LarsOptions::default() }, &()).unwrap();
+        let path = lars_path(&gram, &b, &LarsOptions::default().with(|it| it.ridge = ridge), &()).unwrap();
         for knot in path.knots() {
             for (i, wi) in knot.coefficients.iter() {
                 for (j, wj) in knot.coefficients.iter().filter(|&(j, wj)| j > i && wi * wj > 0.0) {
@@ -221,7 +224,7 @@ fn plain_lars_lets_coefficients_cross_zero() {
     let found = (0..200).any(|seed| {
         let (gram, b) = problem(seed, 20, 10);
         let lasso = lars_path(&gram, &b, &LarsOptions::default(), &()).unwrap();
-        let plain = LarsOptions { method: Method::Lars, ..LarsOptions::default() };
+        let plain = LarsOptions::default().with(|it| it.method = Method::Lars);
         let plain = lars_path(&gram, &b, &plain, &()).unwrap();
         assert_eq!(plain.knots().len(), 11, "plain LARS takes one step a variable");
         assert!(plain.certificate().kkt < 1e-12);
@@ -285,13 +288,13 @@ fn a_thousand_equal_columns_share_too() {
     let x = Mat::from_fn(n, p, |i, _| column[i]);
     let gram = x.transpose() * &x;
     let b = correlate(&x, &column);
-    let options = LarsOptions { ridge: 0.1, ..LarsOptions::default() };
+    let options = LarsOptions::default().with(|it| it.ridge = 0.1);
     let path = lars_path(&gram, &b, &options, &()).unwrap();
     assert_eq!(path.knots()[0].entered.len(), p);
     assert_eq!((path.ended(), path.knots().len()), (Ended::Complete, 2));
     let w = path.last().coefficients.to_dense(p);
     assert!(w.iter().all(|x| (x - w[0]).abs() < 1e-9 * w[0].abs()));
-    let few = LarsOptions { max_nonzeros: Some(5), ..options };
+    let few = options.with(|it| it.max_nonzeros = Some(5));
     let path = lars_path(&gram, &b, &few, &()).unwrap();
     assert_eq!(path.ended(), Ended::MaxNonzeros { needed: p });
 }
@@ -301,8 +304,11 @@ fn many_responses_equal_one_at_a_time() {
     let rng = &mut rng(5);
     let x = gaussian(rng, 40, 30);
     let (gram, b) = (x.transpose() * &x, x.transpose() * gaussian(rng, 40, 7));
-    let options =
-        LarsOptions { ridge: 0.2, max_nonzeros: Some(12), working_set: 5, ..LarsOptions::default() };
+    let options = LarsOptions::default().with(|it| {
+        it.ridge = 0.2;
+        it.max_nonzeros = Some(12);
+        it.working_set = 5;
+    });
     let together = lars_paths(&gram, b.as_ref(), &options, &()).unwrap();
     assert_eq!(together.len(), 7);
     for (k, path) in together.iter().enumerate() {
@@ -316,7 +322,8 @@ fn a_small_working_set_gives_the_same_path() {
     for seed in 0..30 {
         let (gram, b) = problem(seed, 60, 50);
         let with = |working_set| {
-            lars_path(&gram, &b, &LarsOptions { working_set, ..LarsOptions::default() }, &()).unwrap()
+            lars_path(&gram, &b, &LarsOptions::default().with(|it| it.working_set = working_set), &())
+                .unwrap()
         };
         let (all, few) = (with(1000), with(1));
         assert_eq!(all.knots().len(), few.knots().len());
@@ -336,12 +343,12 @@ fn degenerate_inputs() {
     let nothing = lars_path(&gram, &[0.0; 3], &LarsOptions::default(), &()).unwrap();
     assert_eq!((nothing.knots().len(), nothing.ended()), (1, Ended::Complete));
     assert_eq!(nothing.certificate().kkt, 0.0);
-    let positive = LarsOptions { positive: true, ..LarsOptions::default() };
+    let positive = LarsOptions::default().with(|it| it.positive = true);
     let downhill = lars_path(&gram, &[-1.0, -2.0, 0.0], &positive, &()).unwrap();
     assert_eq!(downhill.last().coefficients.nonzeros(), 0);
-    let barred = LarsOptions { penalty_factors: Some(vec![f64::INFINITY; 3]), ..LarsOptions::default() };
+    let barred = LarsOptions::default().with(|it| it.penalty_factors = Some(vec![f64::INFINITY; 3]));
     assert_eq!(lars_path(&gram, &[1.0; 3], &barred, &()).unwrap().last().coefficients.nonzeros(), 0);
-    let early = LarsOptions { lambda_min: 5.0, ..LarsOptions::default() };
+    let early = LarsOptions::default().with(|it| it.lambda_min = 5.0);
     let path = lars_path(&gram, &[1.0; 3], &early, &()).unwrap();
     assert_eq!((path.knots().len(), path.ended()), (1, Ended::LambdaMin));
 }
@@ -353,18 +360,16 @@ fn bad_input_is_named() {
     let default = LarsOptions::default;
     assert!(run(&[1.0], default()).contains("1 entries"));
     assert!(run(&[1.0, f64::NAN], default()).contains("NaN"));
-    assert!(run(&[1.0; 2], LarsOptions { ridge: -1.0, ..default() }).contains("`ridge` is -1"));
-    assert!(run(&[1.0; 2], LarsOptions { ridge: f64::NAN, ..default() }).contains("NaN"));
-    assert!(run(&[1.0; 2], LarsOptions { lambda_min: f64::INFINITY, ..default() }).contains("lambda_min"));
-    assert!(run(&[1.0; 2], LarsOptions { max_nonzeros: Some(0), ..default() }).contains("max_nonzeros"));
+    assert!(run(&[1.0; 2], default().with(|it| it.ridge = -1.0)).contains("`ridge` is -1"));
+    assert!(run(&[1.0; 2], default().with(|it| it.ridge = f64::NAN)).contains("NaN"));
+    assert!(run(&[1.0; 2], default().with(|it| it.lambda_min = f64::INFINITY)).contains("lambda_min"));
+    assert!(run(&[1.0; 2], default().with(|it| it.max_nonzeros = Some(0))).contains("max_nonzeros"));
     assert!(
-        run(&[1.0; 2], LarsOptions { penalty_factors: Some(vec![1.0]), ..default() }).contains("2 variables")
+        run(&[1.0; 2], default().with(|it| it.penalty_factors = Some(vec![1.0]))).contains("2 variables")
     );
     for bad in [-1e-9, -1.0, f64::NAN] {
         let factors = Some(vec![1.0, bad]);
-        assert!(
-            run(&[1.0; 2], LarsOptions { penalty_factors: factors, ..default() }).contains("at variable 1")
-        );
+        assert!(run(&[1.0; 2], default().with(|it| it.penalty_factors = factors)).contains("at variable 1"));
     }
     let beside = faer::mat![[1.0, f64::NAN], [f64::NAN, 1.0]];
     assert!(matches!(lars_path(&beside, &[1.0; 2], &default(), &()), Err(Error::NotFinite { .. })));
@@ -373,7 +378,10 @@ fn bad_input_is_named() {
     assert!(lars_path(&wide.transpose(), &[1.0; 2], &default(), &()).is_err());
     assert!(run(&[1e200, 1.0], default()).contains("rescale"));
     assert!(run(&[1e-200, 0.0], default()).contains("rescale"));
-    let signs = LarsOptions { positive: true, method: Method::Lars, ..default() };
+    let signs = default().with(|it| {
+        it.positive = true;
+        it.method = Method::Lars;
+    });
     assert!(run(&[1.0; 2], signs).contains("`positive`"));
     let w = SparseVector::default();
     assert!(certify(&gram, &[1.0; 2], &default(), &w, f64::NAN).is_err());

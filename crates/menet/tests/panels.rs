@@ -27,12 +27,11 @@ fn fitted(data: &Dataset<'_>, params: &MenParams) -> Men {
 }
 
 fn with(refit: Refit, panel_size: Option<usize>) -> MenParams {
-    MenParams {
-        refit: Some(refit),
-        panel_size,
-        nonzeros: panel_size.is_none().then_some(6),
-        ..MenParams::default()
-    }
+    MenParams::default().with(|it| {
+        it.refit = Some(refit);
+        it.panel_size = panel_size;
+        it.nonzeros = panel_size.is_none().then_some(6);
+    })
 }
 
 #[test]
@@ -43,7 +42,7 @@ fn every_refit_solves_its_equations() {
         for &refit in Refit::ALL {
             for standardize in [true, false] {
                 for panel_size in [None, Some(7)] {
-                    let men = fitted(&data, &MenParams { standardize, ..with(refit, panel_size) });
+                    let men = fitted(&data, &with(refit, panel_size).with(|it| it.standardize = standardize));
                     let report = men.refit();
                     assert_eq!(report.refit, refit);
                     match refit {
@@ -62,7 +61,10 @@ fn every_refit_solves_its_equations() {
 fn the_panel_refit_is_the_minimiser_on_the_panel() {
     let (x, labels) = samples(50, 30, 3, false);
     let data = Dataset::new(x.as_ref(), &labels).unwrap();
-    let params = MenParams { alpha: 0.0, ridge: Some(0.3), ..with(Refit::Panel, None) };
+    let params = with(Refit::Panel, None).with(|it| {
+        it.alpha = 0.0;
+        it.ridge = Some(0.3);
+    });
     let men = fitted(&data, &params);
     let panel = men.panel();
     // Without the manifold term A = I: the ridge regression of the target on columns of length 1.
@@ -147,16 +149,21 @@ fn a_model_read_off_a_fit_is_that_of_a_fit() {
     let data = Dataset::new(x.as_ref(), &labels).unwrap();
     for &refit in Refit::ALL {
         for rule in [RuleKind::Nearest, RuleKind::Centroid, RuleKind::Gaussian] {
-            let params = |nonzeros, components, panel_size| MenParams {
-                refit: Some(refit),
-                rule: Some(rule),
-                nonzeros,
-                components,
-                panel_size,
-                ..MenParams::default()
+            let params = |nonzeros, components, panel_size| {
+                MenParams::default().with(|it| {
+                    it.refit = Some(refit);
+                    it.rule = Some(rule);
+                    it.nonzeros = nonzeros;
+                    it.components = components;
+                    it.panel_size = panel_size;
+                })
             };
             let large = fitted(&data, &params(Some(12), None, None));
-            let reading = Reading { nonzeros: Some(5), components: Some(2), panel_size: None };
+            let reading = Reading::default().with(|it| {
+                it.nonzeros = Some(5);
+                it.components = Some(2);
+                it.panel_size = None;
+            });
             let (read, direct) =
                 (large.at(reading, Some(&data)).unwrap(), fitted(&data, &params(Some(5), Some(2), None)));
             assert_eq!(read.projection(), direct.projection(), "{} {}", refit.name(), rule.name());
@@ -164,7 +171,7 @@ fn a_model_read_off_a_fit_is_that_of_a_fit() {
             assert_eq!((read.refit(), read.panel()), (direct.refit(), direct.panel()));
 
             let large = fitted(&data, &params(None, None, Some(20)));
-            let reading = Reading { panel_size: Some(6), ..Reading::default() };
+            let reading = Reading::default().with(|it| it.panel_size = Some(6));
             let (read, direct) =
                 (large.at(reading, Some(&data)).unwrap(), fitted(&data, &params(None, None, Some(6))));
             assert_eq!(read.projection(), direct.projection(), "{} {}", refit.name(), rule.name());
@@ -221,7 +228,13 @@ fn awkward_data_are_refitted_or_refused() {
         for rule in [RuleKind::Nearest, RuleKind::Centroid, RuleKind::Gaussian] {
             for (ridge, panel_size) in [(0.03, None), (0.0, None), (0.03, Some(3)), (10.0, Some(1))] {
                 let base = with(refit, panel_size);
-                let men = fitted(&data, &MenParams { rule: Some(rule), ridge: Some(ridge), ..base });
+                let men = fitted(
+                    &data,
+                    &base.with(|it| {
+                        it.rule = Some(rule);
+                        it.ridge = Some(ridge);
+                    }),
+                );
                 let z = men.transform(x.as_ref()).unwrap();
                 let p = men.rule().unwrap().log_probabilities(z.as_ref()).unwrap();
                 for row in p.row_iter() {
@@ -236,7 +249,7 @@ fn awkward_data_are_refitted_or_refused() {
     let lone: Vec<usize> = (0..6).collect();
     let data = Dataset::from_owned(Mat::from_fn(6, 5, |i, j| ((i * 3 + j * j) % 7) as f64), &lone).unwrap();
     for &refit in Refit::ALL {
-        let men = fitted(&data, &MenParams { nonzeros: Some(3), ..with(refit, None) });
+        let men = fitted(&data, &with(refit, None).with(|it| it.nonzeros = Some(3)));
         assert!(men.projection().to_dense().is_all_finite());
     }
 }
@@ -245,7 +258,7 @@ fn awkward_data_are_refitted_or_refused() {
 fn relax_goes_from_the_papers_weights_to_the_refit() {
     let (x, labels) = samples(60, 30, 3, false);
     let data = Dataset::new(x.as_ref(), &labels).unwrap();
-    let at = |relax| fitted(&data, &MenParams { relax, ..with(Refit::Axis, None) });
+    let at = |relax| fitted(&data, &with(Refit::Axis, None).with(|it| it.relax = relax));
     let paper = fitted(&data, &with(Refit::None, None));
     for (refitted, paper) in at(0.0).projection().axes().iter().zip(paper.projection().axes()) {
         // The same but for its length.
@@ -253,7 +266,7 @@ fn relax_goes_from_the_papers_weights_to_the_refit() {
         assert!(refitted.iter().zip(paper.values()).all(|((_, a), b)| (a / b / ratio - 1.0).abs() < 1e-9));
     }
     assert_ne!(at(0.5).projection(), at(1.0).projection());
-    assert!(fit(&data, &MenParams { relax: 1.5, ..MenParams::default() }, &()).is_err());
+    assert!(fit(&data, &MenParams::default().with(|it| it.relax = 1.5), &()).is_err());
 }
 
 #[test]
@@ -266,7 +279,7 @@ fn the_same_bits_on_any_number_of_threads() {
     };
     for &refit in Refit::ALL {
         for rule in [RuleKind::Nearest, RuleKind::Centroid, RuleKind::Gaussian] {
-            let params = MenParams { rule: Some(rule), ..with(refit, Some(15)) };
+            let params = with(refit, Some(15)).with(|it| it.rule = Some(rule));
             let (one, two) = (on(1, &params), on(2, &params));
             assert_eq!(one.projection(), two.projection());
             assert_eq!(one.rule().unwrap(), two.rule().unwrap());

@@ -35,7 +35,10 @@ fn both(data: &Dataset<'static>) -> [Dataset<'static>; 2] {
 fn plan_reduce_solve_assemble_is_fit() {
     for data in both(&clusters(41, 4, 12, 30)) {
         for patch in ["dla", "ltsa"] {
-            let params = MenParams { nonzeros: Some(8), patch: patch.to_owned(), ..MenParams::default() };
+            let params = MenParams::default().with(|it| {
+                it.nonzeros = Some(8);
+                it.patch = patch.to_owned();
+            });
             let whole = fit(&data, &params, &()).unwrap();
 
             let plan = Plan::new(&data, &params).unwrap();
@@ -86,8 +89,16 @@ fn a_problem_made_elsewhere_gives_the_same_model() {
     let data = clusters(42, 4, 12, 30);
     for gram in [GramRequest::Full, GramRequest::Columns] {
         for params in [
-            MenParams { nonzeros: Some(8), route: RouteRequest::Dense, gram, ..MenParams::default() },
-            MenParams { nonzeros: Some(8), route: RouteRequest::Dense, gram, ..MenParams::paper() },
+            MenParams::default().with(|it| {
+                it.nonzeros = Some(8);
+                it.route = RouteRequest::Dense;
+                it.gram = gram;
+            }),
+            MenParams::paper().with(|it| {
+                it.nonzeros = Some(8);
+                it.route = RouteRequest::Dense;
+                it.gram = gram;
+            }),
         ] {
             let whole = fit(&data, &params, &()).unwrap();
             let neighborhood = Neighborhood::new(&data, &params, &()).unwrap();
@@ -157,11 +168,11 @@ fn a_problem_made_elsewhere_gives_the_same_model() {
 #[test]
 fn every_axis_may_have_its_own_factors() {
     let data = clusters(45, 4, 12, 30);
-    let params = MenParams { nonzeros: Some(8), ..MenParams::paper() };
+    let params = MenParams::paper().with(|it| it.nonzeros = Some(8));
     let shared: Vec<f64> =
         (0..30).map(|j| if j == 5 { f64::INFINITY } else { 1.0 + j as f64 / 10.0 }).collect();
     let whole =
-        fit(&data, &MenParams { penalty_factors: Some(shared.clone()), ..params.clone() }, &()).unwrap();
+        fit(&data, &params.clone().with(|it| it.penalty_factors = Some(shared.clone())), &()).unwrap();
     let neighborhood = Neighborhood::new(&data, &params, &()).unwrap();
     let prepared = Prepared::new(&data, &params, &neighborhood, &()).unwrap();
     let factors = Mat::from_fn(30, 3, |j, _| shared[j]);
@@ -184,13 +195,12 @@ fn free_variables_are_in_every_model() {
     (factors[3], factors[17]) = (0.0, 0.0);
     for &refit in menet::Named::ALL.iter().collect::<Vec<&Refit>>() {
         for (nonzeros, panel_size) in [(Some(5), None), (None, Some(4))] {
-            let params = MenParams {
-                refit: Some(refit),
-                nonzeros,
-                panel_size,
-                penalty_factors: Some(factors.clone()),
-                ..MenParams::default()
-            };
+            let params = MenParams::default().with(|it| {
+                it.refit = Some(refit);
+                it.nonzeros = nonzeros;
+                it.panel_size = panel_size;
+                it.penalty_factors = Some(factors.clone());
+            });
             let men = fit(&data, &params, &()).unwrap();
             let panel = men.panel();
             assert!(panel.contains(&3) && panel.contains(&17), "{refit:?}: {panel:?}");
@@ -214,7 +224,12 @@ fn a_tied_axis_is_left_out_and_told() {
     });
     let labels: Vec<usize> = (0..12).map(|i| i / 4).collect();
     let data = Dataset::from_owned(x, &labels).unwrap();
-    let params = |nonzeros| MenParams { nonzeros: Some(nonzeros), ridge: Some(0.1), ..MenParams::paper() };
+    let params = |nonzeros| {
+        MenParams::paper().with(|it| {
+            it.nonzeros = Some(nonzeros);
+            it.ridge = Some(0.1);
+        })
+    };
     let all = fit(&data, &params(6), &()).unwrap();
     assert_eq!((all.projection().components(), all.doubts().len()), (2, 0));
     let tied: Vec<usize> = (1..=5)
@@ -223,7 +238,7 @@ fn a_tied_axis_is_left_out_and_told() {
             men.is_ok_and(|men| {
                 assert_eq!(men.projection().components() + men.doubts().len(), 2, "{:?}", men.doubts());
                 assert!(men.doubts().iter().all(|doubt| doubt.contains("tie for the first place")));
-                let one = men.at(Reading { components: Some(1), ..Reading::default() }, Some(&data));
+                let one = men.at(Reading::default().with(|it| it.components = Some(1)), Some(&data));
                 assert!(one.is_err() || one.unwrap().projection().components() == 1);
                 !men.doubts().is_empty()
             })
@@ -245,12 +260,11 @@ impl menet::Monitor for Begun {
 fn what_cannot_be_done_is_refused_before_any_work() {
     let data = clusters(44, 4, 12, 30);
     let refused = [
-        MenParams { components: Some(4), ..MenParams::default() },
-        MenParams {
-            route: RouteRequest::Conjugate,
-            definiteness: menet::operator::Definiteness::Floor,
-            ..MenParams::default()
-        },
+        MenParams::default().with(|it| it.components = Some(4)),
+        MenParams::default().with(|it| {
+            it.route = RouteRequest::Conjugate;
+            it.definiteness = menet::operator::Definiteness::Floor;
+        }),
     ];
     for params in refused {
         let begun = Begun(0.into());
@@ -260,8 +274,8 @@ fn what_cannot_be_done_is_refused_before_any_work() {
     // On sizes alone: nothing of 60,000 x 784 needs to be there.
     let shape = Shape { samples: 60_000, variables: 784, classes: 10, nonzeros: None };
     for params in [
-        MenParams { components: Some(10), ..MenParams::default() },
-        MenParams { route: RouteRequest::Dense, ..MenParams::default() },
+        MenParams::default().with(|it| it.components = Some(10)),
+        MenParams::default().with(|it| it.route = RouteRequest::Dense),
     ] {
         assert!(Plan::new(shape, &params).is_err());
     }

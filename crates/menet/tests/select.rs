@@ -20,18 +20,18 @@ fn samples() -> (Mat<f64>, Vec<usize>) {
 }
 
 fn grid(sizes: Vec<Size>) -> Grid {
-    Grid {
-        beta: vec![1.0, 10.0],
-        target_shrinkage: vec![0.1],
-        ridge: vec![0.03, 1.0],
-        sizes,
-        refit: vec![Refit::None, Refit::Panel, Refit::Discriminant],
-        refit_ridge: vec![None, Some(3.0)],
-        rule: vec![RuleKind::Nearest, RuleKind::Centroid, RuleKind::Gaussian],
-        voters: vec![1, 3],
-        metric: vec![Metric::Euclidean, Metric::Cosine],
-        priors: vec![Priors::Train, Priors::Equal],
-    }
+    Grid::default().with(|it| {
+        it.beta = vec![1.0, 10.0];
+        it.target_shrinkage = vec![0.1];
+        it.ridge = vec![0.03, 1.0];
+        it.sizes = sizes;
+        it.refit = vec![Refit::None, Refit::Panel, Refit::Discriminant];
+        it.refit_ridge = vec![None, Some(3.0)];
+        it.rule = vec![RuleKind::Nearest, RuleKind::Centroid, RuleKind::Gaussian];
+        it.voters = vec![1, 3];
+        it.metric = vec![Metric::Euclidean, Metric::Cosine];
+        it.priors = vec![Priors::Train, Priors::Equal];
+    })
 }
 
 /// The score of a setting on a fold, by a fit of its own.
@@ -57,7 +57,7 @@ fn every_setting_gets_what_its_own_fit_would() {
         [vec![Size::Nonzeros(3), Size::Nonzeros(8)], vec![Size::Panel(4), Size::Panel(12)], vec![Size::Base]]
     {
         let grid = grid(sizes);
-        let base = MenParams { nonzeros: (grid.sizes[0] == Size::Base).then_some(5), ..MenParams::default() };
+        let base = MenParams::default().with(|it| it.nonzeros = (grid.sizes[0] == Size::Base).then_some(5));
         let trials = search(&data, &base, &grid, &folds, ScoreKind::LogLoss, &(), &|_, _| ()).unwrap();
         assert_eq!(trials.len(), grid.settings(&base).len());
         // Every seventh: all would take long.
@@ -106,7 +106,10 @@ fn the_own_settings_stay_unless_something_is_clearly_better() {
     let grid = grid([2, 8].map(Size::Panel).to_vec());
     let score = ScoreKind::Balanced;
     let mut trials = search(&data, &MenParams::default(), &grid, &folds, score, &(), &|_, _| ()).unwrap();
-    let own = MenParams { ridge: Some(1.0), refit: Some(Refit::Panel), ..MenParams::default() };
+    let own = MenParams::default().with(|it| {
+        it.ridge = Some(1.0);
+        it.refit = Some(Refit::Panel);
+    });
     let is_own =
         |params: &MenParams| params.ridge() == 1.0 && params.refit() == Refit::Panel && params.beta == 1.0;
     // All alike: the own settings stay.
@@ -131,7 +134,7 @@ fn a_class_missing_from_a_fold_is_never_recognised_there() {
     labels[0] = 9;
     let data = Dataset::new(x.as_ref(), &labels).unwrap();
     let fold = Split { train: (10..60).collect(), test: (0..10).collect() };
-    let base = MenParams { nonzeros: Some(5), ..MenParams::default() };
+    let base = MenParams::default().with(|it| it.nonzeros = Some(5));
     let trials =
         search(&data, &base, &Grid::of(&base), &[fold], ScoreKind::Balanced, &(), &|_, _| ()).unwrap();
     let scores = &trials[0].folds[0];
@@ -155,10 +158,10 @@ fn a_search_can_be_stopped_and_refuses_what_it_cannot_do() {
         search(&data, &base, grid, &folds, ScoreKind::Rate, monitor, &|_, _| ())
     };
     assert!(matches!(run(&Grid::of(&base), &Stop), Err(Error::Stopped { .. })));
-    let empty = Grid { ridge: Vec::new(), ..Grid::of(&base) };
+    let empty = Grid::of(&base).with(|it| it.ridge = Vec::new());
     assert!(run(&empty, &()).unwrap_err().to_string().contains("ridge"));
-    let wrong = Grid { ridge: vec![-1.0, 0.1], ..Grid::of(&base) };
+    let wrong = Grid::of(&base).with(|it| it.ridge = vec![-1.0, 0.1]);
     let trials = run(&wrong, &()).unwrap();
     assert!(trials[0].failed.is_some() && trials[1].failed.is_none());
-    assert!(run(&Grid { ridge: vec![-1.0], ..Grid::of(&base) }, &()).is_err());
+    assert!(run(&Grid::of(&base).with(|it| it.ridge = vec![-1.0]), &()).is_err());
 }

@@ -16,16 +16,27 @@ fn nothing_asks_for_the_global_parallelism_of_faer() {
     };
     let small = data(60, 40);
     for patch in menet::patches::REGISTRY {
-        let params = MenParams { patch: patch.name().to_owned(), nonzeros: Some(5), ..MenParams::paper() };
+        let params = MenParams::paper().with(|it| {
+            it.patch = patch.name().to_owned();
+            it.nonzeros = Some(5);
+        });
         fit(&small, &params, &()).unwrap();
     }
     for definiteness in [Definiteness::Shrink, Definiteness::Floor] {
-        fit(&small, &MenParams { definiteness, pca_rank: Some(10), ..MenParams::paper() }, &()).unwrap();
+        fit(
+            &small,
+            &MenParams::paper().with(|it| {
+                it.definiteness = definiteness;
+                it.pca_rank = Some(10);
+            }),
+            &(),
+        )
+        .unwrap();
     }
-    fit(&small, &MenParams { route: RouteRequest::Conjugate, ..MenParams::paper() }, &()).unwrap();
+    fit(&small, &MenParams::paper().with(|it| it.route = RouteRequest::Conjugate), &()).unwrap();
     for method in Method::all() {
         method.reducer().fit(&small, Some(2), &()).unwrap();
     }
     let neighbors = NeighborSearch::Approximate;
-    fit(&data(12_000, 3), &MenParams { neighbors, ..MenParams::paper() }, &()).unwrap();
+    fit(&data(12_000, 3), &MenParams::paper().with(|it| it.neighbors = neighbors), &()).unwrap();
 }

@@ -54,19 +54,26 @@ fn two_ways_one_answer() {
     let (x, labels) = awkward(120, 60);
     let (dense, sparse) = (Dataset::new(x.as_ref(), &labels).unwrap(), sparse(&x, &labels));
     assert!(sparse.sparse().is_some());
-    let base = MenParams { nonzeros: Some(25), ..MenParams::paper() };
+    let base = MenParams::paper().with(|it| it.nonzeros = Some(25));
     // Of the target `whitened` r differs where columns depend on each other: see below.
-    let centres = MenParams { target: TargetKind::Centres, ..base.clone() };
+    let centres = base.clone().with(|it| it.target = TargetKind::Centres);
     let mut variants = vec![
-        MenParams { standardize: false, ..centres.clone() },
-        MenParams { alpha: 0.0, ..centres.clone() },
-        MenParams { definiteness: Definiteness::Floor, ..centres.clone() },
-        MenParams { components: Some(2), k_within: 500, k_between: 60, ..centres.clone() },
-        MenParams { route: RouteRequest::Dense, ..centres.clone() },
+        centres.clone().with(|it| it.standardize = false),
+        centres.clone().with(|it| it.alpha = 0.0),
+        centres.clone().with(|it| it.definiteness = Definiteness::Floor),
+        centres.clone().with(|it| {
+            it.components = Some(2);
+            it.k_within = 500;
+            it.k_between = 60;
+        }),
+        centres.clone().with(|it| it.route = RouteRequest::Dense),
     ];
     for rule in patches::REGISTRY {
         let definiteness = if rule.has_kappa() { Definiteness::Shrink } else { Definiteness::Floor };
-        variants.push(MenParams { patch: rule.name().to_owned(), definiteness, ..centres.clone() });
+        variants.push(centres.clone().with(|it| {
+            it.patch = rule.name().to_owned();
+            it.definiteness = definiteness;
+        }));
     }
     for params in variants {
         let expected = fit(&dense, &params, &()).unwrap();
@@ -90,7 +97,7 @@ fn whitened_targets_agree_where_ranks_do() {
             let shown = rng.random_bool(if (i + j) % 7 == 0 { 0.6 } else { 0.2 });
             if shown { 1.0 + common::normal(rng) } else { 0.0 }
         });
-        let params = MenParams { nonzeros: Some(12), ..MenParams::paper() };
+        let params = MenParams::paper().with(|it| it.nonzeros = Some(12));
         let expected = fit(&Dataset::new(x.as_ref(), &labels).unwrap(), &params, &()).unwrap();
         let found = fit(&sparse(&x, &labels), &params, &()).unwrap();
         agree(&expected, &found, &format!("{n} x {p}"));
@@ -102,7 +109,7 @@ fn classes_without_spread_are_not_whitened() {
     let labels = [0, 1, 2, 0, 1, 2];
     let x = Mat::from_fn(6, 4, |i, j| [[0.0, 1.0, 0.0, 3.0], [4.0, 0.0, 0.0, 0.0], [0.0; 4]][i % 3][j]);
     for &target in TargetKind::ALL {
-        let params = MenParams { target, ..MenParams::paper() };
+        let params = MenParams::paper().with(|it| it.target = target);
         let expected = fit(&Dataset::new(x.as_ref(), &labels).unwrap(), &params, &()).unwrap();
         agree(&expected, &fit(&sparse(&x, &labels), &params, &()).unwrap(), target.name());
     }
@@ -113,7 +120,7 @@ fn small_sparse_data_are_dense_data() {
     let (x, labels) = awkward(60, 30);
     let small = Dataset::from_sparse(SparseMatrix::from_dense(x.as_ref()).unwrap(), &labels).unwrap();
     let dense = Dataset::new(x.as_ref(), &labels).unwrap();
-    let params = MenParams { nonzeros: Some(10), ..MenParams::paper() };
+    let params = MenParams::paper().with(|it| it.nonzeros = Some(10));
     let (a, b) = (fit(&dense, &params, &()).unwrap(), fit(&small, &params, &()).unwrap());
     assert_eq!((a.projection(), a.paths()), (b.projection(), b.paths()), "to the last bit");
 }
@@ -122,7 +129,7 @@ fn small_sparse_data_are_dense_data() {
 fn same_bits_on_any_number_of_threads() {
     let (x, labels) = awkward(300, 90);
     let data = sparse(&x, &labels);
-    let params = MenParams { nonzeros: Some(20), ..MenParams::paper() };
+    let params = MenParams::paper().with(|it| it.nonzeros = Some(20));
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| fit(&data, &params, &()).unwrap())
@@ -140,10 +147,10 @@ fn what_needs_dense_data_says_so() {
     let (x, labels) = awkward(40, 20);
     let data = sparse(&x, &labels);
     let message = |error: Error| error.to_string();
-    let rank = MenParams { pca_rank: Some(3), ..MenParams::paper() };
+    let rank = MenParams::paper().with(|it| it.pca_rank = Some(3));
     let refused = message(fit(&data, &rank, &()).unwrap_err());
     assert!(refused.contains("`pca_rank` is 3 with sparse samples, 40 x 20"), "{refused}");
-    let approximate = MenParams { neighbors: NeighborSearch::Approximate, ..MenParams::paper() };
+    let approximate = MenParams::paper().with(|it| it.neighbors = NeighborSearch::Approximate);
     let refused = message(fit(&data, &approximate, &()).unwrap_err());
     assert!(refused.contains("`neighbors` is \"approximate\" with sparse samples"), "{refused}");
     assert!(refused.contains("\"exact\" for data that stay sparse"), "{refused}");

@@ -18,15 +18,33 @@ fn on(threads: usize, data: &Dataset<'_>, params: &MenParams) -> Men {
 fn same_bits_on_any_number_of_threads() {
     let labels: Vec<usize> = (0..150).map(|i| i / 5).collect();
     let data = Dataset::from_owned(common::drawn::faces(1, 30, 5, 20), &labels).unwrap();
-    let base = MenParams { nonzeros: Some(60), components: Some(12), ..MenParams::paper() };
+    let base = MenParams::paper().with(|it| {
+        it.nonzeros = Some(60);
+        it.components = Some(12);
+    });
     let variants = [
-        MenParams { route: RouteRequest::Dense, gram: GramRequest::Full, ..base.clone() },
-        MenParams { route: RouteRequest::Dense, gram: GramRequest::Columns, ..base.clone() },
-        MenParams { route: RouteRequest::Conjugate, gram: GramRequest::Full, ..base.clone() },
-        MenParams { route: RouteRequest::Conjugate, gram: GramRequest::Columns, ..base.clone() },
-        MenParams { definiteness: Definiteness::Floor, ..base.clone() },
-        MenParams { patch: "ltsa".to_owned(), pca_rank: Some(40), ..base.clone() },
-        MenParams { patch: "lle".to_owned(), ..base },
+        base.clone().with(|it| {
+            it.route = RouteRequest::Dense;
+            it.gram = GramRequest::Full;
+        }),
+        base.clone().with(|it| {
+            it.route = RouteRequest::Dense;
+            it.gram = GramRequest::Columns;
+        }),
+        base.clone().with(|it| {
+            it.route = RouteRequest::Conjugate;
+            it.gram = GramRequest::Full;
+        }),
+        base.clone().with(|it| {
+            it.route = RouteRequest::Conjugate;
+            it.gram = GramRequest::Columns;
+        }),
+        base.clone().with(|it| it.definiteness = Definiteness::Floor),
+        base.clone().with(|it| {
+            it.patch = "ltsa".to_owned();
+            it.pca_rank = Some(40);
+        }),
+        base.with(|it| it.patch = "lle".to_owned()),
     ];
     for params in variants {
         let one = on(1, &data, &params);
@@ -47,15 +65,21 @@ fn same_bits_of_approximate_neighbours() {
     let x = Mat::from_fn(12_000, 3, |i, j| ((i * 7919 + j * 104_729 + i * j * 31 + i * i) % 1009) as f64);
     let labels: Vec<usize> = (0..12_000).map(|i| i % 2).collect();
     let data = Dataset::from_owned(x, &labels).unwrap();
-    let params = MenParams { neighbors: NeighborSearch::Approximate, ..MenParams::paper() };
+    let params = MenParams::paper().with(|it| it.neighbors = NeighborSearch::Approximate);
     let (one, two) = (on(1, &data, &params), on(2, &data, &params));
     assert_eq!((one.projection(), one.neighbor_recall()), (two.projection(), two.neighbor_recall()));
     let recall = one.neighbor_recall().unwrap();
     assert!((0.9..1.0).contains(&recall), "{recall}");
     assert_eq!(
-        one.at(Reading { nonzeros: Some(2), components: None, ..Reading::default() }, None)
-            .unwrap()
-            .neighbor_recall(),
+        one.at(
+            Reading::default().with(|it| {
+                it.nonzeros = Some(2);
+                it.components = None;
+            }),
+            None
+        )
+        .unwrap()
+        .neighbor_recall(),
         Some(recall)
     );
     assert_eq!(on(2, &data, &MenParams::paper()).neighbor_recall(), None);

@@ -51,5 +51,12 @@ pub(crate) fn smaller(men: &Men, nonzeros: Option<usize>, components: Option<usi
             refit.name()
         )));
     }
-    Ok(men.at(Reading { nonzeros, panel_size: None, components }, None)?)
+    Ok(men.at(
+        Reading::default().with(|it| {
+            it.nonzeros = nonzeros;
+            it.panel_size = None;
+            it.components = components;
+        }),
+        None,
+    )?)
 }

@@ -248,21 +248,20 @@ mod tests {
 
     #[test]
     fn every_parameter_is_a_flag() {
-        let toml = toml::to_string(&MenParams {
-            components: Some(1),
-            nonzeros: Some(1),
-            panel_size: Some(1),
-            refit: Some(Refit::Panel),
-            refit_ridge: Some(1.0),
-            ridge: Some(1.0),
-            rule: Some(menet::rules::RuleKind::Centroid),
-            metric: Some(Metric::Cosine),
-            bandwidth: Some(1.0),
-            ltsa_dimension: Some(1),
-            pca_rank: Some(1),
-            penalty_factors: Some(vec![1.0, f64::INFINITY]),
-            ..MenParams::default()
-        })
+        let toml = toml::to_string(&MenParams::default().with(|it| {
+            it.components = Some(1);
+            it.nonzeros = Some(1);
+            it.panel_size = Some(1);
+            it.refit = Some(Refit::Panel);
+            it.refit_ridge = Some(1.0);
+            it.ridge = Some(1.0);
+            it.rule = Some(menet::rules::RuleKind::Centroid);
+            it.metric = Some(Metric::Cosine);
+            it.bandwidth = Some(1.0);
+            it.ltsa_dimension = Some(1);
+            it.pca_rank = Some(1);
+            it.penalty_factors = Some(vec![1.0, f64::INFINITY]);
+        }))
         .unwrap();
         let mut keys: Vec<&str> =
             toml.lines().filter_map(|line| line.split_once(" = ")).map(|(key, _)| key).collect();

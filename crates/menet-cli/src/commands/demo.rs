@@ -37,7 +37,7 @@ impl Demo {
             Dataset::from_owned(x, &labels)
         };
         let (train, test) = (half(0)?.with_image_shape(40, 40)?, half(1)?);
-        let params = MenParams { nonzeros: Some(100), ..MenParams::paper() };
+        let params = MenParams::paper().with(|it| it.nonzeros = Some(100));
         let men = menet::fit(&train, &params, &context.watch)?;
         context.watch.done();
         pictures::bases(&men, &self.out)?;
@@ -90,7 +90,7 @@ per axis (all read from this one fit):
 
 /// The same fit with at most this many pixels per axis.
 fn at(men: &Men, nonzeros: usize, train: &Dataset<'_>) -> Result<Men, Failure> {
-    Ok(men.at(Reading { nonzeros: Some(nonzeros), ..Reading::default() }, Some(train))?)
+    Ok(men.at(Reading::default().with(|it| it.nonzeros = Some(nonzeros)), Some(train))?)
 }
 
 /// The percentage of `test` that the nearest sample of `train` recognises.

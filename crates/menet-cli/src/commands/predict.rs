@@ -109,15 +109,13 @@ impl Predict {
                     "--neighbors {neighbors}: use 1 to {samples}, the number of training samples"
                 )));
             }
-            let params = RuleParams {
-                neighbors,
-                metric: self.metric.unwrap_or(own.metric),
-                priors: self
-                    .priors
-                    .as_ref()
-                    .map_or_else(|| file.men.params().priors.clone(), |p| p.0.clone()),
-                kind: RuleKind::Nearest,
-            };
+            let params = RuleParams::default().with(|it| {
+                it.neighbors = neighbors;
+                it.metric = self.metric.unwrap_or(own.metric);
+                it.priors =
+                    self.priors.as_ref().map_or_else(|| file.men.params().priors.clone(), |p| p.0.clone());
+                it.kind = RuleKind::Nearest;
+            });
             // The probabilities are recalibrated, because distances and votes have another scale.
             let (z, classes, count) = (own.gallery.as_ref(), &own.classes[..], own.shifts.len());
             return Ok(learn(&params, &Projected { z, classes, count, covariance: None })?);

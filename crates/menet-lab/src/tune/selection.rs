@@ -161,7 +161,13 @@ impl<'a> Search<'a> {
             Some(ridge) => vec![Some(ridge)],
             None => vec![None, Some(0.3), Some(3.0)],
         };
-        let grid = Grid { sizes, refit, refit_ridge, rule, metric, ..Grid::of(own) };
+        let grid = Grid::of(own).with(|it| {
+            it.sizes = sizes;
+            it.refit = refit;
+            it.refit_ridge = refit_ridge;
+            it.rule = rule;
+            it.metric = metric;
+        });
         let given_sizes = !options.nonzeros.is_empty() || !options.panel_size.is_empty();
         Search {
             base,
@@ -269,13 +275,12 @@ impl<'a> Search<'a> {
             let same = |grid: &&mut Grid| grid.beta == [shared.0.beta] && grid.ridge == shared.1;
             match calls.iter_mut().find(same) {
                 Some(grid) => grid.target_shrinkage.push(shared.0.target_shrinkage),
-                None => calls.push(Grid {
-                    beta: vec![shared.0.beta],
-                    target_shrinkage: vec![shared.0.target_shrinkage],
-                    ridge: shared.1,
-                    sizes: sizes.to_vec(),
-                    ..self.grid.clone()
-                }),
+                None => calls.push(self.grid.clone().with(|it| {
+                    it.beta = vec![shared.0.beta];
+                    it.target_shrinkage = vec![shared.0.target_shrinkage];
+                    it.ridge = shared.1;
+                    it.sizes = sizes.to_vec();
+                })),
             }
         }
         self.tried.extend(&new);
@@ -309,7 +314,7 @@ impl<'a> Search<'a> {
 
     /// The number of path computations per setting.
     fn price(&self, sizes: &[Size]) -> usize {
-        let of_one = Grid { sizes: sizes.to_vec(), ..Grid::of(&self.base) };
+        let of_one = Grid::of(&self.base).with(|it| it.sizes = sizes.to_vec());
         self.folds.len() * of_one.paths_per_fold()
     }
 

@@ -30,6 +30,7 @@ impl Score {
 
 /// What became of the samples at one dimension.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Recognition {
     /// The dimension.
     pub dimension: usize,

@@ -15,6 +15,7 @@ pub enum Method {
 
 /// What path, and where it stops.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct LarsOptions {
     /// λ2 ≥ 0, added to the diagonal of the Gram matrix.
     pub ridge: f64,

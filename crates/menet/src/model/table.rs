@@ -6,6 +6,7 @@ use super::{Men, PanelVariable};
 
 /// A row of [`Men::panel_table`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct PanelRow {
     /// The variable.
     pub variable: usize,

@@ -12,4 +12,4 @@ pub(crate) mod finite;
 pub(crate) mod gradients;
 pub(crate) mod linalg;
 pub mod sparse;
-pub mod spectrum;
+pub(crate) mod spectrum;

@@ -45,6 +45,7 @@ impl Named for Definiteness {
 
 /// What the policy found and did.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct DefinitenessReport {
     /// The policy.
     pub policy: Definiteness,

@@ -45,6 +45,7 @@ pub enum Route {
 
 /// The trade-offs and the policy.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct OperatorParams {
     /// Weight of the manifold term, ≥ 0.
     pub alpha: f64,

@@ -49,6 +49,7 @@ pub fn rule(name: &str) -> Result<&'static dyn PatchRule> {
 
 /// The parameters a rule may use.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct PatchParams {
     /// Neighbours of the same class (or of any, for unsupervised rules).
     pub k_within: usize,

@@ -9,6 +9,7 @@ use crate::operator::Route;
 
 /// The way of a fit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Regime {
     /// How A is applied.
     pub route: Route,

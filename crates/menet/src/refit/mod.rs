@@ -80,6 +80,7 @@ impl Refit {
 
 /// What a refit did.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct RefitReport {
     /// Which.
     pub refit: Refit,
@@ -127,6 +128,7 @@ impl Reached {
 
 /// Axes read off a fit.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Axes {
     /// The columns of W, in the user's units.
     pub axes: Vec<SparseVector>,

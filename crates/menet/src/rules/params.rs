@@ -115,6 +115,7 @@ impl Priors {
 /// Which rule, and what it is told.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct RuleParams {
     /// The rule.
     #[serde(rename = "rule")]

@@ -7,6 +7,7 @@ use crate::rules::{Metric, Priors, RuleKind};
 
 /// The values that are tried: all combinations, but for metrics that a rule does not look at.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Grid {
     /// Weights of the distance between embedding and projection.
     pub beta: Vec<f64>,

@@ -31,6 +31,7 @@ pub use grid::{Grid, Size};
 
 /// One setting over all folds.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Trial {
     /// The setting.
     pub params: MenParams,

@@ -24,20 +24,20 @@ fn parameters_out_of_range() {
     let data = clusters(21, 3, 5, 6);
     let d = MenParams::default;
     let cases = [
-        ("ridge", MenParams { ridge: Some(-0.1), ..d() }),
-        ("ridge", MenParams { ridge: Some(f64::NAN), ..d() }),
-        ("alpha", MenParams { alpha: -1.0, ..d() }),
-        ("beta", MenParams { beta: 0.0, ..d() }),
-        ("kappa", MenParams { kappa: f64::INFINITY, ..d() }),
-        ("k_within", MenParams { k_within: 0, ..d() }),
-        ("patch", MenParams { patch: "umap".to_owned(), ..d() }),
-        ("bandwidth", MenParams { bandwidth: Some(0.0), ..d() }),
-        ("lle_regularizer", MenParams { lle_regularizer: 0.0, ..d() }),
-        ("ltsa_dimension", MenParams { ltsa_dimension: Some(0), ..d() }),
-        ("target_shrinkage", MenParams { target_shrinkage: 0.0, ..d() }),
-        ("floor", MenParams { floor: 0.0, ..d() }),
-        ("floor", MenParams { floor: 1.1, ..d() }),
-        ("pca_rank", MenParams { pca_rank: Some(0), ..d() }),
+        ("ridge", d().with(|it| it.ridge = Some(-0.1))),
+        ("ridge", d().with(|it| it.ridge = Some(f64::NAN))),
+        ("alpha", d().with(|it| it.alpha = -1.0)),
+        ("beta", d().with(|it| it.beta = 0.0)),
+        ("kappa", d().with(|it| it.kappa = f64::INFINITY)),
+        ("k_within", d().with(|it| it.k_within = 0)),
+        ("patch", d().with(|it| it.patch = "umap".to_owned())),
+        ("bandwidth", d().with(|it| it.bandwidth = Some(0.0))),
+        ("lle_regularizer", d().with(|it| it.lle_regularizer = 0.0)),
+        ("ltsa_dimension", d().with(|it| it.ltsa_dimension = Some(0))),
+        ("target_shrinkage", d().with(|it| it.target_shrinkage = 0.0)),
+        ("floor", d().with(|it| it.floor = 0.0)),
+        ("floor", d().with(|it| it.floor = 1.1)),
+        ("pca_rank", d().with(|it| it.pca_rank = Some(0))),
     ];
     for (name, params) in cases {
         let message = message(&data, &params);

@@ -15,7 +15,7 @@ fn a_class_of_one_sample() {
     let data = Dataset::from_owned(x, &["a", "b", "c", "a", "b", "a", "b"]).unwrap();
     assert_eq!(data.members(2), [2]);
     for patch in menet::patches::REGISTRY {
-        fitted(&data, &MenParams { patch: patch.name().to_owned(), ..MenParams::paper() });
+        fitted(&data, &MenParams::paper().with(|it| it.patch = patch.name().to_owned()));
     }
 }
 
@@ -23,21 +23,27 @@ fn a_class_of_one_sample() {
 fn every_class_of_one_sample() {
     let data = Dataset::from_owned(rows(&clusters(2, 5, 1, 6), &[0, 1, 2, 3, 4]), &[0, 1, 2, 3, 4]).unwrap();
     for &target in TargetKind::ALL {
-        assert_eq!(fitted(&data, &MenParams { target, ..MenParams::paper() }).projection().components(), 4);
+        assert_eq!(
+            fitted(&data, &MenParams::paper().with(|it| it.target = target)).projection().components(),
+            4
+        );
     }
 }
 
 #[test]
 fn more_neighbours_than_samples() {
-    let params = MenParams { k_within: 1000, k_between: 1000, ..MenParams::paper() };
+    let params = MenParams::paper().with(|it| {
+        it.k_within = 1000;
+        it.k_between = 1000;
+    });
     fitted(&clusters(3, 3, 4, 5), &params);
-    fitted(&clusters(3, 3, 4, 5), &MenParams { k_between: 0, ..MenParams::paper() });
+    fitted(&clusters(3, 3, 4, 5), &MenParams::paper().with(|it| it.k_between = 0));
 }
 
 #[test]
 fn two_classes_one_axis() {
     let data = clusters(4, 2, 10, 12);
-    let men = fitted(&data, &MenParams { nonzeros: Some(3), ..MenParams::paper() });
+    let men = fitted(&data, &MenParams::paper().with(|it| it.nonzeros = Some(3)));
     assert_eq!(men.projection().components(), 1);
     assert_eq!(men.support_sizes(), [3]);
 }
@@ -45,13 +51,13 @@ fn two_classes_one_axis() {
 #[test]
 fn too_many_components() {
     let data = clusters(5, 4, 5, 10);
-    let params = MenParams { components: Some(4), ..MenParams::paper() };
+    let params = MenParams::paper().with(|it| it.components = Some(4));
     assert_eq!(
         fit(&data, &params, &()).unwrap_err(),
         Error::Components { requested: 4, limit: 3, classes: 4 }
     );
     assert!(message(&data, &params).contains("use 1 to 3"));
-    let zero = MenParams { components: Some(0), ..MenParams::paper() };
+    let zero = MenParams::paper().with(|it| it.components = Some(0));
     assert!(message(&data, &zero).contains("`components` is 0"));
 }
 
@@ -62,13 +68,13 @@ fn duplicate_samples() {
     let labels: Vec<usize> = twice.iter().map(|i| i % 3).collect();
     let data = Dataset::from_owned(rows(&base, &twice), &labels).unwrap();
     for patch in menet::patches::REGISTRY {
-        fitted(&data, &MenParams { patch: patch.name().to_owned(), ..MenParams::paper() });
+        fitted(&data, &MenParams::paper().with(|it| it.patch = patch.name().to_owned()));
     }
     // Nothing but copies of two points, one a class.
     let x = Mat::from_fn(8, 3, |i, j| ((i % 2) * (j + 1)) as f64);
     let data = Dataset::from_owned(x, &[0, 1, 0, 1, 0, 1, 0, 1]).unwrap();
     for patch in menet::patches::REGISTRY {
-        fitted(&data, &MenParams { patch: patch.name().to_owned(), ..MenParams::paper() });
+        fitted(&data, &MenParams::paper().with(|it| it.patch = patch.name().to_owned()));
     }
 }
 
@@ -105,14 +111,23 @@ fn labels_of_any_kind() {
 fn huge_neighbourhoods_stay_small() {
     // A patch of hundreds of members is its few nonzeros, not a dense square.
     let data = clusters(26, 2, 300, 4);
-    fitted(&data, &MenParams { k_within: 299, k_between: 300, ..MenParams::paper() });
+    fitted(
+        &data,
+        &MenParams::paper().with(|it| {
+            it.k_within = 299;
+            it.k_between = 300;
+        }),
+    );
 }
 
 /// Without a ridge and a manifold term, and with all variables, the scores are the least-squares fit of the target.
 #[test]
 fn training_scores_follow_the_target() {
     let data = clusters(20, 3, 10, 6);
-    let params = MenParams { ridge: Some(0.0), alpha: 0.0, ..MenParams::paper() };
+    let params = MenParams::paper().with(|it| {
+        it.ridge = Some(0.0);
+        it.alpha = 0.0;
+    });
     let men = fitted(&data, &params);
     let pre = Centred::new(&data, None).unwrap();
     let z = men.transform(data.x().unwrap()).unwrap();

@@ -9,7 +9,7 @@ use super::fitted;
 #[test]
 fn every_feature_scaled() {
     let base = clusters(9, 4, 8, 20);
-    let params = MenParams { nonzeros: Some(6), ..MenParams::paper() };
+    let params = MenParams::paper().with(|it| it.nonzeros = Some(6));
     let reference = fitted(&base, &params);
     for size in [1e8, 1e-8, 1e20, 1e-20] {
         let x = base.x().unwrap() * faer::Scale(size);
@@ -30,7 +30,13 @@ fn one_feature_scaled() {
         for standardize in [true, false] {
             let x = Mat::from_fn(32, 20, |i, j| base.x().unwrap()[(i, j)] * if j == 3 { size } else { 1.0 });
             let data = Dataset::from_owned(x, base.class_indices()).unwrap();
-            let men = fitted(&data, &MenParams { standardize, nonzeros: Some(8), ..MenParams::paper() });
+            let men = fitted(
+                &data,
+                &MenParams::paper().with(|it| {
+                    it.standardize = standardize;
+                    it.nonzeros = Some(8);
+                }),
+            );
             assert!(men.projection().to_dense().norm_max().is_finite());
         }
     }
@@ -67,7 +73,7 @@ fn constant_columns_are_never_selected() {
     });
     let men = fitted(
         &Dataset::from_owned(x, base.class_indices()).unwrap(),
-        &MenParams { nonzeros: Some(12), ..MenParams::paper() },
+        &MenParams::paper().with(|it| it.nonzeros = Some(12)),
     );
     for axis in men.projection().axes() {
         assert_eq!(axis.nonzeros(), 10);
@@ -93,23 +99,29 @@ fn a_column_that_is_rounding_takes_no_part() {
 fn wide_and_tall() {
     fitted(&clusters(15, 3, 4, 400), &MenParams::paper());
     fitted(&clusters(16, 3, 200, 4), &MenParams::paper());
-    fitted(&clusters(17, 3, 4, 60), &MenParams { ridge: Some(0.0), ..MenParams::paper() });
+    fitted(&clusters(17, 3, 4, 60), &MenParams::paper().with(|it| it.ridge = Some(0.0)));
 }
 
 #[test]
 fn more_variables_than_a_gram_matrix_holds() {
     let data = clusters(18, 3, 5, menet::gram::GRAM_LIMIT + 50);
-    let params = MenParams { nonzeros: Some(20), ..MenParams::paper() };
+    let params = MenParams::paper().with(|it| it.nonzeros = Some(20));
     assert_eq!(fitted(&data, &params).support_sizes(), [20, 20]);
 }
 
 #[test]
 fn pca_reconstruction_still_speaks_of_the_original_variables() {
     let data = clusters(19, 4, 8, 15);
-    let men = fitted(&data, &MenParams { pca_rank: Some(5), nonzeros: Some(4), ..MenParams::paper() });
+    let men = fitted(
+        &data,
+        &MenParams::paper().with(|it| {
+            it.pca_rank = Some(5);
+            it.nonzeros = Some(4);
+        }),
+    );
     assert_eq!(men.projection().variables(), 15);
     assert_eq!(men.support_sizes(), [4, 4, 4]);
-    let full = fitted(&data, &MenParams { pca_rank: Some(999), ..MenParams::paper() });
+    let full = fitted(&data, &MenParams::paper().with(|it| it.pca_rank = Some(999)));
     let plain = fitted(&data, &MenParams::paper());
     assert!(
         common::relative_difference(&full.projection().to_dense(), &plain.projection().to_dense()) < 1e-8

@@ -19,13 +19,13 @@ fn laplacian(data: &Dataset<'_>, params: &MenParams, kappa: f64) -> Mat<f64> {
 }
 
 fn patch_params(params: &MenParams) -> PatchParams {
-    PatchParams {
-        k_within: params.k_within,
-        k_between: params.k_between,
-        bandwidth: None,
-        lle_regularizer: params.lle_regularizer,
-        ltsa_dimension: None,
-    }
+    PatchParams::default().with(|it| {
+        it.k_within = params.k_within;
+        it.k_between = params.k_between;
+        it.bandwidth = None;
+        it.lle_regularizer = params.lle_regularizer;
+        it.ltsa_dimension = None;
+    })
 }
 
 fn alignment(data: &Dataset<'_>, params: &MenParams) -> Alignment {
@@ -72,7 +72,11 @@ fn literal_stack(root: &Mat<f64>, x: &Mat<f64>, y: &Mat<f64>, ridge: f64) -> (Ma
 /// A problem on which A is definite, its solver columns and its target.
 fn small_problem(seed: u64, ridge: f64) -> (Dataset<'static>, MenParams, Mat<f64>, Mat<f64>) {
     let data = clusters(seed, 4, 9, 14);
-    let params = MenParams { ridge: Some(ridge), kappa: 0.01, nonzeros: Some(9), ..MenParams::paper() };
+    let params = MenParams::paper().with(|it| {
+        it.ridge = Some(ridge);
+        it.kappa = 0.01;
+        it.nonzeros = Some(9);
+    });
     let pre = Centred::new(&data, None).unwrap();
     let y = target(&data, &pre, params.target, params.target_shrinkage, AxisCount::All, &()).unwrap();
     let (Columns::Dense(x), ..) = pre.into_solver(true) else { panic!("sparse") };

@@ -101,7 +101,7 @@ fn theorem_2_the_smooth_part_never_rises() {
         let x = gaussian(rng, 15, 12);
         let y: Vec<f64> = (0..15).map(|_| normal(rng)).collect();
         let (gram, b) = (x.transpose() * &x, correlate(&x, &y));
-        let path = lars_path(&gram, &b, &LarsOptions { ridge: 0.01, ..LarsOptions::default() }, &()).unwrap();
+        let path = lars_path(&gram, &b, &LarsOptions::default().with(|it| it.ridge = 0.01), &()).unwrap();
         let smooth = |w: &[f64]| -> f64 {
             let quadratic: f64 = (0..12)
                 .map(|i| w[i] * ((0..12).map(|j| gram[(i, j)] * w[j]).sum::<f64>() + 0.01 * w[i]))
@@ -132,7 +132,7 @@ fn slip_k_loops_are_not_k_nonzeros() {
             let rng = &mut rng(seed);
             let x = gaussian(rng, 15, 12);
             let y: Vec<f64> = (0..15).map(|_| normal(rng)).collect();
-            let options = LarsOptions { max_nonzeros: Some(10), ..LarsOptions::default() };
+            let options = LarsOptions::default().with(|it| it.max_nonzeros = Some(10));
             let path = lars_path(&(x.transpose() * &x), &correlate(&x, &y), &options, &()).unwrap();
             path.knots()[path.knots().len().min(11) - 1].coefficients.nonzeros()
         })

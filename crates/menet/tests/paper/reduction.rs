@@ -16,9 +16,8 @@ use super::{alignment, eigen_root, inverse, laplacian, literal_a, literal_stack,
 fn three_routes_one_w() {
     for (seed, ridge) in [(1, 0.1), (2, 0.0), (3, 2.0)] {
         let (data, params, x, y) = small_problem(seed, ridge);
-        let dense = fit(&data, &MenParams { route: RouteRequest::Dense, ..params.clone() }, &()).unwrap();
-        let sparse =
-            fit(&data, &MenParams { route: RouteRequest::Conjugate, ..params.clone() }, &()).unwrap();
+        let dense = fit(&data, &params.clone().with(|it| it.route = RouteRequest::Dense), &()).unwrap();
+        let sparse = fit(&data, &params.clone().with(|it| it.route = RouteRequest::Conjugate), &()).unwrap();
         assert_eq!(dense.definiteness().kappa_used, 0.01, "the problem must be definite as it is");
         assert!(sparse.cg_residual().unwrap() <= 1e-11, "{:?}", sparse.cg_residual());
 
@@ -44,7 +43,17 @@ fn three_routes_one_w() {
 #[test]
 fn four_ways_one_answer() {
     let (data, params, ..) = small_problem(9, 0.1);
-    let by = |route, gram| fit(&data, &MenParams { route, gram, ..params.clone() }, &()).unwrap();
+    let by = |route, gram| {
+        fit(
+            &data,
+            &params.clone().with(|it| {
+                it.route = route;
+                it.gram = gram;
+            }),
+            &(),
+        )
+        .unwrap()
+    };
     let first = by(RouteRequest::Dense, GramRequest::Full);
     let chosen = fit(&data, &params, &()).unwrap().regime().unwrap().clone();
     assert_eq!((chosen.route, chosen.gram), (Route::Dense, GramForm::Full), "{chosen}");
@@ -117,7 +126,10 @@ fn the_long_a_collapses() {
 fn the_alignment_is_the_sum_of_selected_patches() {
     // Z_i = S_i Z (the paper has Z S_i), with k2 members in the second group (the paper has k1).
     let data = clusters(11, 3, 6, 5);
-    let params = MenParams { k_within: 3, k_between: 4, ..MenParams::paper() };
+    let params = MenParams::paper().with(|it| {
+        it.k_within = 3;
+        it.k_between = 4;
+    });
     let kappa = 0.3;
     let pre = Centred::new(&data, None).unwrap();
     let near = neighbors(&data, &pre, Among::Within, 3, &()).unwrap();
@@ -164,7 +176,7 @@ fn slip_the_lasso_weight_is_divided_by_the_root() {
     let b = correlate(&stacked, &common::column(&response, 0));
     let b_men = correlate(&x, &common::column(&y, 0));
     let lambda1 = 0.3 * b_men.iter().fold(0.0, |m: f64, b| m.max(b.abs()));
-    let men = LarsOptions { ridge, ..LarsOptions::default() };
+    let men = LarsOptions::default().with(|it| it.ridge = ridge);
     let kkt_with = |penalty: f64| {
         // ‖Y*−X*W*‖² + λ‖W*‖₁ has level λ/2; W = W*/√(1+λ2) must be optimal for MEN at λ1, level λ1/2.
         let path = lars_path(&star, &b, &LarsOptions::default(), &()).unwrap();
@@ -180,7 +192,7 @@ fn slip_definiteness_fails_at_ordinary_settings() {
     // 40 × 40 faces, κ = 0.1, k1 = 4, k2 = 5: many eigenvalues of L break the bound at f = 0.5.
     let labels: Vec<usize> = (0..200).map(|i| i / 5).collect();
     let data = Dataset::from_owned(common::drawn::faces(2, 40, 5, 40), &labels).unwrap();
-    let params = MenParams { k_within: 4, ..MenParams::paper() };
+    let params = MenParams::paper().with(|it| it.k_within = 4);
     let values = laplacian(&data, &params, 0.1).self_adjoint_eigenvalues(Side::Lower).unwrap();
     let bound = eigenvalue_bound(1.0, 1.0, 0.5);
     assert!((bound - 1.0 / 3.0).abs() < 1e-15);

@@ -68,9 +68,9 @@ mod tests {
         assert_eq!(of(&own, &options, 5000), nonzeros(&SIZES));
         assert_eq!(of(&own, &options, 64), nonzeros(&[5, 10, 20, 50, 64]));
         assert_eq!(of(&own, &options, 3), nonzeros(&[3]));
-        let few = MenParams { nonzeros: Some(30), ..own.clone() };
+        let few = own.clone().with(|it| it.nonzeros = Some(30));
         assert_eq!(of(&few, &options, 5000), nonzeros(&[5, 10, 20, 30]));
-        let panel = MenParams { panel_size: Some(20), ..own.clone() };
+        let panel = own.clone().with(|it| it.panel_size = Some(20));
         assert_eq!(of(&panel, &options, 5000), [5, 10, 20].map(Size::Panel));
         let given = TuneOptions { panel_size: vec![20, 7], nonzeros: vec![9], ..options };
         assert_eq!(of(&own, &given, 10), [Size::Nonzeros(9), Size::Panel(7), Size::Panel(10)]);

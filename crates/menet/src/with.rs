@@ -1,0 +1,24 @@
+//! Setting some fields of parameters that have defaults for the others.
+
+macro_rules! with {
+    ($($kind:ty),*) => {
+        $(impl $kind {
+            /// The same with some fields changed: `Self::default().with(|it| it.field = value)`.
+            #[must_use]
+            pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+                change(&mut self);
+                self
+            }
+        })*
+    };
+}
+
+with!(
+    crate::MenParams,
+    crate::lars::LarsOptions,
+    crate::operator::OperatorParams,
+    crate::panel::Reading,
+    crate::patches::PatchParams,
+    crate::rules::RuleParams,
+    crate::select::Grid
+);
