@@ -199,7 +199,7 @@ def test_every_option_has_its_effect():
         ({"max_nonzeros": 2.5}, TypeError, "`max_nonzeros` is 2.5"),
         ({"method": "lar"}, ValueError, "`method` is 'lar', but must be one of lasso, lars"),
         ({"penalty_factors": [1.0]}, ValueError, "`penalty_factors` has 1 entries, but 25"),
-        ({"penalty_factors": np.zeros(25)}, ValueError, "`penalty_factors` is 0"),
+        ({"penalty_factors": -np.ones(25)}, ValueError, "`penalty_factors` is -1"),
         ({"positive": True, "method": "lars"}, ValueError, "`positive` is true"),
         ({"positive": "no"}, TypeError, "`positive` is 'no', but must be True or False"),
         ({"n_jobs": 0}, ValueError, "n_jobs"),

@@ -8,7 +8,9 @@ import pytest
 from conftest import same
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV
 
 import menet
 from menet import ManifoldElasticNet
@@ -244,7 +246,7 @@ def test_numerical_trouble_is_one_warning():
         warnings.simplefilter("always")
         ManifoldElasticNet(ridge=0.0, alpha=0.0).fit(X, np.arange(30) % 5)
     assert [w.category for w in caught] == [ConvergenceWarning]
-    assert "components ended early" in str(caught[0].message)
+    assert "axes ended early" in str(caught[0].message)
     assert caught[0].filename == __file__
 
 
@@ -264,7 +266,7 @@ def test_a_violation_above_the_bar_is_never_silent(size):
     assert (men.kkt_violation_.max() > 1e-9) == (size > 1)
     assert [w.category for w in caught] == [ConvergenceWarning] * (size > 1)
     if size > 1:
-        assert "ManifoldElasticNet: 2 of 2 paths are not exact: that of component 0 violates" in str(caught[0].message)
+        assert "ManifoldElasticNet: 2 of 2 paths are not exact: that of axis 1 violates" in str(caught[0].message)
         assert caught[0].filename == __file__
         # Scaled, the same data make no trouble.
         with warnings.catch_warnings():
@@ -306,3 +308,38 @@ def test_approximate_neighbours_tell_their_recall(digits, tmp_path):
     many.save(tmp_path / "m.safetensors")
     loaded = ManifoldElasticNet.load(tmp_path / "m.safetensors")
     assert (loaded.neighbors, loaded.neighbor_recall_) == ("approximate", many.neighbor_recall_)
+
+
+def test_a_tied_axis_is_left_out_with_a_warning():
+    # Genes with three levels: many tie. A grid over few variables must give scores, not NaN.
+    rng = np.random.default_rng(3)
+    y = np.repeat([0, 1, 2], 20)
+    X = rng.integers(-1, 2, size=(60, 12)).astype(float)
+    X[:, 0] = y == 0
+    X[:, 1:5] = (y == 1)[:, None]
+    with pytest.warns(ConvergenceWarning, match="tie for the first place"):
+        men = ManifoldElasticNet(n_nonzeros=1, preset="paper").fit(X, y)
+    assert men.transform(X).shape == (60, 1)
+    assert men.predict(X).shape == (60,)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        search = GridSearchCV(ManifoldElasticNet(preset="paper"), {"n_nonzeros": [1, 2, 3, 6]}, cv=3).fit(X, y)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+def test_the_cosine_on_one_axis_is_refused():
+    X, y = load_breast_cancer(return_X_y=True)
+    with pytest.raises(ValueError, match="on one axis every cosine is 1 or -1"):
+        ManifoldElasticNet(metric="cosine").fit(X, y)
+    assert ManifoldElasticNet(rule="nearest").fit(X, y).score(X, y) > 0.9
+
+
+def test_free_variables_are_in_every_model(digits):
+    X, y = digits
+    factors = np.ones(X.shape[1])
+    factors[[20, 43]] = 0.0
+    for size in (1, 3):
+        men = ManifoldElasticNet(n_nonzeros=size, penalty_factors=factors, preset="paper").fit(X, y)
+        used = men.components_ != 0
+        assert used[:, [20, 43]].all()
+        assert used.sum(axis=1).max() <= size + 2

@@ -144,7 +144,13 @@ impl<'a> View<'a> {
 
     /// The data with the class of every sample as a position in `classes`.
     pub(crate) fn dataset(self, codes: &[i64], classes: Vec<String>) -> Result<Dataset<'a>> {
-        self.plain_dataset(codes)?.with_class_names(classes)
+        // A negative code is out of range, which is told.
+        let codes = codes.iter().map(|&code| usize::try_from(code).unwrap_or(usize::MAX)).collect();
+        match self {
+            View::Double(x) => Dataset::from_codes(x, codes, classes),
+            View::Single(x) => Dataset::from_codes(x, codes, classes),
+            View::Sparse(x) => Dataset::from_codes(x.matrix()?, codes, classes),
+        }
     }
 
     /// The data with classes that go by their codes.

@@ -7,7 +7,7 @@ use menet::panel::Reading;
 use menet::plan::Regime;
 use menet::rules::Learned;
 use menet::sparse::SparseVector;
-use menet::{Men, MenParams, Method, Named};
+use menet::{Men, Method, Named};
 use menet_io::ModelFile;
 use menet_io::model::LabelKind;
 use numpy::ndarray::Array2;
@@ -18,7 +18,7 @@ use pyo3::types::PyBytes;
 
 use crate::arrays::{Samples, array, matrix, vector};
 use crate::errors::{Failure, no_component};
-use crate::paths::{BAR, Paths, Units, ended_early, violated};
+use crate::paths::{Paths, Units};
 use crate::project::project_with;
 use crate::run::run;
 use crate::settings::{Settings, method};
@@ -338,27 +338,7 @@ impl Model {
 
     /// What a user should know before trusting the model, one sentence each.
     fn warnings(&self) -> Vec<String> {
-        let (men, mut told) = (self.men(), Vec::new());
-        let count = men.parts().components.len();
-        let ended = ended_early(men.paths());
-        if let Some((first, why)) = ended.first() {
-            let early = ended.len();
-            told.push(format!(
-                "the paths of {early} of {count} components ended early, that of component {first} because it {why}"
-            ));
-        }
-        let certificates = men.certificates();
-        let violated =
-            certificates.iter().enumerate().filter_map(|(k, found)| Some((k, violated(found.kkt)?)));
-        let violated: Vec<(usize, String)> = violated.collect();
-        if let Some((first, why)) = violated.first() {
-            let many = violated.len();
-            told.push(format!("{many} of {count} paths are not exact: that of component {first} {why}"));
-        }
-        if let Some(residual) = men.cg_residual().filter(|&residual| residual > BAR) {
-            told.push(format!("the conjugate gradients left a relative residual of {residual:.1e}"));
-        }
-        told
+        self.men().doubts()
     }
 
     /// The worst relative residual of the conjugate gradients, if there were any.

@@ -1,7 +1,7 @@
 //! LARS, and what can be read off its paths.
 
 use menet::gram::Gram;
-use menet::lars::{self, Ended, LarsOptions, Method, Path, PathPoint};
+use menet::lars::{self, LarsOptions, Method, Path, PathPoint, violation};
 use menet::sparse::SparseVector;
 use menet_io::model::{paths_from_bytes, paths_to_bytes};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
@@ -149,37 +149,15 @@ impl Paths {
     }
 }
 
-/// A violation of the optimality conditions up to this is rounding: what the docs call exact.
-pub(crate) const BAR: f64 = 1e-9;
-
-/// The paths that numerical trouble ended or that are not optimal to [`BAR`], and what is wrong with each.
+/// The paths that numerical trouble ended or that are not exactly optimal, and what is wrong with each.
 fn troubles(paths: &[Path]) -> Vec<(usize, String)> {
-    let mut all = ended_early(paths);
-    let violated =
-        paths.iter().enumerate().filter_map(|(k, path)| Some((k, violated(path.certificate().kkt)?)));
-    let early: Vec<usize> = all.iter().map(|(k, _)| *k).collect();
-    all.extend(violated.filter(|(k, _)| !early.contains(k)));
-    all
-}
-
-/// The paths that numerical trouble ended, and how.
-pub(crate) fn ended_early(paths: &[Path]) -> Vec<(usize, String)> {
-    let early = |path: &Path| match path.ended() {
-        Ended::Complete | Ended::MaxNonzeros { .. } | Ended::LambdaMin => None,
-        ended => Some(ended.to_string()),
-    };
-    paths.iter().enumerate().filter_map(|(k, path)| Some((k, early(path)?))).collect()
-}
-
-/// What is said of a violation above [`BAR`].
-pub(crate) fn violated(kkt: f64) -> Option<String> {
-    // NaN is no proof of optimality either.
-    (kkt.is_nan() || kkt > BAR).then(|| {
-        format!(
-            "violates the optimality conditions by {kkt:.1e}, relative to the largest correlation, where up to {BAR:e} is \
-             rounding: scale the variables to similar lengths, or use a larger ridge"
-        )
-    })
+    let early = paths.iter().enumerate().filter_map(|(k, path)| Some((k, path.ended_early()?)));
+    let violated = paths
+        .iter()
+        .enumerate()
+        .filter(|(_, path)| path.ended_early().is_none())
+        .filter_map(|(k, path)| Some((k, violation(path.certificate().kkt)?)));
+    early.chain(violated).collect()
 }
 
 /// The names of the methods.

@@ -9,7 +9,6 @@ mod clusters;
 #[path = "../examples/support/faces.rs"]
 mod faces;
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use criterion::Throughput::{BytesDecimal, Elements};
@@ -103,7 +102,7 @@ fn alignment(criterion: &mut Criterion) -> Result<()> {
     time(criterion, "alignment/lanczos_n5000", work, || laplacian.smallest_eigenvalue());
 
     let smoother = Smoother::new(&laplacian, alpha, beta, 1e-12);
-    let right = normal(3, n, 8);
+    let right = normal(3, laplacian.dim(), 8);
     time(criterion, "alignment/conjugate_n5000_elem_is_a_right_side", Elements(8), || {
         smoother.gram(right.as_ref(), &())
     });

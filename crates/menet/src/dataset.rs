@@ -54,13 +54,49 @@ impl Values<'_> {
     }
 }
 
+/// Samples to make a data set of, one per row: dense, borrowed or owned, or sparse.
+#[derive(Debug, Clone)]
+pub struct Samples<'a>(Values<'a>);
+
+impl Samples<'static> {
+    /// Sparse samples, made dense up to so many bytes.
+    fn sparse_beyond(bytes: usize, x: SparseMatrix) -> Self {
+        if x.dense_bytes() <= bytes as f64 { x.to_dense().into() } else { Samples(Values::Sparse(x)) }
+    }
+}
+
+impl<'a> From<MatRef<'a, f64>> for Samples<'a> {
+    fn from(x: MatRef<'a, f64>) -> Self {
+        Samples(Values::Dense(Matrix::Borrowed(x)))
+    }
+}
+
+impl From<Mat<f64>> for Samples<'_> {
+    fn from(x: Mat<f64>) -> Self {
+        Samples(Values::Dense(Matrix::Owned(x)))
+    }
+}
+
+impl From<MatRef<'_, f32>> for Samples<'_> {
+    fn from(x: MatRef<'_, f32>) -> Self {
+        Mat::from_fn(x.nrows(), x.ncols(), |i, j| f64::from(x[(i, j)])).into()
+    }
+}
+
+/// Made dense up to [`DENSE_BYTES`].
+impl From<SparseMatrix> for Samples<'_> {
+    fn from(x: SparseMatrix) -> Self {
+        Samples::sparse_beyond(DENSE_BYTES, x)
+    }
+}
+
 impl<'a> Dataset<'a> {
-    /// Borrows `x`, one row a sample, with one label a row.
+    /// Borrows `x`, one row per sample, with one label per row.
     ///
     /// # Errors
     /// When `x` is empty, a value is not finite, or the number of labels is not the number of rows.
     pub fn new<L: ToString>(x: MatRef<'a, f64>, labels: &[L]) -> Result<Self> {
-        Self::build(Values::Dense(Matrix::Borrowed(x)), labels)
+        Self::from_labels(x.into(), labels)
     }
 
     /// Owns `x`.
@@ -68,7 +104,7 @@ impl<'a> Dataset<'a> {
     /// # Errors
     /// As [`Self::new`].
     pub fn from_owned<L: ToString>(x: Mat<f64>, labels: &[L]) -> Result<Dataset<'static>> {
-        Dataset::build(Values::Dense(Matrix::Owned(x)), labels)
+        Dataset::from_labels(x.into(), labels)
     }
 
     /// From single precision, which is converted.
@@ -76,16 +112,16 @@ impl<'a> Dataset<'a> {
     /// # Errors
     /// As [`Self::new`].
     pub fn from_f32<L: ToString>(x: MatRef<'_, f32>, labels: &[L]) -> Result<Dataset<'static>> {
-        Self::from_owned(Mat::from_fn(x.nrows(), x.ncols(), |i, j| f64::from(x[(i, j)])), labels)
+        Dataset::from_labels(x.into(), labels)
     }
 
     /// From sparse samples. Up to [`DENSE_BYTES`] they are made dense, and all there is can be done with them; beyond,
-    /// [`crate::fit`] and projections work on them as they are.
+    /// [`crate::fit()`] and projections work on them as they are.
     ///
     /// # Errors
     /// As [`Self::new`].
     pub fn from_sparse<L: ToString>(x: SparseMatrix, labels: &[L]) -> Result<Dataset<'static>> {
-        Dataset::from_sparse_beyond(DENSE_BYTES, x, labels)
+        Dataset::from_labels(x.into(), labels)
     }
 
     /// As [`Self::from_sparse`], made dense up to `bytes`.
@@ -97,37 +133,52 @@ impl<'a> Dataset<'a> {
         x: SparseMatrix,
         labels: &[L],
     ) -> Result<Dataset<'static>> {
-        if x.dense_bytes() <= bytes as f64 {
-            Dataset::from_owned(x.to_dense(), labels)
-        } else {
-            Dataset::build(Values::Sparse(x), labels)
-        }
+        Dataset::from_labels(Samples::sparse_beyond(bytes, x), labels)
     }
 
-    fn build<L: ToString>(x: Values<'a>, labels: &[L]) -> Result<Self> {
+    fn from_labels<L: ToString>(x: Samples<'a>, labels: &[L]) -> Result<Self> {
+        let labels: Vec<String> = labels.iter().map(L::to_string).collect();
+        let classes = sorted_classes(&labels);
+        let index: std::collections::BTreeMap<&str, usize> =
+            classes.iter().enumerate().map(|(k, class)| (class.as_str(), k)).collect();
+        let codes: Vec<usize> = labels.iter().map(|label| index[label.as_str()]).collect();
+        Self::from_codes(x, codes, classes)
+    }
+
+    /// From the class of every sample as a position in `classes`, whose order is the caller's. No label is turned into text.
+    ///
+    /// # Errors
+    /// As [`Self::new`], and when a position is out of range or a class has no sample.
+    pub fn from_codes(x: impl Into<Samples<'a>>, codes: Vec<usize>, classes: Vec<String>) -> Result<Self> {
+        let x = x.into().0;
         let (n, p) = x.shape();
         if n == 0 || p == 0 {
             return Err(Error::Empty { rows: n, columns: p });
         }
-        if labels.len() != n {
+        if codes.len() != n {
             let why = format!("there are {n} rows of {p} columns");
-            return Err(Error::Size { what: "`labels`", given: labels.len(), expected: n, why });
+            return Err(Error::Size { what: "`labels`", given: codes.len(), expected: n, why });
         }
         if let Values::Dense(x) = &x {
             check_finite("the data", x.view())?;
         }
-        let labels: Vec<String> = labels.iter().map(L::to_string).collect();
-        let classes = sorted_classes(&labels);
         let mut members = vec![Vec::new(); classes.len()];
-        let mut class_of = Vec::with_capacity(n);
-        let index: std::collections::BTreeMap<&str, usize> =
-            classes.iter().enumerate().map(|(k, class)| (class.as_str(), k)).collect();
-        for (i, label) in labels.iter().enumerate() {
-            let class = index[label.as_str()];
-            class_of.push(class);
-            members[class].push(i);
+        for (i, &class) in codes.iter().enumerate() {
+            let Some(members) = members.get_mut(class) else {
+                let value = format!("{class} at sample {i}");
+                return Err(Error::parameter(
+                    "codes",
+                    value,
+                    format!("below {}, the number of classes", classes.len()),
+                ));
+            };
+            members.push(i);
         }
-        Ok(Dataset { x, class_of, classes, members, feature_names: None, image_shape: None })
+        if let Some(class) = members.iter().position(Vec::is_empty) {
+            let value = format!("\"{}\", which no sample is of", classes[class]);
+            return Err(Error::parameter("classes", value, "classes with at least one sample"));
+        }
+        Ok(Dataset { x, class_of: codes, classes, members, feature_names: None, image_shape: None })
     }
 
     /// Names the variables.
@@ -145,21 +196,6 @@ impl<'a> Dataset<'a> {
             });
         }
         self.feature_names = Some(names);
-        Ok(self)
-    }
-
-    /// Renames the classes, in the order of [`Self::classes`], which stays as it is: for callers with an order of their
-    /// own, whose labels are then positions in it.
-    ///
-    /// # Errors
-    /// When there is not one name a class.
-    pub fn with_class_names(mut self, names: Vec<String>) -> Result<Self> {
-        let expected = self.classes.len();
-        if names.len() != expected {
-            let why = format!("there are {expected} classes");
-            return Err(Error::Size { what: "`class_names`", given: names.len(), expected, why });
-        }
-        self.classes = names;
         Ok(self)
     }
 
@@ -340,13 +376,21 @@ mod tests {
         let data = Dataset::new(x.as_ref(), &[0, 1]).unwrap();
         assert!(data.clone().with_feature_names(vec!["a".into()]).is_err());
         assert!(data.clone().with_image_shape(usize::MAX, 2).is_err());
-        assert!(data.clone().with_class_names(vec!["a".into()]).is_err());
-        assert_eq!(
-            data.clone().with_class_names(vec!["b".into(), "a".into()]).unwrap().classes(),
-            ["b", "a"],
-            "their order is the caller's"
-        );
         assert_eq!(data.with_image_shape(1, 2).unwrap().image_shape(), Some((1, 2)));
+    }
+
+    #[test]
+    fn codes_are_classes_in_the_order_of_the_caller() {
+        let x = mat![[1.0, 2.0], [3.0, 4.0], [5.0, 6.0f64]];
+        let names = || vec!["b".to_owned(), "a".to_owned()];
+        let data = Dataset::from_codes(x.as_ref(), vec![1, 0, 1], names()).unwrap();
+        assert_eq!((data.classes(), data.class_indices()), (&names()[..], &[1, 0, 1][..]));
+        assert_eq!(data.members(1), [0, 2]);
+        let message =
+            |codes: Vec<usize>| Dataset::from_codes(x.clone(), codes, names()).unwrap_err().to_string();
+        assert!(message(vec![1, 2, 0]).contains("2 at sample 1"), "{}", message(vec![1, 2, 0]));
+        assert!(message(vec![1, 1, 1]).contains("\"b\", which no sample is of"));
+        assert!(message(vec![1, 1]).contains("2 entries"));
     }
 
     #[test]

@@ -20,7 +20,7 @@ fn samples() -> (Mat<f64>, Vec<usize>) {
 }
 
 fn grid(sizes: Vec<Size>) -> Grid {
-    Grid::default().with(|it| {
+    Grid::of(&MenParams::default()).with(|it| {
         it.beta = vec![1.0, 10.0];
         it.target_shrinkage = vec![0.1];
         it.ridge = vec![0.03, 1.0];

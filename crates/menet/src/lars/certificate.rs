@@ -30,6 +30,20 @@ impl Certificate {
     }
 }
 
+/// A violation of the optimality conditions up to this is rounding: what we call exact.
+pub const EXACT: f64 = 1e-9;
+
+/// What to say of a violation above [`EXACT`]; none if there is nothing to say.
+pub fn violation(kkt: f64) -> Option<String> {
+    // NaN is no proof of optimality either.
+    (kkt.is_nan() || kkt > EXACT).then(|| {
+        format!(
+            "violates the optimality conditions by {kkt:.1e}, relative to the largest correlation, where up to {EXACT:e} is \
+             rounding: scale the variables to similar lengths, or use a larger ridge"
+        )
+    })
+}
+
 /// The certificate of coefficients `w` at level `lambda`, for anyone's `w`.
 ///
 /// # Errors

@@ -59,7 +59,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
-pub use certificate::{Certificate, certify};
+pub use certificate::{Certificate, EXACT, certify, violation};
 pub use path::{Ended, Knot, Path, PathPoint};
 pub(crate) use problem::check_penalty_factors;
 pub use problem::{LarsOptions, Method};

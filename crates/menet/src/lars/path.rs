@@ -117,6 +117,14 @@ impl Path {
         self
     }
 
+    /// How numerical trouble ended it; none if none did.
+    pub fn ended_early(&self) -> Option<String> {
+        match self.ended {
+            Ended::Complete | Ended::MaxNonzeros { .. } | Ended::LambdaMin => None,
+            ended => Some(ended.to_string()),
+        }
+    }
+
     /// The free variables, rising: those with a penalty factor of 0. They are in every model, also where their coefficient
     /// happens to be 0, and no count of nonzeros includes them.
     pub fn free(&self) -> &[usize] {

@@ -1,35 +1,44 @@
 //! What a careful user should know of a fit.
 
 use super::Men;
-use crate::lars::{Ended, Path};
-
-/// The largest violation of the optimality conditions that goes without saying.
-pub const CERTIFICATE_BAR: f64 = 1e-9;
+use crate::lars::{Ended, Path, violation};
 
 impl Men {
-    /// Sentences on what is doubtful about this fit: an axis that ties left without variables, a path that is not optimal to
-    /// [`CERTIFICATE_BAR`]. Empty for most fits.
+    /// Sentences on what is doubtful about this fit: paths that ended early or are not exactly optimal, an axis without
+    /// variables, conjugate gradients that did not converge. Empty for most fits.
     pub fn doubts(&self) -> Vec<String> {
+        let (paths, components) = (self.paths(), &self.parts.components);
+        let count = components.len();
         let mut doubts = Vec::new();
-        for (k, component) in self.parts.components.iter().enumerate() {
-            let (axis, certificate) = (k + 1, component.certificate);
-            if component.order_of_entry.is_empty() {
-                let path = self.parts.paths.get(k);
-                let why = path.map_or_else(String::new, why_empty);
-                let free = path.is_some_and(|path| !path.free().is_empty());
-                let then = if free { "it has only its free variables" } else { "it is left out" };
-                doubts.push(format!("axis {axis} selects no variable{why}: {then}"));
-            }
-            let worst = certificate.kkt.max(certificate.scaled);
-            if worst.is_nan() || worst > CERTIFICATE_BAR {
-                doubts.push(format!(
-                    "the path of axis {axis} is optimal only to {worst:.1e}, not to {CERTIFICATE_BAR:.0e}; raise ridge, or \
-                     set standardize if variables differ much in size"
-                ));
-            }
+        let early: Vec<(usize, String)> = at(paths, Path::ended_early).collect();
+        if let Some((first, why)) = early.first() {
+            let many = early.len();
+            doubts.push(format!(
+                "the paths of {many} of {count} axes ended early, that of axis {first} because it {why}"
+            ));
+        }
+        let violated: Vec<(usize, String)> = at(components, |path| violation(path.certificate.kkt)).collect();
+        if let Some((first, why)) = violated.first() {
+            let many = violated.len();
+            doubts.push(format!("{many} of {count} paths are not exact: that of axis {first} {why}"));
+        }
+        for (axis, ()) in at(components, |path| path.order_of_entry.is_empty().then_some(())) {
+            let path = paths.get(axis - 1);
+            let why = path.map_or_else(String::new, why_empty);
+            let free = path.is_some_and(|path| !path.free().is_empty());
+            let then = if free { "it has only its free variables" } else { "it is left out" };
+            doubts.push(format!("axis {axis} selects no variable{why}: {then}"));
+        }
+        if let Some(left) = self.cg_residual().filter(|&left| left.is_nan() || left > crate::lars::EXACT) {
+            doubts.push(format!("the conjugate gradients left a relative residual of {left:.1e}"));
         }
         doubts
     }
+}
+
+/// What is found, and at which axis, counted from 1.
+fn at<T, F>(items: &[T], find: impl Fn(&T) -> Option<F>) -> impl Iterator<Item = (usize, F)> {
+    items.iter().enumerate().filter_map(move |(k, item)| Some((k + 1, find(item)?)))
 }
 
 /// Why a path selects nothing.

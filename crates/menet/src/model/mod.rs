@@ -14,7 +14,6 @@ mod table;
 
 use faer::{Mat, MatRef};
 
-pub use doubts::CERTIFICATE_BAR;
 pub use parts::{Component, MenParts, PanelVariable};
 pub use table::PanelRow;
 

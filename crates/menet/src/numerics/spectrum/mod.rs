@@ -22,14 +22,14 @@ const FINEST: f64 = 1e-12;
 const LONGEST_STEP_DOWN: f64 = 0.999;
 
 /// What turns a vector into its image.
-pub type Operator<'a> = dyn Fn(&[f64], &mut [f64]) + Sync + 'a;
+pub(crate) type Operator<'a> = dyn Fn(&[f64], &mut [f64]) + Sync + 'a;
 
 /// A lower bound on the smallest eigenvalue of the n×n operator `apply`, whose eigenvalues are at most `size` in absolute
 /// value, to about `1e-12 size`.
 ///
 /// # Errors
 /// When the iteration does not converge.
-pub fn smallest_eigenvalue(n: usize, size: f64, apply: &Operator<'_>) -> Result<f64> {
+pub(crate) fn smallest_eigenvalue(n: usize, size: f64, apply: &Operator<'_>) -> Result<f64> {
     let mut basis = Basis::new(n, [apply], [1.0]);
     for _ in 0..RESTARTS {
         basis.grow(LARGEST, size);
