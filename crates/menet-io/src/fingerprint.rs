@@ -6,8 +6,9 @@
 use std::hash::Hasher;
 
 use faer::MatRef;
-use menet::Dataset;
+use menet::dataset::View;
 use menet::sparse::SparseMatrix;
+use menet::{Dataset, Real};
 use rayon::prelude::*;
 use twox_hash::XxHash64;
 
@@ -21,8 +22,9 @@ fn of(entries: impl Iterator<Item = (usize, f64)>) -> u64 {
 }
 
 /// One fingerprint per row.
-pub fn of_rows(x: MatRef<'_, f64>) -> Vec<u64> {
-    (0..x.nrows()).into_par_iter().map(|i| of(x.row(i).iter().copied().enumerate())).collect()
+pub fn of_rows<T: Real>(x: MatRef<'_, T>) -> Vec<u64> {
+    let row = |i: usize| x.row(i).iter().map(|&value| value.into()).enumerate();
+    (0..x.nrows()).into_par_iter().map(|i| of(row(i))).collect()
 }
 
 /// One fingerprint per row of a sparse matrix, whose indices increase in each row.
@@ -32,10 +34,10 @@ pub fn of_sparse(x: &SparseMatrix) -> Vec<u64> {
 
 /// One fingerprint per sample.
 pub fn of_data(data: &Dataset<'_>) -> Vec<u64> {
-    match (data.sparse(), data.x()) {
-        (Some(x), _) => of_sparse(x),
-        (None, Ok(x)) => of_rows(x),
-        (None, Err(_)) => Vec::new(),
+    match data.view() {
+        View::Double(x) => of_rows(x),
+        View::Single(x) => of_rows(x),
+        View::Sparse(x) => of_sparse(x),
     }
 }
 

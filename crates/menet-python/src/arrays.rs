@@ -127,21 +127,6 @@ impl CompressedView<'_> {
 }
 
 impl<'a> View<'a> {
-    /// The same in double precision, for a fit. Single precision is converted into `room`, by rows: the core borrows such
-    /// samples where it compares them, and makes no copy of its own.
-    pub(crate) fn widened<'b>(self, room: &'b mut Mat<f64>) -> View<'b>
-    where
-        'a: 'b,
-    {
-        match self {
-            View::Single(x) => {
-                *room = double(x.transpose());
-                View::Double(room.transpose())
-            }
-            other => other,
-        }
-    }
-
     /// The data with the class of every sample as a position in `classes`.
     pub(crate) fn dataset(self, codes: &[i64], classes: Vec<String>) -> Result<Dataset<'a>> {
         // A negative code is out of range, which is told.

@@ -62,8 +62,7 @@ impl Baseline {
         let metric = Metric::from_name(metric).map_err(Failure::from)?;
         let (x, codes) = (x.view()?, vector(&codes)?);
         run(py, threads, |monitor| {
-            let mut room = faer::Mat::new();
-            let data = x.widened(&mut room).dataset(codes, classes)?;
+            let data = x.dataset(codes, classes)?;
             let reduced = method.reducer().fit(&data, components, monitor)?;
             let gallery = reduced.projection.project(&data)?;
             let rule = one_nearest(gallery, codes, metric)?;

@@ -85,8 +85,7 @@ impl Model {
             .map_err(|e| PyTypeError::new_err(e.to_string()))?;
         let (x, codes) = (x.view()?, vector(&codes)?);
         run(py, threads, |monitor| {
-            let mut room = Mat::new();
-            let mut data = x.widened(&mut room).dataset(codes, classes)?;
+            let mut data = x.dataset(codes, classes)?;
             if let Some(names) = feature_names {
                 data = data.with_feature_names(names)?;
             }
@@ -138,9 +137,8 @@ impl Model {
             None => None,
         };
         let men = run(py, threads, |_| {
-            let mut room = Mat::new();
             let data = match training {
-                Some((x, codes)) => Some(x.widened(&mut room).dataset(codes, self.men().classes().to_vec())?),
+                Some((x, codes)) => Some(x.dataset(codes, self.men().classes().to_vec())?),
                 None => None,
             };
             Ok(self.men().at(reading, data.as_ref())?)

@@ -42,13 +42,26 @@ pub struct Dataset<'a> {
 #[derive(Debug, Clone)]
 enum Values<'a> {
     Dense(Matrix<'a>),
+    Single(MatRef<'a, f32>),
     Sparse(SparseMatrix),
+}
+
+/// The samples of a data set as they lie in memory.
+#[derive(Debug, Clone, Copy)]
+pub enum View<'a> {
+    /// Dense, in double precision.
+    Double(MatRef<'a, f64>),
+    /// Dense, in single precision. Every computation converts them as it goes.
+    Single(MatRef<'a, f32>),
+    /// Sparse.
+    Sparse(&'a SparseMatrix),
 }
 
 impl Values<'_> {
     fn shape(&self) -> (usize, usize) {
         match self {
             Values::Dense(x) => x.view().shape(),
+            Values::Single(x) => x.shape(),
             Values::Sparse(x) => (x.rows(), x.columns()),
         }
     }
@@ -77,9 +90,10 @@ impl From<Mat<f64>> for Samples<'_> {
     }
 }
 
-impl From<MatRef<'_, f32>> for Samples<'_> {
-    fn from(x: MatRef<'_, f32>) -> Self {
-        Mat::from_fn(x.nrows(), x.ncols(), |i, j| f64::from(x[(i, j)])).into()
+/// Borrowed, and converted where they are used: a fit takes no more memory than one in double precision.
+impl<'a> From<MatRef<'a, f32>> for Samples<'a> {
+    fn from(x: MatRef<'a, f32>) -> Self {
+        Samples(Values::Single(x))
     }
 }
 
@@ -112,6 +126,7 @@ impl<'a> Dataset<'a> {
     /// # Errors
     /// As [`Self::new`].
     pub fn from_f32<L: ToString>(x: MatRef<'_, f32>, labels: &[L]) -> Result<Dataset<'static>> {
+        let x = Mat::from_fn(x.nrows(), x.ncols(), |i, j| f64::from(x[(i, j)]));
         Dataset::from_labels(x.into(), labels)
     }
 
@@ -159,8 +174,10 @@ impl<'a> Dataset<'a> {
             let why = format!("there are {n} rows of {p} columns");
             return Err(Error::Size { what: "`labels`", given: codes.len(), expected: n, why });
         }
-        if let Values::Dense(x) = &x {
-            check_finite("the data", x.view())?;
+        match &x {
+            Values::Dense(x) => check_finite("the data", x.view())?,
+            Values::Single(x) => check_finite("the data", *x)?,
+            Values::Sparse(_) => {}
         }
         let mut members = vec![Vec::new(); classes.len()];
         for (i, &class) in codes.iter().enumerate() {
@@ -213,40 +230,53 @@ impl<'a> Dataset<'a> {
         Ok(self)
     }
 
-    /// The data as a dense matrix, n×p.
+    /// The samples as they lie in memory.
+    pub fn view(&self) -> View<'_> {
+        match &self.x {
+            Values::Dense(x) => View::Double(x.view()),
+            Values::Single(x) => View::Single(*x),
+            Values::Sparse(x) => View::Sparse(x),
+        }
+    }
+
+    /// The data as a dense matrix in double precision, n×p.
     ///
     /// # Errors
-    /// When they are [sparse](Self::sparse).
+    /// When they are [sparse](Self::sparse), or in single precision.
     pub fn x(&self) -> Result<MatRef<'_, f64>> {
-        match &self.x {
-            Values::Dense(x) => Ok(x.view()),
-            Values::Sparse(x) => Err(Error::sparse(x)),
+        match self.view() {
+            View::Double(x) => Ok(x),
+            View::Single(_) => {
+                let allowed = "in double precision for this: convert them first (`Dataset::from_f32`)";
+                Err(Error::parameter("samples", "in single precision", allowed))
+            }
+            View::Sparse(x) => Err(Error::sparse(x)),
         }
     }
 
     /// The data, if they stayed sparse.
     pub fn sparse(&self) -> Option<&SparseMatrix> {
         match &self.x {
-            Values::Dense(_) => None,
             Values::Sparse(x) => Some(x),
+            _ => None,
         }
     }
 
     /// Some variables, rising, of all samples, less their mean.
     pub(crate) fn columns_at(&self, mean: &[f64], variables: &[usize]) -> Mat<f64> {
         let mut x = Mat::from_fn(self.samples(), variables.len(), |_, k| -mean[variables[k]]);
-        if let Some(sparse) = self.sparse() {
-            for i in 0..sparse.rows() {
-                for (j, value) in sparse.row(i) {
-                    if let Ok(k) = variables.binary_search(&j) {
-                        x[(i, k)] += value;
+        match self.view() {
+            View::Sparse(sparse) => {
+                for i in 0..sparse.rows() {
+                    for (j, value) in sparse.row(i) {
+                        if let Ok(k) = variables.binary_search(&j) {
+                            x[(i, k)] += value;
+                        }
                     }
                 }
             }
-        } else if let Ok(all) = self.x() {
-            for (k, &j) in variables.iter().enumerate() {
-                x.col_mut(k).iter_mut().zip(all.col(j).iter()).for_each(|(x, value)| *x += value);
-            }
+            View::Double(all) => add_columns(&mut x, all, variables),
+            View::Single(all) => add_columns(&mut x, all, variables),
         }
         x
     }
@@ -289,6 +319,13 @@ impl<'a> Dataset<'a> {
     /// Height and width of the images that the samples are, if given.
     pub fn image_shape(&self) -> Option<(usize, usize)> {
         self.image_shape
+    }
+}
+
+/// Adds some columns of `all`.
+fn add_columns<T: Real>(x: &mut Mat<f64>, all: MatRef<'_, T>, variables: &[usize]) {
+    for (k, &j) in variables.iter().enumerate() {
+        x.col_mut(k).iter_mut().zip(all.col(j).iter()).for_each(|(x, &value)| *x += value.into());
     }
 }
 

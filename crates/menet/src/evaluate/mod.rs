@@ -17,7 +17,7 @@ mod splits;
 
 use faer::{Mat, MatRef};
 
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, View};
 use crate::error::{Error, Result};
 use crate::rules::Learned;
 use crate::scores::{Scores, scores_of};
@@ -67,12 +67,13 @@ pub fn decisions(
 /// When there are none.
 pub fn subset(data: &Dataset<'_>, rows: &[usize]) -> Result<Dataset<'static>> {
     let labels: Vec<&str> = rows.iter().map(|&i| data.classes()[data.class_of(i)].as_str()).collect();
-    let mut out = match data.sparse() {
-        Some(x) => Dataset::from_sparse(x.select(rows), &labels)?,
-        None => {
-            let x = data.x()?;
-            Dataset::from_owned(Mat::from_fn(rows.len(), x.ncols(), |i, j| x[(rows[i], j)]), &labels)?
+    let p = data.variables();
+    let mut out = match data.view() {
+        View::Double(x) => Dataset::from_owned(Mat::from_fn(rows.len(), p, |i, j| x[(rows[i], j)]), &labels)?,
+        View::Single(x) => {
+            Dataset::from_owned(Mat::from_fn(rows.len(), p, |i, j| f64::from(x[(rows[i], j)])), &labels)?
         }
+        View::Sparse(x) => Dataset::from_sparse(x.select(rows), &labels)?,
     };
     if let Some(names) = data.feature_names() {
         out = out.with_feature_names(names.to_vec())?;

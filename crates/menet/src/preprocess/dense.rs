@@ -1,38 +1,42 @@
 //! Centring dense samples.
 
-use faer::{Mat, MatRef};
+use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
 use super::{Centred, Columns, Rows, is_constant};
 use crate::error::Result;
+use crate::numerics::finite::Real;
 use crate::numerics::linalg::{
-    ParColumnTiles, column, dot, product, slice_mut, thin_svd, transpose_into, vectorized,
+    ParColumnTiles, TILE, column, dot, product, slice_mut, thin_svd, transpose_into, vectorized,
 };
 
 /// Entries of a column that are looked at side by side.
 const LANES: usize = 8;
 
+/// Rows that are converted at a time.
+const STRIP: usize = 64;
+
 /// Centres `raw`, and if `pca_rank` is given replaces it by its best approximation of that rank.
-pub(super) fn centred(raw: MatRef<'_, f64>, pca_rank: Option<usize>) -> Result<Centred<'_>> {
+pub(super) fn centred<T: Samples>(raw: MatRef<'_, T>, pca_rank: Option<usize>) -> Result<Centred<'_>> {
     let (n, p) = raw.shape();
     let mut x = Mat::zeros(n, p);
     let found: Vec<Vec<Found>> = x
         .as_mut()
         .par_column_tiles()
-        .zip(raw.par_column_tiles())
-        .map(|(mut tile, raw)| {
-            transpose_into(tile.as_mut(), raw.transpose());
+        .enumerate()
+        .map(|(t, mut tile)| {
+            T::copy_into(tile.as_mut(), raw.subcols(t * TILE, tile.ncols()).transpose());
             tile.col_iter_mut().map(|column| centre(slice_mut(column))).collect()
         })
         .collect();
     let found = found.concat();
     let mean = found.iter().map(|column| column.mean).collect();
-    let rows = match (pca_rank, raw.try_as_row_major()) {
+    let rows = match (pca_rank, T::rows(raw)) {
         (Some(rank), _) => {
             x = reconstruct(&x, rank)?;
             Rows::Copied(transposed(x.as_ref()))
         }
-        (None, Some(rows)) if found.iter().all(|column| !column.rounding) => Rows::Given(rows),
+        (None, Some(rows)) if found.iter().all(|column| !column.rounding) => rows,
         (None, _) => {
             let mut samples = transposed(raw);
             // A column that is rounding takes no part in distances either.
@@ -46,9 +50,45 @@ pub(super) fn centred(raw: MatRef<'_, f64>, pca_rank: Option<usize>) -> Result<C
     Ok(Centred { rows, columns: Columns::Dense(x), mean, norms })
 }
 
-fn transposed(x: MatRef<'_, f64>) -> Mat<f64> {
+/// Samples in double or single precision.
+pub(super) trait Samples: Real {
+    /// The samples as they lie in memory, if each is in one piece.
+    fn rows(x: MatRef<'_, Self>) -> Option<Rows<'_>>;
+
+    /// Writes the transpose of `x`.
+    fn copy_into(out: MatMut<'_, f64>, x: MatRef<'_, Self>);
+}
+
+impl Samples for f64 {
+    fn rows(x: MatRef<'_, f64>) -> Option<Rows<'_>> {
+        x.try_as_row_major().map(Rows::Given)
+    }
+
+    fn copy_into(out: MatMut<'_, f64>, x: MatRef<'_, f64>) {
+        transpose_into(out, x);
+    }
+}
+
+impl Samples for f32 {
+    fn rows(x: MatRef<'_, f32>) -> Option<Rows<'_>> {
+        x.try_as_row_major().map(Rows::Single)
+    }
+
+    fn copy_into(mut out: MatMut<'_, f64>, x: MatRef<'_, f32>) {
+        // In strips that the cache holds: a transposition reads or writes across.
+        for start in (0..out.nrows()).step_by(STRIP) {
+            for i in start..out.nrows().min(start + STRIP) {
+                for j in 0..out.ncols() {
+                    out[(i, j)] = f64::from(x[(j, i)]);
+                }
+            }
+        }
+    }
+}
+
+fn transposed<T: Samples>(x: MatRef<'_, T>) -> Mat<f64> {
     let mut out = Mat::zeros(x.ncols(), x.nrows());
-    transpose_into(out.as_mut(), x);
+    T::copy_into(out.as_mut(), x);
     out
 }
 

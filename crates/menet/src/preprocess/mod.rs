@@ -23,7 +23,7 @@ pub(crate) use columns::class_means;
 pub use rows::Rows;
 pub use sparse::SparseColumns;
 
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, View};
 use crate::error::{Error, Result};
 
 /// A centred column whose norm is this small a part of its original norm is rounding: 0.1 repeated, minus its
@@ -46,10 +46,11 @@ impl<'a> Centred<'a> {
     /// When every column is constant, the decomposition fails, or a rank is given for sparse samples.
     pub fn new(data: &'a Dataset<'_>, pca_rank: Option<usize>) -> Result<Self> {
         let (n, p) = (data.samples(), data.variables());
-        let centred = match (data.sparse(), pca_rank) {
-            (None, rank) => dense::centred(data.x()?, rank)?,
-            (Some(x), None) => sparse::centred(x),
-            (Some(_), Some(rank)) => {
+        let centred = match (data.view(), pca_rank) {
+            (View::Double(x), rank) => dense::centred(x, rank)?,
+            (View::Single(x), rank) => dense::centred(x, rank)?,
+            (View::Sparse(x), None) => sparse::centred(x),
+            (View::Sparse(_), Some(rank)) => {
                 let value = format!("{rank} with sparse samples, {n} x {p}");
                 let allowed = "left out: a reconstruction needs dense data";
                 return Err(Error::parameter("pca_rank", value, allowed));
@@ -238,6 +239,39 @@ pub(crate) mod tests {
         let centres = |data, centred: &Centred<'_>| centred.columns.class_means(data);
         let off = centres(&dense_data, &dense) - centres(&sparse_data, &sparse);
         assert!(off.norm_max() < 1e-15 * 1e8, "{off:?}");
+    }
+
+    /// Row by row, and column by column with a column that is rounding.
+    #[test]
+    fn single_precision_gives_the_bits_of_double() {
+        for constant in [false, true] {
+            let single = Mat::<f32>::from_fn(70, 6, |i, j| match j {
+                0 if constant => 0.1 + f32::EPSILON * 1e-9 * i as f32,
+                _ => ((i * 7919 + j * 104_729 + i * j * 31) % 1009) as f32 / 7.0,
+            });
+            let by_rows = single.transpose().to_owned();
+            let double = Mat::from_fn(70, 6, |i, j| f64::from(single[(i, j)]));
+            let codes: Vec<usize> = (0..70).map(|i| i % 3).collect();
+            let names = || ["a", "b", "c"].map(str::to_owned).to_vec();
+            let expected_data = Dataset::from_codes(double, codes.clone(), names()).unwrap();
+            let expected = Centred::new(&expected_data, None).unwrap();
+            for x in [single.as_ref(), by_rows.transpose()] {
+                let data = Dataset::from_codes(x, codes.clone(), names()).unwrap();
+                let found = Centred::new(&data, None).unwrap();
+                assert_eq!(found.dense().unwrap(), expected.dense().unwrap());
+                assert_eq!((found.mean(), found.norms()), (expected.mean(), expected.norms()));
+                for (i, j) in [(0, 1), (3, 69), (5, 5)] {
+                    let distance = |centred: &Centred<'_>| centred.rows().squared_distance(i, j);
+                    assert_eq!(distance(&found), distance(&expected));
+                    let differences = |centred: &Centred<'_>| centred.rows().differences(&[i, 7], j);
+                    assert_eq!(differences(&found), differences(&expected));
+                }
+                let params = crate::MenParams { nonzeros: Some(3), ..crate::MenParams::default() };
+                let fitted = |data| crate::fit(data, &params, &()).unwrap();
+                assert_eq!(fitted(&data).projection(), fitted(&expected_data).projection());
+                assert!(data.x().unwrap_err().to_string().contains("single precision"));
+            }
+        }
     }
 
     #[test]

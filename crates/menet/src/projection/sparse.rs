@@ -3,7 +3,7 @@
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, View};
 use crate::error::{Error, Result};
 use crate::numerics::sparse::SparseMatrix;
 use crate::projection::Projection;
@@ -46,9 +46,10 @@ impl Projection {
     /// # Errors
     /// As [`Self::transform`].
     pub fn project(&self, data: &Dataset<'_>) -> Result<Mat<f64>> {
-        match data.sparse() {
-            Some(x) => self.transform_sparse(x),
-            None => self.transform(data.x()?),
+        match data.view() {
+            View::Double(x) => self.transform(x),
+            View::Single(x) => self.transform(x),
+            View::Sparse(x) => self.transform_sparse(x),
         }
     }
 }

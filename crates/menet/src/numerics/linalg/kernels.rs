@@ -218,7 +218,7 @@ pub(crate) fn inner_each<const T: usize>(vectors: [&[f64]; T], x: &[f64]) -> [f6
 }
 
 /// `Σ (xᵢ − yᵢ)²`, in one fixed order whatever the vector width.
-pub(crate) fn squared_distance(x: &[f64], y: &[f64]) -> f64 {
+pub(crate) fn squared_distance<T: Copy + Into<f64>>(x: &[T], y: &[T]) -> f64 {
     const LANES: usize = 8;
     vectorized(
         #[inline(always)]
@@ -228,11 +228,15 @@ pub(crate) fn squared_distance(x: &[f64], y: &[f64]) -> f64 {
             let mut sums = [0.0; LANES];
             for (x, y) in x.iter().zip(y) {
                 for l in 0..LANES {
-                    let d = x[l] - y[l];
+                    let d = x[l].into() - y[l].into();
                     sums[l] += d * d;
                 }
             }
-            let tail: f64 = x_tail.iter().zip(y_tail).map(|(x, y)| (x - y) * (x - y)).sum();
+            let square = |(&x, &y): (&T, &T)| {
+                let d = x.into() - y.into();
+                d * d
+            };
+            let tail: f64 = x_tail.iter().zip(y_tail).map(square).sum();
             sums.iter().sum::<f64>() + tail
         },
     )
