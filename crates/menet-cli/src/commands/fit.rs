@@ -50,6 +50,16 @@ impl Fit {
             context.notice(doubt);
         }
         let data = table.dataset()?;
+        let plan = menet::Plan::new(&data, &params)?;
+        let (needed, available) = (plan.bytes as u64, menet_io::memory::available());
+        if needed > available {
+            context.notice(format_args!(
+                "this fit needs about {} of memory beside the data, and {} are available ({})",
+                menet_io::memory::size(needed),
+                menet_io::memory::size(available),
+                plan.regime
+            ));
+        }
         let men = menet::fit(&data, &params, &context.watch)?;
         context.watch.done();
         men.doubts().iter().for_each(|doubt| context.notice(doubt));
