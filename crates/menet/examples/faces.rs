@@ -45,7 +45,7 @@ fn main() -> menet::Result<()> {
     draw(&men, [0, 1]);
 
     println!("\nPersons recognised among {} unseen images, all from this one fit:\n", test.nrows());
-    println!("pixels an axis   5     10    20    50    100");
+    println!("pixels per axis  5     10    20    50    100");
     for d in [5, 10, 20] {
         print!("{d:>3} axes      ");
         for k in [5, 10, 20, 50, 100] {

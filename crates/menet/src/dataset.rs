@@ -201,7 +201,7 @@ impl<'a> Dataset<'a> {
     /// Names the variables.
     ///
     /// # Errors
-    /// When there is not one name a variable.
+    /// When there is not one name per variable.
     pub fn with_feature_names(mut self, names: Vec<String>) -> Result<Self> {
         if names.len() != self.variables() {
             let why = format!("there are {} variables", self.variables());

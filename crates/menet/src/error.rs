@@ -63,7 +63,7 @@ pub enum Error {
         /// Number of samples.
         samples: usize,
     },
-    /// More components were asked for than the target has.
+    /// More axes were asked for than the target has.
     #[error(
         "`components` is {requested}, but {classes} classes give a target of rank {limit}: use 1 to {limit}"
     )]
@@ -75,23 +75,23 @@ pub enum Error {
         /// Number of classes.
         classes: usize,
     },
-    /// So many variables tie for the first place that a component can use none of them.
+    /// So many variables tie for the first place that an axis can use none of them.
     #[error(
-        "component {component} uses no variable: {tied} tie for the first place, but `nonzeros` is {nonzeros}; allow \
+        "axis {component} uses no variable: {tied} tie for the first place, but `nonzeros` is {nonzeros}; allow \
          {tied}, or break the tie with penalty_factors"
     )]
     Tie {
-        /// The component, from 1.
+        /// The axis, from 1.
         component: usize,
         /// How many variables would have to move together.
         tied: usize,
         /// How many are allowed.
         nonzeros: usize,
     },
-    /// A component uses no variable, for another reason.
-    #[error("component {component} uses no variable: its path {why}")]
+    /// An axis uses no variable, for another reason.
+    #[error("axis {component} uses no variable: its path {why}")]
     NoVariable {
-        /// The component, from 1.
+        /// The axis, from 1.
         component: usize,
         /// How its path ended.
         why: String,

@@ -250,7 +250,7 @@ pub struct Solved<'a> {
 }
 
 impl Solved<'_> {
-    /// The path of every component, in the solver's units.
+    /// The path of every axis, in the solver's units.
     pub fn paths(&self) -> &[Path] {
         &self.paths
     }

@@ -15,7 +15,7 @@
 //! min over Z, W:  ‖Y − XW‖² + α tr(ZᵀLZ) + β‖Z − XW‖² + λ1‖W‖₁ + λ2‖W‖²
 //! ```
 //!
-//! Nothing carries a ½ or a 1/n. `X` is centred, `L` aligns one patch a sample, `Y` says where the samples of a class
+//! Nothing carries a ½ or a 1/n. `X` is centred, `L` aligns one patch per sample, `Y` says where the samples of a class
 //! should land. The sparsity is not set by λ1 but by K: the exact path over all λ1 is computed, and read where the
 //! support is about to exceed K. A *level* is λ = λ1/2, the largest correlation.
 //!

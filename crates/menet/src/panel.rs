@@ -21,7 +21,7 @@ pub struct Reading {
     pub nonzeros: Option<usize>,
     /// Largest number of distinct variables over all axes; none = no limit.
     pub panel_size: Option<usize>,
-    /// Only the paths of the first so many components; none = all.
+    /// Only the paths of the first so many axes; none = all.
     pub components: Option<usize>,
 }
 

@@ -43,12 +43,12 @@ impl Named for Preset {
 pub struct MenParams {
     /// The defaults of `ridge`, `refit`, `rule` and `metric`.
     pub preset: Preset,
-    /// Number of components d, from 1 to c−1; none = as many as the target has.
+    /// Number of axes d, from 1 to c−1; none = as many as the target has.
     pub components: Option<usize>,
-    /// Largest number K of variables that the path of a component selects, ≥ 1; none = [`default_nonzeros`], more than p means
+    /// Largest number K of variables that the path of an axis selects, ≥ 1; none = [`default_nonzeros`], more than p means
     /// p. [`crate::Men::nonzeros`] says what was used.
     pub nonzeros: Option<usize>,
-    /// Largest number of distinct variables that all components use together, ≥ 1; none = no limit.
+    /// Largest number of distinct variables that all axes use together, ≥ 1; none = no limit.
     pub panel_size: Option<usize>,
     /// How the weights of the selected variables are computed; none = the preset's.
     pub refit: Option<Refit>,
@@ -257,7 +257,7 @@ impl MenParams {
     }
 }
 
-/// The number of variables a component uses at most, unless it is given: twice the number of samples, but at least 50 and at most 100.
+/// The largest number of variables that an axis uses, unless it is given: twice the number of samples, but at least 50 and at most 100.
 ///
 /// More samples than 50 need all of 100 variables to recognise others; with fewer than 25, half as many do as well. Fewer than 50
 /// recognise less at any number of samples. docs/experiments.md has the table.

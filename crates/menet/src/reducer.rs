@@ -1,4 +1,4 @@
-//! What MEN and its rivals have in common: data in, a projection out.
+//! What MEN and its baselines have in common: data in, a projection out.
 //!
 //! To add a method: a type that implements [`Reducer`] (one file in `baselines/`), and one line in the list at the end of
 //! `methods!` below. The command, the lab, Python and the contract tests follow from [`Method::all`].
@@ -62,7 +62,7 @@ pub enum Sparser {
     Paths(SparsePaths),
 }
 
-/// One path an axis, and how to read it.
+/// One path per axis, and how to read it.
 #[derive(Debug, Clone)]
 pub struct SparsePaths {
     /// The mean of every variable.
@@ -197,7 +197,7 @@ macro_rules! methods {
                 match self { $(Method::$variant(_) => $name),* }
             }
 
-            /// It as what it can do.
+            /// The method as a `Reducer`.
             pub fn reducer(&self) -> &dyn Reducer {
                 match self { $(Method::$variant(reducer) => reducer),* }
             }

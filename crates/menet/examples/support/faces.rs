@@ -18,7 +18,7 @@ struct Person {
     tones: [f64; 4],
 }
 
-/// `images` pictures of each of `persons`, `size`×`size` pixels, one a row, persons after one another.
+/// `images` pictures of each of `persons`, `size`×`size` pixels, one per row, persons after one another.
 pub fn faces(seed: u64, persons: usize, images: usize, size: usize) -> Mat<f64> {
     let rng = &mut Pcg64Mcg::seed_from_u64(seed);
     let mut x = Mat::zeros(persons * images, size * size);

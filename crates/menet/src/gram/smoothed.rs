@@ -73,7 +73,7 @@ struct Kept {
 }
 
 impl SmoothedGram {
-    /// From the variables, the operator and its β, and the correlations with the responses, a row a variable.
+    /// From the variables, the operator and its β, and the correlations with the responses, one row per variable.
     pub fn new(x: Columns, operator: Operator, beta: f64, b: MatRef<'_, f64>) -> Self {
         let promise: Vec<f64> = b.row_iter().map(|b| b.norm_max()).collect();
         let mut order: Vec<usize> = (0..x.count()).collect();

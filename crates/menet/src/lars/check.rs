@@ -29,7 +29,7 @@ pub(super) struct Check<'a> {
     levels: Vec<f64>,
     /// All variables that are not zero all the way.
     support: Rows,
-    /// Their coefficients, one column a knot.
+    /// Their coefficients, one column per knot.
     w: Mat<f64>,
     /// The others that may come near the level: those the walk knew of, and the rest.
     doubtful: [Rows; 2],
@@ -52,7 +52,7 @@ struct Rows {
     variables: Vec<usize>,
     v: Vec<f64>,
     inverse_scale: Vec<f64>,
-    /// One column a knot.
+    /// One column per knot.
     c: Mat<f64>,
 }
 

@@ -50,11 +50,11 @@ impl Men {
         Men::from_parts(parts)
     }
 
-    /// The same fit with fewer variables or components. From paths that reach as far, it is bit for bit what [`fit`](crate::fit())
+    /// The same fit with fewer variables or axes. From paths that reach as far, it is bit for bit what [`fit`](crate::fit())
     /// gives with these parameters.
     ///
     /// A refit, and the rule, are computed from the training samples again. Without those the axes of the refit `none` can still be
-    /// read, and there is no rule unless it is that of a nearest neighbour and only components were left out.
+    /// read, and there is no rule unless it is that of a nearest neighbour and only axes were left out.
     ///
     /// # Errors
     /// When the fit does not reach so far, a number is 0, or the training samples are needed.

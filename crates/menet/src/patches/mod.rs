@@ -1,4 +1,4 @@
-//! Part optimization: one patch a sample, and the rules that build them.
+//! Part optimization: one patch per sample, and the rules that build them.
 //!
 //! A patch is a sample with its related ones and a small matrix `Lᵢ` such that `tr(ZᵢᵀLᵢZᵢ)` is small when the
 //! projected patch `Zᵢ` keeps the geometry the rule cares about (Eq. partopt). A rule that also pushes samples

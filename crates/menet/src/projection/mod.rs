@@ -66,7 +66,7 @@ impl Projection {
         self.mean.len()
     }
 
-    /// Number of components d.
+    /// Number of axes d.
     pub fn components(&self) -> usize {
         self.axes.len()
     }

@@ -70,7 +70,7 @@ fn duplicate_samples() {
     for patch in menet::patches::REGISTRY {
         fitted(&data, &MenParams::paper().with(|it| it.patch = patch.name().to_owned()));
     }
-    // Nothing but copies of two points, one a class.
+    // Nothing but copies of two points, one per class.
     let x = Mat::from_fn(8, 3, |i, j| ((i % 2) * (j + 1)) as f64);
     let data = Dataset::from_owned(x, &[0, 1, 0, 1, 0, 1, 0, 1]).unwrap();
     for patch in menet::patches::REGISTRY {
