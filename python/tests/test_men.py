@@ -172,7 +172,7 @@ def test_subclasses_work(digits, tmp_path):
         ({"ridge": 10**400}, ValueError, "`ridge` is inf"),
         ({"ridge": 1e308}, ValueError, "`ridge` is 1e308, but must be a number from 0 to 1e100"),
         ({"patch": np.array(["dla", "lle"])}, ValueError, "`patch` is array"),
-        ({"penalty_factors": np.full(6, np.inf), "preset": "paper"}, ValueError, "component 0 uses no variable"),
+        ({"penalty_factors": np.full(6, np.inf), "preset": "paper"}, ValueError, "axis 1 uses no variable"),
         ({"penalty_factors": np.full(6, np.inf)}, ValueError, "no path selects a variable"),
         ({"ridge": np.nan}, ValueError, "`ridge` is NaN"),
         ({"ridge": "much"}, TypeError, "`ridge` is 'much', but must be a number"),

@@ -56,7 +56,6 @@ fn core(error: menet::Error, rename: impl Fn(String) -> String) -> PyErr {
         Classes, Components, Degenerate, Empty, Indefinite, NoVariable, NotFinite, Numerical, Parameter,
         PathTooShort, Size, Sparse, Stopped, Tie, TooLarge,
     };
-    let error = from_zero(error);
     let message = rename(in_python(&error.to_string()));
     match error {
         NotFinite { what: "the data", row, column, .. } => Python::attach(|py| {
@@ -86,14 +85,6 @@ fn core(error: menet::Error, rename: impl Fn(String) -> String) -> PyErr {
         | PathTooShort { .. }
         | _ => PyValueError::new_err(message),
     }
-}
-
-/// The error with components counted as Python counts them.
-fn from_zero(mut error: menet::Error) -> menet::Error {
-    if let menet::Error::Tie { component, .. } | menet::Error::NoVariable { component, .. } = &mut error {
-        *component -= 1;
-    }
-    error
 }
 
 /// A message with the parameters called as Python calls them.

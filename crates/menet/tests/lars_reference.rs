@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Design, coordinate_descent, correlate, gaussian, normal, rng};
+use common::{Design, coordinate_descent, correlate, gaussian, largest_difference, normal, rng};
 use faer::Mat;
 use menet::lars::{Ended, LarsOptions, Method, certify, lars_path, lars_paths, quadratic_path};
 use menet::sparse::SparseVector;
@@ -17,10 +17,6 @@ fn problem(seed: u64, n: usize, p: usize) -> (Mat<f64>, Vec<f64>) {
         (0..n).map(|i| x[(i, 0)] - 2.0 * x[(i, p / 2)] + 0.5 * x[(i, p - 1)] + normal(rng)).collect();
     let b = correlate(&x, &y);
     (x.transpose() * &x, b)
-}
-
-fn largest_difference(a: &SparseVector, b: &SparseVector, p: usize) -> f64 {
-    a.to_dense(p).iter().zip(b.to_dense(p)).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
 #[test]

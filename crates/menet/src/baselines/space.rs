@@ -1,4 +1,4 @@
-//! Where the dense rivals live: the principal axes of the data, and eigenproblems posed there.
+//! Where the dense baselines live: the principal axes of the data, and eigenproblems posed there.
 //!
 //! With the thin SVD `X = U diag(s) Vᵀ`, cut at a rank r, a sample is a row of `T = U diag(s)` and an axis `a` in this
 //! space is `w = V a` in that of the variables, of the same length. What every method here ends with is the same:

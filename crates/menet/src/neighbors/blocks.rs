@@ -7,6 +7,7 @@
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
+use super::single::Samples;
 use super::{Among, Found, by_group, exact, inverted, nearest, screen};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
@@ -113,7 +114,7 @@ impl<const G: usize> Nearest<G> {
             _ => {
                 let means = references.means();
                 let (x, y) = (queries.less(&means), references.less(&means));
-                let [left, right] = screen::Samples::together([
+                let [left, right] = Samples::together([
                     (&x, queries.class, queries.start),
                     (&y, references.class, references.start),
                 ]);

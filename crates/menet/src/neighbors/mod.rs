@@ -12,6 +12,7 @@ mod blocks;
 mod inverted;
 mod recall;
 mod screen;
+mod single;
 
 use std::cmp::Ordering;
 

@@ -158,3 +158,8 @@ pub fn clusters(seed: u64, classes: usize, per_class: usize, p: usize) -> Datase
 pub fn relative_difference(a: &Mat<f64>, b: &Mat<f64>) -> f64 {
     (a - b).norm_max() / a.norm_max().max(b.norm_max())
 }
+
+/// The largest difference of two sparse vectors of `p` entries.
+pub fn largest_difference(a: &SparseVector, b: &SparseVector, p: usize) -> f64 {
+    a.to_dense(p).iter().zip(b.to_dense(p)).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
