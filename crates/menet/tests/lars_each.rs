@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::{correlate, gaussian, normal, rng};
+use common::{gaussian, rng};
 use faer::Mat;
-use menet::gram::{FactorGram, Gram};
+use menet::gram::FactorGram;
 use menet::lars::{
     LarsOptions, lars_path, lars_paths, lars_paths_each, regression_paths, regression_paths_each,
 };

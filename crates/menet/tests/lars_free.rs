@@ -6,9 +6,7 @@ use common::{Design, coordinate_descent, correlate, gaussian, largest_difference
 use faer::Mat;
 use faer::linalg::solvers::Solve;
 use menet::gram::{FactorGram, Gram};
-use menet::lars::{
-    Ended, LarsOptions, Method, Path, certify, lars_path, lars_paths, quadratic_path, regression_paths,
-};
+use menet::lars::{Ended, LarsOptions, Method, Path, certify, lars_path, quadratic_path};
 use menet::sparse::SparseVector;
 use rand::RngExt;
 

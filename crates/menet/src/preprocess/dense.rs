@@ -25,7 +25,8 @@ pub(super) fn centred<T: Samples>(raw: MatRef<'_, T>, pca_rank: Option<usize>) -
         .par_column_tiles()
         .enumerate()
         .map(|(t, mut tile)| {
-            T::copy_into(tile.as_mut(), raw.subcols(t * TILE, tile.ncols()).transpose());
+            let some = raw.subcols(t * TILE, tile.ncols());
+            T::copy_into(tile.as_mut(), some.transpose());
             tile.col_iter_mut().map(|column| centre(slice_mut(column))).collect()
         })
         .collect();
