@@ -43,7 +43,7 @@
 //! Dense and sparse data share every stage: they differ inside [`preprocess::Centred`] alone. Numerics that know nothing
 //! of MEN are in `numerics/`.
 //!
-//! The baselines are in [`baselines`]; [`reducer`] lists them all, MEN among them.
+//! The baselines are in [`baselines`]; [`methods`] lists them all, MEN among them.
 //!
 //! [`fit()`] is that table as a function: [plan](Plan), [reduce](Prepared), [solve](Prepared::solve),
 //! [assemble](Men::assemble). A caller can enter and leave at each of these seams.
@@ -65,6 +65,7 @@ pub mod evaluate;
 mod fit;
 pub mod gram;
 pub mod lars;
+pub mod methods;
 pub mod model;
 mod monitor;
 mod named;
@@ -78,7 +79,7 @@ pub mod plan;
 pub mod preprocess;
 mod projection;
 mod reduce;
-pub mod reducer;
+
 pub mod refit;
 pub mod rules;
 pub mod scores;
@@ -91,6 +92,7 @@ pub use faer;
 pub use dataset::{Dataset, Real};
 pub use error::{Error, Result};
 pub use fit::{Neighborhood, Prepared, Solved, fit};
+pub use methods::{Method, Reduced, Reducer};
 pub use model::{Men, MenParts};
 pub use monitor::{Monitor, Stage};
 pub use named::Named;
@@ -99,7 +101,6 @@ pub use params::MenParams;
 pub use plan::Plan;
 pub use projection::Projection;
 pub use reduce::{ReducedProblem, ReductionReport, reduce};
-pub use reducer::{Method, Reduced, Reducer};
 
 /// The examples of docs/rust.md, which is the README of this crate, run as tests.
 #[cfg(doctest)]

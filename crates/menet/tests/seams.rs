@@ -206,7 +206,9 @@ fn free_variables_are_in_every_model() {
             assert!(panel.contains(&3) && panel.contains(&17), "{refit:?}: {panel:?}");
             assert!(men.certificates().iter().all(|c| c.kkt < 1e-9 && c.scaled < 1e-9));
             match panel_size {
-                Some(size) => assert_eq!(panel.len(), size + 2, "{refit:?}: {panel:?}"),
+                // Axes with supports of their own may leave some of the limit unused.
+                Some(size) if refit.shares_panel() => assert_eq!(panel.len(), size + 2, "{panel:?}"),
+                Some(size) => assert!((3..=size + 2).contains(&panel.len()), "{refit:?}: {panel:?}"),
                 None => assert!(men.paths().iter().all(|path| path.selected(&path.last().coefficients) == 5)),
             }
             assert!(men.doubts().is_empty(), "{:?}", men.doubts());

@@ -6,10 +6,10 @@ use super::space::PcaSpace;
 use crate::alignment::Alignment;
 use crate::dataset::Dataset;
 use crate::error::{Result, at_least_one, check};
+use crate::methods::{Reduced, Reducer};
 use crate::monitor::Monitor;
 use crate::numerics::linalg::symmetric_eigen;
 use crate::patches::{self, PatchParams};
-use crate::reducer::{Reduced, Reducer};
 
 /// `min tr(AᵀTᵀLTA)` over orthonormal A, with L of the paper's patch: the eigenvectors of `TᵀLT` with the smallest
 /// eigenvalues. L is not definite, and need not be. Axes are orthonormal, as many as the PCA space has dimensions.

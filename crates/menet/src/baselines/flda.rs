@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::space::PcaSpace;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result, at_least_one, check};
+use crate::methods::{Reduced, Reducer};
 use crate::monitor::Monitor;
 use crate::numerics::linalg::thin_svd;
-use crate::reducer::{Reduced, Reducer};
 
 /// `max aᵀS_b a / aᵀ(S_w + ρ (tr S_w / r) I) a` in the PCA space of dimension r; at most c−1 axes.
 ///

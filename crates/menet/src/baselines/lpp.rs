@@ -7,10 +7,10 @@ use super::space::{PcaSpace, constrained_eigen};
 use crate::alignment::Alignment;
 use crate::dataset::Dataset;
 use crate::error::{Result, at_least_one};
+use crate::methods::{Reduced, Reducer};
 use crate::monitor::Monitor;
 use crate::numerics::linalg::symmetric_product;
 use crate::patches::{Laplacian, PatchParams, Weights};
-use crate::reducer::{Reduced, Reducer};
 
 /// `min aᵀTᵀLTa / aᵀTᵀDTa`: neighbours stay near, for a graph Laplacian L with degrees D.
 ///

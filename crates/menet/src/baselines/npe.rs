@@ -6,10 +6,10 @@ use super::space::PcaSpace;
 use crate::alignment::Alignment;
 use crate::dataset::Dataset;
 use crate::error::{Result, at_least_one, check};
+use crate::methods::{Reduced, Reducer};
 use crate::monitor::Monitor;
 use crate::numerics::linalg::symmetric_eigen;
 use crate::patches::{Lle, PatchParams};
-use crate::reducer::{Reduced, Reducer};
 
 /// `min aᵀTᵀMTa / aᵀTᵀTa` with `M = (I − C)ᵀ(I − C)`: what reconstructs a sample from its neighbours also reconstructs
 /// its projection.

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::space::PcaSpace;
 use crate::dataset::Dataset;
 use crate::error::{Result, at_least_one};
+use crate::methods::{Reduced, Reducer};
 use crate::monitor::Monitor;
-use crate::reducer::{Reduced, Reducer};
 
 /// The directions of largest variance: right singular vectors of the centred data, of length 1. As many as their rank.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

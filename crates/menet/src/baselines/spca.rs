@@ -15,12 +15,12 @@ use crate::dataset::Dataset;
 use crate::error::{Error, Result, at_least_one, check};
 use crate::gram::{Gram, GramForm, of_factor};
 use crate::lars::{LarsOptions, lars_paths};
+use crate::methods::{Reduced, Reducer};
 use crate::monitor::{Monitor, Stage, proceed};
 use crate::numerics::linalg::{axpy, column, dot, inner_products, product, thin_svd};
 use crate::numerics::sparse::SparseVector;
 use crate::preprocess::Centred;
 use crate::projection::Projection;
-use crate::reducer::{Reduced, Reducer};
 
 /// Sparse PCA: axes of at most `nonzeros` variables that together rebuild the data.
 ///

@@ -8,11 +8,11 @@ use crate::dataset::Dataset;
 use crate::error::{Error, Result, at_least_one, check};
 use crate::gram::{GramForm, of_factor};
 use crate::lars::{LarsOptions, lars_paths};
+use crate::methods::{Reduced, Reducer, SparsePaths};
 use crate::monitor::Monitor;
 use crate::patches::{self, PatchParams};
 use crate::plan::DENSE_LIMIT;
 use crate::preprocess::{Centred, Columns};
-use crate::reducer::{Reduced, Reducer, SparsePaths};
 
 /// First a graph embedding Y, `L y = μ y` with the smallest μ and without the constant; then for every column of Y the
 /// elastic net `min ‖y − Xw‖² + λ2‖w‖² + λ1‖w‖₁` with at most K variables.

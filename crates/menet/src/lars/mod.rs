@@ -25,7 +25,7 @@
 //! number of nonzeros at which a path stops. Free variables are active from the start (`free.rs`).
 //!
 //! LARS would read all p variables at every step. Instead the path runs some steps ahead on a working set,
-//! then all variables are checked at all those knots (`trail.rs`), most of them by a bound between two knots at which
+//! then all variables are checked at all those knots (`solve.rs`), most of them by a bound between two knots at which
 //! they are computed (`check.rs`): where an outsider should have entered, the path goes back, admits it, and goes on.
 //! The same check is the certificate, computed from `G`, `b` and the reported coefficients.
 //!
@@ -50,8 +50,8 @@ mod free;
 mod path;
 mod problem;
 mod quadratic;
+mod solve;
 mod state;
-mod trail;
 mod walk;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -78,7 +78,7 @@ use problem::{Problem, Shared};
 /// When an option is out of range, sizes disagree, a value is not finite, or `monitor` asks to stop.
 pub fn lars_path(gram: &dyn Gram, b: &[f64], options: &LarsOptions, monitor: &dyn Monitor) -> Result<Path> {
     let shared = Shared::new(gram, options)?;
-    trail::solve(&Problem::new(&shared, &shared.v, b)?, monitor)
+    solve::solve(&Problem::new(&shared, &shared.v, b)?, monitor)
 }
 
 /// The paths of many responses that share one Gram matrix: one per column of `b` (p×d), in its order.
@@ -157,7 +157,7 @@ fn spread(
         .map(|k| {
             let (b, own) = (entries(b, k), factors.map(|factors| entries(factors, k)));
             let v = own.as_ref().unwrap_or(&shared.v);
-            let path = trail::solve(&Problem::new(shared, v, &b)?, monitor)?;
+            let path = solve::solve(&Problem::new(shared, v, &b)?, monitor)?;
             monitor.progress(Stage::Lars, done.fetch_add(1, Ordering::Relaxed) + 1, total);
             Ok(path)
         })

@@ -7,7 +7,7 @@
 
 use super::cholesky::{Cholesky, Dependent};
 use super::problem::{Method, Problem};
-use super::trail::STRETCH;
+use super::solve::STRETCH;
 use crate::numerics::linalg::{axpy, combine};
 use crate::numerics::sparse::SparseVector;
 

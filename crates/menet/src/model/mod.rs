@@ -4,18 +4,18 @@
 //! |---|---|
 //! | `parts` | everything a model is made of, for those who store it |
 //! | `assemble` | from paths to a model, and to smaller ones |
-//! | `table` | what is known of the variables of the panel |
+//! | `panel_table` | what is known of the variables of the panel |
 //! | `doubts` | what a careful user should know of a fit |
 
 mod assemble;
 mod doubts;
+mod panel_table;
 mod parts;
-mod table;
 
 use faer::{Mat, MatRef};
 
+pub use panel_table::PanelRow;
 pub use parts::{Component, MenParts, PanelVariable};
-pub use table::PanelRow;
 
 use crate::error::{Error, Result};
 use crate::lars::{Certificate, Path};

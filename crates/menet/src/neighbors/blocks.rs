@@ -7,8 +7,8 @@
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
-use super::single::Samples;
-use super::{Among, Found, by_group, exact, inverted, nearest, screen};
+use super::single_precision::Samples;
+use super::{Among, Found, by_group, dense_screen, exact, nearest, sparse_screen};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::numerics::finite::check_finite;
@@ -105,7 +105,7 @@ impl<const G: usize> Nearest<G> {
             (Rows::Sparse(x), Rows::Sparse(y)) => {
                 let (left, right) =
                     ((x, queries.class, queries.start), (y, references.class, references.start));
-                inverted::candidates_between(left, right, groups, monitor)?
+                sparse_screen::candidates_between(left, right, groups, monitor)?
             }
             (Rows::Sparse(_), _) | (_, Rows::Sparse(_)) => {
                 let allowed = "both dense or both sparse";
@@ -118,7 +118,7 @@ impl<const G: usize> Nearest<G> {
                     (&x, queries.class, queries.start),
                     (&y, references.class, references.start),
                 ]);
-                screen::candidates_between(&left, &right, groups, monitor)?
+                dense_screen::candidates_between(&left, &right, groups, monitor)?
             }
         };
         let squared = |i: usize, j: usize| queries.rows.squared_distance_to(i, &references.rows, j);

@@ -1,18 +1,18 @@
 //! Nearest neighbours within a class, between classes, and among all samples: exact, or nearly all of them (`approximate`).
 //!
 //! Blocked products in single precision give approximate squared distances, from which candidates are taken with enough
-//! slack that no true neighbour is lost (`screen`). Their distances are then recomputed from the samples in one fixed
+//! slack that no true neighbour is lost (`dense_screen`). Their distances are then recomputed from the samples in one fixed
 //! order of summation, and ties go to the lower index: rounding of the products never decides. Candidates among sparse
-//! samples come from an `inverted` index instead; the rest is the same, and so are the neighbours, to the last bit.
+//! samples come from an inverted index instead (`sparse_screen`); the rest is the same, and so are the neighbours, to the last bit.
 //!
 //! Data in several pieces are searched one pair of pieces at a time, and the answers merged: [`Nearest`].
 
 mod approximate;
 mod blocks;
-mod inverted;
+mod dense_screen;
 mod recall;
-mod screen;
-mod single;
+mod single_precision;
+mod sparse_screen;
 
 use std::cmp::Ordering;
 
@@ -120,8 +120,8 @@ pub fn neighbor_groups<const G: usize>(
     }
     let class = data.class_indices();
     let candidates = match (samples.columns(), samples.rows()) {
-        (_, Rows::Sparse(x)) => inverted::candidates(x, class, groups, monitor)?,
-        (Columns::Dense(x), _) => screen::candidates(x, class, groups, monitor)?,
+        (_, Rows::Sparse(x)) => sparse_screen::candidates(x, class, groups, monitor)?,
+        (Columns::Dense(x), _) => dense_screen::candidates(x, class, groups, monitor)?,
         (Columns::Sparse(_), _) => Vec::new(),
     };
     Ok((decide(samples.rows(), groups, candidates), None))

@@ -12,18 +12,18 @@
 //! | file | holds |
 //! |---|---|
 //! | `dense` | A as a dense matrix |
-//! | `conjugate` | A by conjugate gradients, without an n×n matrix |
+//! | `smoother` | A by conjugate gradients, without an n×n matrix |
 //! | `definiteness` | whether A is positive definite, and what to do where it is not |
 
-mod conjugate;
 mod definiteness;
 mod dense;
+mod smoother;
 
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 
-pub use conjugate::Smoother;
 pub use definiteness::{Definiteness, DefinitenessReport, eigenvalue_bound};
+pub use smoother::Smoother;
 
 use crate::alignment::Alignment;
 use crate::error::{Result, check};

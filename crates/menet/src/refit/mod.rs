@@ -19,7 +19,7 @@
 
 mod discriminant;
 mod elimination;
-mod panel;
+mod least_squares;
 mod within;
 
 use faer::{Mat, MatRef};
@@ -237,7 +237,7 @@ impl Source<'_> {
             let coefficients = if how.refit == Refit::Axis {
                 let reached = self.reached()?;
                 let places = reached.places(support.indices())?;
-                let found = panel::weights(reached, &places, &[k], how.ridge)?;
+                let found = least_squares::weights(reached, &places, &[k], how.ridge)?;
                 residual = Some(residual.map_or(found.residual, |worst| worst.max(found.residual)));
                 let mixed = support
                     .iter()
@@ -276,9 +276,14 @@ impl Source<'_> {
         Ok(found)
     }
 
-    fn panel_weights(&self, how: &How, reached: &Reached, variables: &[usize]) -> Result<panel::Weights> {
+    fn panel_weights(
+        &self,
+        how: &How,
+        reached: &Reached,
+        variables: &[usize],
+    ) -> Result<least_squares::Weights> {
         let responses: Vec<usize> = (0..self.paths.len()).collect();
-        panel::weights(reached, &reached.places(variables)?, &responses, how.ridge)
+        least_squares::weights(reached, &reached.places(variables)?, &responses, how.ridge)
     }
 
     fn reached(&self) -> Result<&Reached> {

@@ -9,7 +9,7 @@ use super::{Near, kmeans};
 use crate::error::Result;
 use crate::monitor::{Monitor, Stage, proceed};
 use crate::neighbors::Among;
-use crate::neighbors::single::Samples;
+use crate::neighbors::single_precision::Samples;
 
 /// Samples of a cell, about; and at most, since no one can divide equal samples.
 const CELL: usize = 256;

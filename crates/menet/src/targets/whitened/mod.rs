@@ -11,12 +11,12 @@
 //! The difference in the second line cancels digits, so solutions are corrected by their residuals. With `C = U S Vᵀ` and
 //! `H = VᵀM⁻¹V = R Rᵀ` the whitened centres are the rows of `U S R`.
 //!
-//! Sparse samples need neither matrix: see `gradients`.
+//! Sparse samples need neither matrix: see `sparse`.
 //!
 //! r, the rank of the samples, is counted by the pivots of a Cholesky factor: see [`rank`].
 
-mod gradients;
-mod inner;
+mod sample_gram;
+mod sparse;
 
 use faer::{Mat, MatRef};
 
@@ -28,8 +28,8 @@ use crate::numerics::linalg::{
     symmetric_product, thin_svd,
 };
 use crate::preprocess::{Centred, Columns, Rows, class_means};
-use gradients::by_gradients;
-use inner::{whole_gram, within_gram};
+use sample_gram::{whole_gram, within_gram};
+use sparse::by_gradients;
 
 /// Corrections of a solution, and the relative residual that the last one may have to deal with. A correction leaves as large a part
 /// of it as the first solution left, so that what is left in the end is rounding. Beyond, the samples are decomposed.

@@ -18,7 +18,7 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 use rayon::prelude::*;
 
-use super::single::{Samples, TERMS, TILE};
+use super::single_precision::{Samples, TERMS, TILE};
 use super::{Among, tighten};
 use crate::error::Result;
 use crate::monitor::{Monitor, Stage, proceed};

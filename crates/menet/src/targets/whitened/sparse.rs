@@ -9,7 +9,7 @@ use super::{Found, rotated, singular};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::monitor::{Monitor, Stage, proceed};
-use crate::numerics::gradients::{System, conjugate_gradients, squares_by};
+use crate::numerics::conjugate_gradients::{System, conjugate_gradients, squares_by};
 use crate::numerics::linalg::{column, from_columns, thin_svd};
 use crate::numerics::sparse::SparseMatrix;
 use crate::preprocess::SparseColumns;

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use crate::error::Result;
 use crate::monitor::{Monitor, Stage, proceed};
-use crate::numerics::gradients::{System, add, conjugate_gradients, squares_by};
+use crate::numerics::conjugate_gradients::{System, add, conjugate_gradients, squares_by};
 use crate::numerics::linalg::{column, mirror_lower};
 use crate::numerics::sparse::{Pattern, Precision, SparseSymmetric};
 
