@@ -20,7 +20,7 @@ pub enum Preset {
     /// What served best on faces and genes: axes refitted on the panel, and a rule to match (docs/experiments.md).
     #[default]
     Default,
-    /// The paper's method to the letter: the axes as their paths leave them, and the nearest neighbour.
+    /// The paper's weights and rule: the axes as their paths leave them, and the nearest neighbour.
     Paper,
 }
 

@@ -40,7 +40,7 @@ macro_rules! params {
 
 // `help` replaces {choices} by the core's list, and appends the default.
 params! {
-    /// The defaults of --refit, --rule, --ridge and --metric: {choices}; paper is the paper's method to the letter
+    /// The defaults of --refit, --rule, --ridge and --metric: {choices}; paper keeps the paper's weights and rule
     preset: String => |x| Named::from_name(&x)?,
     /// Number of axes, 1 to classes - 1
     components: usize => |x| Some(x),

@@ -212,7 +212,7 @@ impl Source<'_> {
                 let factor = scale(self.data, product(x.as_ref(), w.as_ref()).as_ref());
                 (w * faer::Scale(factor), weights.residual)
             }
-            _ => {
+            Refit::Discriminant | Refit::None | Refit::Axis => {
                 let found = discriminant::discriminants(&within, &self.shares(), self.paths.len())?;
                 let w = Mat::from_fn(panel.len(), found.w.ncols(), |i, k| found.w[(i, k)] / within.scale[i]);
                 (w, found.residual)

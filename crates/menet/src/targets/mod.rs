@@ -81,7 +81,9 @@ pub fn target(
     }
     let (centres, size) = match kind {
         TargetKind::Whitened if classes > 2 => whitened_centres(data, samples, shrinkage, monitor)?,
-        _ => (samples.columns().class_means(data), samples.total().sqrt()),
+        TargetKind::Whitened | TargetKind::Centres => {
+            (samples.columns().class_means(data), samples.total().sqrt())
+        }
     };
     placed(data, &centres, size, axes)
 }
