@@ -183,7 +183,7 @@ def test_sparse_samples_are_projected_without_being_made_dense(digits):
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is read from /proc")
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_single_precision_is_converted_once(order):
+def test_single_precision_costs_no_more_memory_than_double(order):
     script = """
         import resource, sys
         import numpy as np, menet
@@ -203,5 +203,5 @@ def test_single_precision_is_converted_once(order):
         command = [sys.executable, "-c", textwrap.dedent(script), dtype, order]
         return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
-    # Beside what samples by rows in double precision cost, one copy of them and a little.
-    assert cost("float32", order) - cost("float64", "C") < 1.25 * 8 * 2500 * 4000
+    # Of the data itself single precision takes half; that is not counted here.
+    assert cost("float32", order) <= 1.05 * cost("float64", order)

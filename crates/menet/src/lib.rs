@@ -34,7 +34,7 @@
 //! | `(X, A, Y) → (G, b)` | [`reduce()`], [`gram`] | step 5 |
 //! | the path of every axis, certified | [`lars`] | step 6 |
 //! | the panel, and the weights on it | [`panel`], [`refit`] | |
-//! | the model: sparse `W`, in the user's units | [`model`], [`projection`] | step 7, Eq. updateW |
+//! | the model: sparse `W`, in the user's units | [`model`], [`Projection`] | step 7, Eq. updateW |
 //! | nearest neighbour, centroid, Gaussian; probabilities | [`rules`] | section 3 |
 //! | splits, folds, rates at every dimension | [`evaluate`] | section 3 |
 //! | rate, balanced accuracy, log loss, AUC | [`scores`] | |

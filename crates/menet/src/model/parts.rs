@@ -42,7 +42,7 @@ pub struct PanelVariable {
     pub class: Option<usize>,
 }
 
-/// Everything a [`Men`] is made of, for those who store models.
+/// Everything a [`Men`](super::Men) is made of, for those who store models.
 ///
 /// [`Self::new`] makes them; set what is known beyond that.
 #[derive(Debug, Clone, PartialEq)]
