@@ -1,4 +1,4 @@
-//! Penalty factors of 0, and factors that differ from response to response.
+//! Penalty factors of 0: free variables.
 
 mod common;
 
@@ -6,10 +6,7 @@ use common::{Design, coordinate_descent, correlate, gaussian, normal, rng};
 use faer::Mat;
 use faer::linalg::solvers::Solve;
 use menet::gram::{FactorGram, Gram};
-use menet::lars::{
-    Ended, LarsOptions, Method, Path, certify, lars_path, lars_paths, lars_paths_each, quadratic_path,
-    regression_paths, regression_paths_each,
-};
+use menet::lars::{Ended, LarsOptions, Method, Path, certify, lars_path, quadratic_path};
 use menet::sparse::SparseVector;
 use rand::RngExt;
 
@@ -353,65 +350,4 @@ fn a_path_read_from_its_knots_knows_its_free_variables() {
     let again = Path::from_knots(path.knots().to_vec(), path.ended(), path.max_nonzeros()).unwrap();
     assert_ne!(again, path);
     assert_eq!(again.with_free(vec![6, 1, 6]), path);
-}
-
-/// Responses with factors of their own: the bits that each has alone.
-#[test]
-fn factors_of_every_response() {
-    for p in [30, menet::regime::GRAM_LIMIT + 1] {
-        let rng = &mut rng(5);
-        let (x, y) = (gaussian(rng, 25, p), gaussian(rng, 25, 5));
-        let b = x.transpose() * &y;
-        let each = Mat::from_fn(p, 5, |j, k| match (j + k) % 10 {
-            0 if k % 2 == 0 && j < 60 => 0.0,
-            1 => f64::INFINITY,
-            _ => rng.random_range(0.5..2.0),
-        });
-        let options =
-            LarsOptions { ridge: 0.2, max_nonzeros: Some(9), working_set: 5, ..LarsOptions::default() };
-        let factor = FactorGram::new(x.clone());
-        let together = lars_paths_each(&factor, b.as_ref(), each.as_ref(), &options, &()).unwrap();
-        let regressions =
-            regression_paths_each(x.as_ref(), y.as_ref(), each.as_ref(), &options, &()).unwrap();
-        assert_eq!((together.len(), regressions.len()), (5, 5));
-        for (k, path) in together.iter().enumerate() {
-            let own = LarsOptions { penalty_factors: Some(common::column(&each, k)), ..options.clone() };
-            assert_eq!(*path, lars_path(&factor, &common::column(&b, k), &own, &()).unwrap());
-            let alone = regression_paths(x.as_ref(), y.subcols(k, 1), &own, &()).unwrap();
-            assert_eq!(regressions[k], alone[0]);
-            assert_eq!(path.free().is_empty(), k % 2 == 1);
-        }
-        // The same factors for all are those of the options.
-        let same = Mat::from_fn(p, 5, |j, _| each[(j, 0)]);
-        let shared = LarsOptions { penalty_factors: Some(common::column(&each, 0)), ..options.clone() };
-        assert_eq!(
-            lars_paths_each(&factor, b.as_ref(), same.as_ref(), &options, &()).unwrap(),
-            lars_paths(&factor, b.as_ref(), &shared, &()).unwrap()
-        );
-    }
-}
-
-#[test]
-fn factors_of_every_response_are_checked() {
-    let gram: Mat<f64> = Mat::identity(3, 3);
-    let b: Mat<f64> = Mat::full(3, 2, 1.0);
-    let run = |factors: Mat<f64>, options: &LarsOptions| {
-        let alone =
-            lars_paths_each(&gram, b.as_ref(), factors.as_ref(), options, &()).unwrap_err().to_string();
-        let regression = regression_paths_each(gram.as_ref(), b.as_ref(), factors.as_ref(), options, &());
-        assert_eq!(regression.unwrap_err().to_string(), alone);
-        alone
-    };
-    let default = LarsOptions::default();
-    let ones = || Mat::full(3, 2, 1.0);
-    assert!(run(Mat::full(3, 1, 1.0), &default).contains("2 responses"));
-    assert!(run(Mat::full(2, 2, 1.0), &default).contains("3 variables"));
-    let mut bad = ones();
-    bad[(2, 1)] = -1.0;
-    assert!(run(bad, &default).contains("-1 at variable 2"));
-    let both = LarsOptions { penalty_factors: Some(vec![1.0; 3]), ..default.clone() };
-    assert!(run(ones(), &both).contains("factors of its own"));
-    let mut free = ones();
-    free[(0, 1)] = 0.0;
-    assert!(run(free, &LarsOptions { positive: true, ..default }).contains("`positive`"));
 }
