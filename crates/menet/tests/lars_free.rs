@@ -1,4 +1,4 @@
-//! Penalty factors of 0, and factors that differ from response to response.
+//! Penalty factors of 0: free variables.
 
 mod common;
 

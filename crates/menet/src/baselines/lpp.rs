@@ -16,8 +16,7 @@ use crate::patches::{Laplacian, PatchParams, Weights};
 ///
 /// The graph is that of the Laplacian patches: i and j are tied by the sum of the weights each gives the other. With
 /// neighbours from the same class only, in a PCA space of n−1 dimensions, c−1 eigenvalues are 0 (more where the graph of a
-/// class falls into parts): one eigenspace,
-/// whose axes are then ordered by total variance (see the module `space`). Samples without a neighbour (alone in their
+/// class falls into parts). They form one eigenspace, whose axes are then ordered by total variance (see the module `space`). Samples without a neighbour (alone in their
 /// class) are left out of the constraint. Axes have length 1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -30,7 +29,7 @@ pub struct Lpp {
     pub k: usize,
     /// Width of the heat kernel, > 0; none = the median distance to the neighbours.
     pub bandwidth: Option<f64>,
-    /// Whether all neighbours weigh 1 in place of the heat kernel.
+    /// Whether all neighbours have weight 1 instead of the heat kernel's.
     pub binary: bool,
 }
 

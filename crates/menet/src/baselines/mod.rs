@@ -1,6 +1,6 @@
-//! The methods MEN is compared with, each short and reading like its definition.
+//! The baselines that MEN is compared with. Each is short and reads like its definition.
 //!
-//! | method | axes | most of them | length of an axis |
+//! | baseline | axes | how many at most | length of an axis |
 //! |---|---|---|---|
 //! | [`Pca`] | largest variance | rank of X | 1, orthonormal |
 //! | [`Flda`] | classes far apart for their width | c−1 | 1 |
@@ -10,12 +10,13 @@
 //! | [`Spca`] | sparse PCA | rank of X | 1 |
 //! | [`Spg`] | a graph embedding, then the elastic net | n−1 | that of the elastic net |
 //!
-//! Nearest neighbour depends on the length of the axes, so each says it. FLDA, DLA, LPP and NPE work in a PCA space, as in
-//! the paper; how equal eigenvalues are treated is told in the module `space`. All are [`Reducer`](crate::Reducer)s and
-//! listed in [`Method`](crate::Method).
+//! The nearest-neighbour rule depends on the length of the axes, so the table states it. FLDA, DLA, LPP and NPE work in a PCA
+//! space, as in the paper. The module `space` says how equal eigenvalues are treated. All are
+//! [`Reducer`](crate::Reducer)s and are listed in [`Method`](crate::Method).
 
 mod dla;
 mod flda;
+mod leading;
 mod lpp;
 mod npe;
 mod pca;

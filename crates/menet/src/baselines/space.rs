@@ -1,7 +1,7 @@
 //! Where the dense baselines live: the principal axes of the data, and eigenproblems posed there.
 //!
 //! With the thin SVD `X = U diag(s) Vᵀ`, cut at a rank r, a sample is a row of `T = U diag(s)` and an axis `a` in this
-//! space is `w = V a` in that of the variables, of the same length. What every method here ends with is the same:
+//! space is `w = V a` in the space of the variables, of the same length. Every baseline here ends in the same way:
 //!
 //! - eigenvalues that differ by less than 1e-8 of themselves, or by rounding, are one eigenvalue. Any basis of its eigenspace would do for the
 //!   definition, so one is chosen: orthonormal in PCA space, ordered by total variance `‖T a‖²`, the largest first;
@@ -10,18 +10,20 @@
 
 use faer::{Mat, MatRef};
 
+use super::leading::leading_svd;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result, at_least_one};
-use crate::numerics::linalg::{column, left_svd, product, symmetric_eigen, symmetric_product, thin_svd};
-use crate::numerics::sparse::SparseSymmetric;
-use crate::numerics::sparse::SparseVector;
+use crate::numerics::linalg::{
+    ThinSvd, column, left_svd, product, symmetric_eigen, symmetric_product, thin_svd,
+};
+use crate::numerics::sparse::{SparseSymmetric, SparseVector};
 use crate::preprocess::Centred;
 use crate::projection::Projection;
 
 /// Eigenvalues nearer than this, relative to themselves, are equal.
 const EQUAL: f64 = 1e-8;
 
-/// So are those nearer than this relative to the largest, which is rounding: zeros never agree relative to themselves.
+/// Eigenvalues nearer than this, relative to the largest, are equal too: zeros never agree relative to themselves.
 const ROUNDING: f64 = 1e-11;
 
 /// A direction of a constraint matrix with an eigenvalue below this part of the largest is not constrained by it.
@@ -49,6 +51,17 @@ impl<'a> PcaSpace<'a> {
         svd.v.truncate(data.variables(), r);
         svd.s.truncate(r);
         Ok(PcaSpace { pre, u: svd.u, s: svd.s, v: svd.v })
+    }
+
+    /// The space of the first `count` principal axes, without computing the others where that is cheaper: the axes are
+    /// then those of [`Self::new`] up to rounding, not to the bit.
+    pub(super) fn leading(data: &'a Dataset<'_>, count: usize) -> Result<Self> {
+        let pre = Centred::new(data, None)?;
+        let ThinSvd { u, s, v } = match leading_svd(pre.dense()?.as_ref(), count)? {
+            Some(svd) => svd,
+            None => thin_svd(pre.dense()?.as_ref())?,
+        };
+        Ok(PcaSpace { pre, u, s, v })
     }
 
     /// The scores `T = U diag(s)`.
@@ -82,7 +95,7 @@ impl<'a> PcaSpace<'a> {
     }
 }
 
-/// The axis or its opposite: that whose largest entry, the first among nearly equal ones, is positive.
+/// The axis, with the sign that makes its largest entry positive (the first among nearly equal ones).
 pub(super) fn signed(axis: &[f64]) -> SparseVector {
     let largest = axis.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
     let sign = axis.iter().find(|x| x.abs() >= (1.0 - 1e-8) * largest).map_or(1.0, |x| x.signum());
@@ -104,7 +117,7 @@ pub(super) fn constrained_eigen(n: &Mat<f64>, b: &Mat<f64>) -> Result<(Vec<f64>,
     Ok((values, product(c.as_ref(), y.as_ref())))
 }
 
-/// The axes of the same eigenspaces that the module's head describes: orthonormal and ordered by variance within one.
+/// The axes that the module's head describes: orthonormal and ordered by variance within an eigenspace.
 /// `image` maps a basis to what its columns make of the data, whose squared length is their variance.
 fn settled(values: &[f64], axes: &Mat<f64>, image: impl Fn(&Mat<f64>) -> Mat<f64>) -> Result<Mat<f64>> {
     let scale = values.iter().fold(0.0, |m: f64, x| m.max(x.abs()));

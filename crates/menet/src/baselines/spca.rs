@@ -4,7 +4,7 @@
 //! min over A, B, AᵀA = I:  ‖X − X B Aᵀ‖² + λ‖B‖² + Σ λ1ⱼ ‖βⱼ‖₁
 //! ```
 //!
-//! by turns: with A fixed every column of B is an elastic net of `Xαⱼ` on X, read off its exact path where it has K
+//! It is solved in turns: with A fixed every column of B is an elastic net of `Xαⱼ` on X, read off its exact path where it has K
 //! variables; with B fixed `A = UVᵀ` for the thin SVD `XᵀX B = U D Vᵀ`. It begins at the principal axes.
 
 use faer::Mat;
@@ -25,8 +25,8 @@ use crate::projection::Projection;
 /// Sparse PCA: axes of at most `nonzeros` variables that together rebuild the data.
 ///
 /// One fit at the dimension asked for; the axes are then ordered by adjusted variance (the variance an axis adds to those
-/// before it), so that the first few are the best few. They have length 1. The data are centred, not scaled. Where the
-/// iteration has not settled to `tolerance` after `iterations`, it is said in the remarks.
+/// before it), so that the first few are the best few. They have length 1. The data are centred, not scaled. If the
+/// iteration has not settled to `tolerance` after `iterations`, the remarks say so.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spca {

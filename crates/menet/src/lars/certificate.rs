@@ -44,7 +44,7 @@ pub fn violation(kkt: f64) -> Option<String> {
     })
 }
 
-/// The certificate of coefficients `w` at level `lambda`, for anyone's `w`.
+/// The certificate of coefficients `w` at level `lambda`. They need not come from a path.
 ///
 /// # Errors
 /// When sizes disagree, options are out of range or values are not finite.
@@ -112,8 +112,8 @@ impl<'a> Worst<'a> {
         Worst { problem, level, plain: 0.0, scaled: 0.0, finite: true, any_nonzero: false }
     }
 
-    /// Variables with correlations `c` and coefficients `w`. How far one rises above the level, relative to its length, at
-    /// most. Eight at a time, without branches.
+    /// Looks at variables with correlations `c` and coefficients `w`, eight at a time and without branches. Returns how far one
+    /// of them rises above the level at most, relative to its length.
     pub(super) fn look(&mut self, variables: Variables<'_>, c: &[f64], w: &[f64]) -> f64 {
         const LANES: usize = 8;
         let max = |a: f64, b: f64| if a > b { a } else { b };

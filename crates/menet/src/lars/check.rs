@@ -1,4 +1,4 @@
-//! Every variable at every knot of a walk, most of them without being computed.
+//! Checks every variable at every knot of a walk, and computes only a few of them.
 //!
 //! Between two knots a and b of a walk, at a knot of level `λ = (1−ρ)λ_a + ρλ_b`,
 //!
@@ -7,8 +7,8 @@
 //! ```
 //!
 //! and by Cauchy and Schwarz an entry of `G e` is at most `√Gⱼⱼ h`, with `h² = eᵀGe`. A variable that is farther than
-//! that below the level at both ends is below it all the way. So all variables are computed at a few *anchors* only, and
-//! at all knots just the supports, which give `h`, and the few that this bound leaves in doubt.
+//! that below the level at both ends is below it all the way. So all variables are computed only at a few *anchors*. At
+//! the other knots only the supports, which give `h`, and the few variables that this bound leaves in doubt are computed.
 
 use faer::Mat;
 
@@ -41,9 +41,9 @@ pub(super) struct Check<'a> {
 /// Where correlations are heading.
 #[derive(Debug, Default)]
 pub(super) struct Ahead {
-    /// A level below the last knot, as far as the last anchor before it is above.
+    /// A level below the last knot, at the distance at which the anchor before it lies above.
     pub(super) level: f64,
-    /// All correlations there if they went on as from that anchor on.
+    /// All correlations there, if they continue as between that anchor and the last knot.
     pub(super) c: Vec<f64>,
 }
 
@@ -91,7 +91,7 @@ struct Anchor<'a> {
 }
 
 impl<'a> Check<'a> {
-    /// Of the walk `segments`, not empty, that began at `from` and knew of some variables.
+    /// Checks the walk `segments`, not empty, that began at `from` and knew of the variables `known`.
     pub(super) fn new(
         problem: &'a Problem<'a>,
         from: Standpoint<'_>,
@@ -194,7 +194,7 @@ impl<'a> Check<'a> {
     }
 
     /// The certificate of a knot, and how far a variable that the walk did not know of rises above the level there, relative
-    /// to its length; those that are certainly below it are not asked.
+    /// to its length. Variables that are certainly below it are not examined.
     pub(super) fn examine(&self, knot: usize) -> (Certificate, f64) {
         let mut worst = Worst::new(self.problem, self.levels[knot]);
         let [inside, outside] = &self.doubtful;
@@ -230,7 +230,7 @@ fn mark(problem: &Problem<'_>, from: Anchor<'_>, to: Anchor<'_>, stray: f64, in_
             {
                 let (a, b) = if positive { (a, b) } else { (a.abs(), b.abs()) };
                 let margin = slack * scale;
-                // Nor is anything known of what is not a number.
+                // Written so that NaN stays in doubt.
                 let below = (from.level * v - a > margin) & (to.level * v - b > margin);
                 *in_doubt |= !below & (v < f64::INFINITY);
             }

@@ -4,8 +4,8 @@
 //! one removes its row and restores the triangle with Givens rotations. Both touch whole rows, one after
 //! the other, and cost O(k²).
 //!
-//! A right-hand side `r` is carried along as `z = R⁻¹ r`, which costs O(k) at either, so that `G_𝒜⁻¹ r` is one triangular
-//! solve away.
+//! A right-hand side `r` is carried along as `z = R⁻¹ r`, which costs O(k) per change, so that `G_𝒜⁻¹ r` takes one more
+//! triangular solve.
 
 use crate::numerics::linalg::{dot, dot_inline, four_dots, vectorized};
 

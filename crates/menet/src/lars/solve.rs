@@ -1,4 +1,4 @@
-//! The loop: walk ahead on a working set, check everybody at all the new knots at once, keep what holds.
+//! The main loop: walk ahead on a working set, check all variables at all new knots at once, keep what holds.
 
 use std::collections::BTreeSet;
 

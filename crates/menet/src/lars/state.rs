@@ -2,8 +2,8 @@
 //!
 //! `G_𝒜 = R Rᵀ` is factored as variables come and go. Correlations `c = b − G w` follow the steps of a stretch; when all
 //! variables are checked, at its end, they are known anew, and `w` is refined where the active ones have strayed from the
-//! level. Where that is not precise enough the walk is *careful*: then active variables are watched as well, and both
-//! happens at every knot.
+//! level. Where that is not precise enough the walk is *careful*: it then watches active variables as well, and does
+//! both at every knot.
 
 use super::cholesky::{Cholesky, Dependent};
 use super::problem::{Method, Problem};
@@ -233,7 +233,7 @@ impl<'a> State<'a> {
     }
 
     /// Makes coefficients that rounding left beside zero, on either side, exactly zero, and takes them out of the active
-    /// set of a lasso. Free variables stay as they are. Whether there were any.
+    /// set of a lasso. Free variables stay as they are. Returns whether there were any.
     fn drop_zeros(&mut self) -> bool {
         if self.problem.options().method != Method::Lasso {
             return false;

@@ -90,7 +90,7 @@ impl From<crate::Error> for Halt {
 const MANY: usize = 8;
 
 impl State<'_> {
-    /// Up to `steps` segments, and why there are no more, if so. A knot that ends the path stays unturned.
+    /// Walks up to `steps` segments, and says why there are no more if the path ends. The knot that ends it is not turned at.
     pub(super) fn walk(
         &mut self,
         steps: usize,
@@ -229,8 +229,8 @@ impl State<'_> {
         Some(arrivals.fold(first, |best, next| if stronger(&next, &best) { next } else { best }))
     }
 
-    /// Where many tie, as equal columns do, one at a time is slow and usually they all move: admits them all if that is
-    /// the answer, and none otherwise. The direction then.
+    /// Where many variables tie, as equal columns do, usually all of them move, and one at a time is slow. Admits all of them if
+    /// that is the answer, and none otherwise. Returns the direction.
     fn admit_all(&mut self, tied: &[usize], q: Vec<f64>) -> Vec<f64> {
         let resting = vec![false; self.watched.variables.len()];
         let before = self.active.len();

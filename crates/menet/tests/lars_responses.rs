@@ -1,4 +1,4 @@
-//! Responses with penalty factors of their own.
+//! Penalty factors that differ from response to response.
 
 mod common;
 
