@@ -173,7 +173,13 @@ impl Error {
 
     /// That samples would have to be dense.
     pub fn sparse(x: &SparseMatrix) -> Self {
-        Error::Sparse { rows: x.rows(), columns: x.columns(), gigabytes: x.dense_bytes() / 1e9 }
+        Self::sparse_of(x.rows(), x.columns())
+    }
+
+    /// That samples of this size would have to be dense.
+    pub(crate) fn sparse_of(rows: usize, columns: usize) -> Self {
+        let gigabytes = size_of::<f64>() as f64 * rows as f64 * columns as f64 / 1e9;
+        Error::Sparse { rows, columns, gigabytes }
     }
 }
 

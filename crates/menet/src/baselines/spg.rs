@@ -12,7 +12,7 @@ use crate::methods::{Reduced, Reducer, SparsePaths};
 use crate::monitor::Monitor;
 use crate::patches::{self, PatchParams};
 use crate::plan::DENSE_LIMIT;
-use crate::preprocess::{Centred, Columns};
+use crate::preprocess::Centred;
 
 /// First a graph embedding Y, `L y = μ y` with the smallest μ and without the constant; then for every column of Y the
 /// elastic net `min ‖y − Xw‖² + λ2‖w‖² + λ1‖w‖₁` with at most K variables.
@@ -94,7 +94,6 @@ impl Reducer for Spg {
 
         let (x, mean, norms) = pre.into_solver(true);
         let b = x.correlate_all(y.as_ref());
-        let Columns::Dense(x) = x else { return Err(Error::Empty { rows: 0, columns: 0 }) };
         let factors = norms.iter().map(|&norm| if norm > 0.0 { 1.0 } else { f64::INFINITY }).collect();
         let options = LarsOptions {
             ridge: self.ridge,
@@ -102,7 +101,7 @@ impl Reducer for Spg {
             max_nonzeros: Some(self.nonzeros.unwrap_or(100).min(p)),
             ..LarsOptions::default()
         };
-        let gram = of_factor(x, GramForm::reused(p));
+        let gram = of_factor(x.into_dense()?, GramForm::reused(p));
         let paths = lars_paths(&*gram, b.as_ref(), &options, monitor)?;
         let units = norms.iter().map(|&norm| if norm > 0.0 { 1.0 / norm } else { 1.0 }).collect();
         Reduced::from_paths(SparsePaths { mean, units, paths })

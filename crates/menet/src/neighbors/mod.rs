@@ -26,7 +26,7 @@ use crate::named::Named;
 use crate::numerics::sparse::Precision;
 pub use blocks::{Block, Nearest};
 
-use crate::preprocess::{Centred, Columns, Rows};
+use crate::preprocess::{Centred, Rows};
 
 /// How neighbours are searched for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,10 +119,9 @@ pub fn neighbor_groups<const G: usize>(
         return Ok((found, Some(recall)));
     }
     let class = data.class_indices();
-    let candidates = match (samples.columns(), samples.rows()) {
-        (_, Rows::Sparse(x)) => sparse_screen::candidates(x, class, groups, monitor)?,
-        (Columns::Dense(x), _) => dense_screen::candidates(x, class, groups, monitor)?,
-        (Columns::Sparse(_), _) => Vec::new(),
+    let candidates = match samples.rows() {
+        Rows::Sparse(x) => sparse_screen::candidates(x, class, groups, monitor)?,
+        _ => dense_screen::candidates(samples.dense()?, class, groups, monitor)?,
     };
     Ok((decide(samples.rows(), groups, candidates), None))
 }

@@ -5,6 +5,7 @@ use rayon::prelude::*;
 
 use super::sparse::SparseColumns;
 use crate::dataset::Dataset;
+use crate::error::{Error, Result};
 use crate::numerics::linalg::{
     ParColumnTiles, TILE, column, dot, inner_combinations, inner_products, slice_mut,
 };
@@ -32,6 +33,28 @@ impl Columns {
         match self {
             Columns::Dense(x) => x.ncols(),
             Columns::Sparse(x) => x.count(),
+        }
+    }
+
+    /// As a dense matrix, n×p.
+    ///
+    /// # Errors
+    /// When they are sparse.
+    pub fn dense(&self) -> Result<&Mat<f64>> {
+        match self {
+            Columns::Dense(x) => Ok(x),
+            Columns::Sparse(x) => Err(Error::sparse_of(x.rows(), x.count())),
+        }
+    }
+
+    /// The dense matrix itself.
+    ///
+    /// # Errors
+    /// As [`Self::dense`].
+    pub(crate) fn into_dense(self) -> Result<Mat<f64>> {
+        match self {
+            Columns::Dense(x) => Ok(x),
+            Columns::Sparse(x) => Err(Error::sparse_of(x.rows(), x.count())),
         }
     }
 

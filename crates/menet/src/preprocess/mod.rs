@@ -97,11 +97,7 @@ impl<'a> Centred<'a> {
     /// # Errors
     /// When they are sparse.
     pub fn dense(&self) -> Result<&Mat<f64>> {
-        match (&self.columns, &self.rows) {
-            (Columns::Dense(x), _) => Ok(x),
-            (Columns::Sparse(_), Rows::Sparse(rows)) => Err(Error::sparse(rows)),
-            (Columns::Sparse(_), _) => Err(Error::Empty { rows: 0, columns: 0 }),
-        }
+        self.columns.dense()
     }
 
     /// The sum of the squares of all entries.
