@@ -15,6 +15,7 @@
 //! | [`output`] | tables and files |
 //! | [`figures`] | static figures, one file per figure |
 //! | [`report`] | the self-contained page |
+//! | [`validate`] | how far a model can be trusted: held-out samples, permuted labels, half-samples |
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 #![warn(clippy::unwrap_used)]
@@ -36,6 +37,7 @@ pub mod space;
 pub mod study;
 pub mod summary;
 pub mod tune;
+pub mod validate;
 
 pub use error::{Error, Result};
 pub use progress::{Left, Progress, Status};
