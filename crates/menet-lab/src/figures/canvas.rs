@@ -68,6 +68,13 @@ impl Canvas {
         ));
     }
 
+    /// A text turned about its position by so many degrees, clockwise.
+    pub(super) fn turned(&mut self, (x, y): (f64, f64), size: f64, degrees: f64, anchor: Anchor, text: &str) {
+        self.push(format_args!("<g transform=\"rotate({degrees} {x:.2} {y:.2})\">"));
+        self.text((x, y), size, anchor, text);
+        self.push(format_args!("</g>"));
+    }
+
     pub(super) fn rect(&mut self, (x, y): (f64, f64), (w, h): (f64, f64), fill: &str, stroke: &str) {
         self.push(format_args!(
             "<rect x=\"{x:.2}\" y=\"{y:.2}\" width=\"{w:.2}\" height=\"{h:.2}\" fill=\"{fill}\" stroke=\"{stroke}\"/>"

@@ -27,10 +27,12 @@ mod raster;
 mod rates;
 mod samples;
 mod tuning;
+pub mod validation;
 
 pub(crate) use bases::heaviest;
 pub(crate) use paths::norm;
 pub(crate) use samples::by_class;
+pub use validation::write as write_validation;
 
 /// A figure.
 #[derive(Debug, Clone, PartialEq)]

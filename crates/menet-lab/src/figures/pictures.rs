@@ -38,7 +38,12 @@ pub(super) fn fitted((height, width): (usize, usize), room: f64) -> (f64, f64) {
 }
 
 /// The key of the diverging scale, `length` wide, with its top left corner at a place.
-pub(super) fn key(canvas: &mut Canvas, (x, y): (f64, f64), length: f64) {
+pub(super) fn key(canvas: &mut Canvas, at: (f64, f64), length: f64) {
+    key_of(canvas, at, length, "weight over the axis's largest absolute weight (square-root scale)");
+}
+
+/// Like [`key`], with a note on what the colours show.
+pub(super) fn key_of(canvas: &mut Canvas, (x, y): (f64, f64), length: f64, note: &str) {
     let strip = RgbImage::from_fn(101, 1, |i, _| Rgb(diverging(f64::from(i) / 50.0 - 1.0)));
     canvas.picture((x, y), (length, 12.0), &strip);
     let ticks = [(-1.0, "−1"), (-0.5, "−¼"), (0.0, "0"), (0.5, "¼"), (1.0, "1")];
@@ -47,6 +52,5 @@ pub(super) fn key(canvas: &mut Canvas, (x, y): (f64, f64), length: f64) {
         canvas.line((at, y + 12.0), (at, y + 16.0), "#222222", 1.0);
         canvas.text((at, y + 28.0), 11.0, Anchor::Middle, label);
     }
-    let note = "weight over the axis's largest absolute weight (square-root scale)";
     canvas.text((x + length + 24.0, y + 13.0), 12.0, Anchor::Start, note);
 }

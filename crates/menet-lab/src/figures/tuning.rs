@@ -104,7 +104,7 @@ fn of_selection(tuned: &Tuned, selection: &Selection, source: &str) -> String {
 }
 
 /// The next of 1, 2, 5, 10, 20, ... below or above, so that the axis has ticks about all points.
-fn round_number(value: f64, up: bool) -> f64 {
+pub(super) fn round_number(value: f64, up: bool) -> f64 {
     let power = 10_f64.powi(value.max(1.0).log10().floor() as i32);
     let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * power);
     let found = if up {

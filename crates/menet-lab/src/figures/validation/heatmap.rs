@@ -1,0 +1,189 @@
+//! The panel against the samples, standardized, both ordered by hierarchical clustering.
+
+use image::{Rgb, RgbImage};
+use menet::Dataset;
+
+use super::super::canvas::{Anchor, Canvas};
+use super::values::{class, columns, mean_and_deviation, some_samples, variable};
+use crate::names::shown;
+use crate::palette::{diverging, look};
+use crate::validate::Validation;
+use crate::validate::cluster::order;
+
+/// How many variables and samples are shown.
+const VARIABLES: usize = 60;
+const SAMPLES: usize = 400;
+
+/// With more classes, samples are ordered inside their classes, whose names stand above.
+const MIXED: usize = 12;
+
+/// The standard deviations at which the colours end.
+const ENDS: f64 = 3.0;
+
+const LEFT: f64 = 170.0;
+const WIDTH: f64 = 800.0;
+const ROW: f64 = 13.0;
+const TOP: f64 = 64.0;
+
+/// None without a panel.
+pub(super) fn figure(validation: &Validation, data: &Dataset<'_>) -> Option<String> {
+    if validation.panel.is_empty() {
+        return None;
+    }
+    let variables: Vec<usize> = validation.panel.iter().take(VARIABLES).map(|entry| entry.variable).collect();
+    let samples = some_samples(data, SAMPLES);
+    let standardized: Vec<Vec<f64>> = columns(data, &variables)
+        .into_iter()
+        .map(|column| {
+            let (mean, deviation) = mean_and_deviation(&column);
+            let scale = if deviation > 0.0 { 1.0 / deviation } else { 0.0 };
+            samples.iter().map(|&i| (column[i] - mean) * scale).collect()
+        })
+        .collect();
+    let classes: Vec<usize> = samples.iter().map(|&i| data.class_of(i)).collect();
+    let mixed = validation.classes.len() <= MIXED;
+    let across = sample_order(&standardized, &classes, mixed);
+    let down = order(&standardized);
+
+    let head = if mixed { validation.classes.len() as f64 * ROW + 6.0 } else { 70.0 };
+    let bottom = TOP + head + down.len() as f64 * ROW;
+    let mut canvas = Canvas::new(LEFT + WIDTH + 24.0, bottom + 56.0);
+    let title = format!("The panel in every sample: {}", shown(&validation.data, 60));
+    canvas.title((16.0, 26.0), 17.0, Anchor::Start, &title);
+    canvas.text((16.0, 46.0), 12.0, Anchor::Start, &note(validation, data, samples.len(), mixed));
+    if mixed {
+        memberships(&mut canvas, validation, &across, &classes);
+    } else {
+        blocks(&mut canvas, validation, &across, &classes, (TOP + head, bottom));
+    }
+    let picture = RgbImage::from_fn(across.len() as u32, down.len() as u32, |x, y| {
+        let value = standardized[down[y as usize]][across[x as usize]];
+        Rgb(if value.is_finite() { diverging(value / ENDS) } else { [170; 3] })
+    });
+    canvas.picture((LEFT, TOP + head), (WIDTH, bottom - TOP - head), &picture);
+    for (row, &k) in down.iter().enumerate() {
+        let y = TOP + head + (row + 1) as f64 * ROW - 3.0;
+        let name = shown(&variable(data, variables[k]), 22);
+        canvas.text((LEFT - 6.0, y), 9.5, Anchor::End, &name);
+    }
+    key(&mut canvas, (LEFT, bottom + 12.0));
+    Some(canvas.finish())
+}
+
+/// Samples by clustering; inside their classes if they are not mixed.
+fn sample_order(standardized: &[Vec<f64>], classes: &[usize], mixed: bool) -> Vec<usize> {
+    let rows: Vec<Vec<f64>> =
+        (0..classes.len()).map(|i| standardized.iter().map(|column| column[i]).collect()).collect();
+    if mixed {
+        return order(&rows);
+    }
+    let mut across = Vec::with_capacity(rows.len());
+    for class in 0..classes.iter().max().map_or(0, |most| most + 1) {
+        let members: Vec<usize> = (0..rows.len()).filter(|&i| classes[i] == class).collect();
+        let own: Vec<Vec<f64>> = members.iter().map(|&i| rows[i].clone()).collect();
+        across.extend(order(&own).into_iter().map(|place| members[place]));
+    }
+    across
+}
+
+fn note(validation: &Validation, data: &Dataset<'_>, samples: usize, mixed: bool) -> String {
+    let how = if mixed {
+        "alike variables and samples are neighbours (average linkage); marks above: classes"
+    } else {
+        "alike variables, and alike samples of a class, are neighbours (average linkage)"
+    };
+    let of = |shown: usize, all: usize, what: &str| {
+        if shown < all { format!("; {shown} of {all} {what}") } else { String::new() }
+    };
+    let panel = validation.panel.len();
+    let variables = of(panel.min(VARIABLES), panel, "variables, the most important");
+    format!("{how}{variables}{}", of(samples, data.samples(), "samples"))
+}
+
+/// One row of marks per class, so that classes can be told without their colours.
+fn memberships(canvas: &mut Canvas, validation: &Validation, across: &[usize], classes: &[usize]) {
+    let k = validation.classes.len();
+    let marks = RgbImage::from_fn(across.len() as u32, k as u32, |x, y| {
+        let number = classes[across[x as usize]];
+        Rgb(if number == y as usize { rgb(look(number).colour) } else { [245; 3] })
+    });
+    canvas.picture((LEFT, TOP), (WIDTH, k as f64 * ROW), &marks);
+    for number in 0..k {
+        let place = (LEFT - 6.0, TOP + (number + 1) as f64 * ROW - 3.0);
+        let name = class(validation, number, 20);
+        canvas.styled(place, 9.5, Anchor::End, look(number).colour, true, &name);
+    }
+}
+
+/// The names of the classes above their samples, and lines between the classes.
+fn blocks(
+    canvas: &mut Canvas,
+    validation: &Validation,
+    across: &[usize],
+    classes: &[usize],
+    (top, bottom): (f64, f64),
+) {
+    let cell = WIDTH / across.len() as f64;
+    let mut start = 0;
+    for end in 1..=across.len() {
+        if end < across.len() && classes[across[end]] == classes[across[start]] {
+            continue;
+        }
+        // Names closer than their height would overlap.
+        let number = classes[across[start]];
+        let middle = LEFT + (start + end) as f64 / 2.0 * cell;
+        if (end - start) as f64 * cell >= 9.0 {
+            canvas.turned(
+                (middle + 3.0, top - 6.0),
+                9.5,
+                -60.0,
+                Anchor::Start,
+                &class(validation, number, 10),
+            );
+        }
+        let at = LEFT + end as f64 * cell;
+        canvas.line((at, top - 4.0), (at, bottom + 3.0), "#555555", 0.5);
+        start = end;
+    }
+}
+
+/// The key of the colours.
+fn key(canvas: &mut Canvas, (x, y): (f64, f64)) {
+    let length = 200.0;
+    let strip = RgbImage::from_fn(101, 1, |i, _| Rgb(diverging(f64::from(i) / 50.0 - 1.0)));
+    canvas.picture((x, y), (length, 12.0), &strip);
+    for (place, label) in [(0.0, "−3"), (0.5, "0"), (1.0, "3")] {
+        let at = x + length * place;
+        canvas.line((at, y + 12.0), (at, y + 16.0), "#222222", 1.0);
+        canvas.text((at, y + 28.0), 11.0, Anchor::Middle, label);
+    }
+    let note =
+        "standard deviations from the mean of the variable, over all samples; beyond 3, the colours of 3";
+    canvas.text((x + length + 24.0, y + 11.0), 12.0, Anchor::Start, note);
+}
+
+/// The parts of a colour `#rrggbb`.
+fn rgb(colour: &str) -> [u8; 3] {
+    let part = |at: usize| colour.get(at..at + 2).and_then(|hex| u8::from_str_radix(hex, 16).ok());
+    [1, 3, 5].map(|at| part(at).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_stay_inside_their_classes_unless_mixed() {
+        let values = vec![vec![0.0, 9.0, 0.1, 9.1, 0.2, 5.0]];
+        let classes = [0, 1, 1, 0, 0, 1];
+        let apart: Vec<usize> = sample_order(&values, &classes, false).iter().map(|&i| classes[i]).collect();
+        assert_eq!(apart, [0, 0, 0, 1, 1, 1]);
+        let mixed: Vec<usize> = sample_order(&values, &classes, true).iter().map(|&i| classes[i]).collect();
+        assert_ne!(mixed, apart);
+    }
+
+    #[test]
+    fn colours_are_read() {
+        assert_eq!(rgb("#0072b2"), [0, 0x72, 0xb2]);
+    }
+}

@@ -1,0 +1,195 @@
+//! The panel of spectra: weight × standard deviation along the axis that the numeric names of the variables give, with the means of
+//! the classes behind.
+
+use kuva::plot::LinePlot;
+use kuva::plot::legend::{LegendEntry, LegendShape};
+use kuva::plot::scatter::ScatterPlot;
+use kuva::render::layout::Layout;
+use kuva::render::plots::Plot;
+use menet::Dataset;
+use menet::dataset::View;
+
+use super::super::canvas::{Anchor, Canvas, FONT};
+use super::super::rates::style;
+use super::values::{Effect, class, counted, effects};
+use crate::names::{plotted, shown};
+use crate::palette::{LOOKS, look};
+use crate::validate::Validation;
+
+const AXES: usize = 6;
+const WIDTH: f64 = 960.0;
+const HEIGHT: f64 = 300.0;
+const TOP: f64 = 62.0;
+
+/// A line of more points looks the same and makes a larger file.
+const POINTS: usize = 800;
+
+/// None where the variables have no numeric names, samples are images, or no axis uses a variable.
+pub(super) fn figure(validation: &Validation, data: &Dataset<'_>) -> Option<String> {
+    let places = numeric(data)?;
+    let all = effects(validation, data);
+    if all.iter().all(Vec::is_empty) {
+        return None;
+    }
+    let axes = &all[..all.len().min(AXES)];
+    let mut order: Vec<usize> = (0..places.len()).collect();
+    order.sort_by(|&a, &b| places[a].total_cmp(&places[b]));
+    let means = class_means(data);
+    let mut canvas = Canvas::new(WIDTH, TOP + axes.len() as f64 * HEIGHT);
+    let title = format!("The panel along the spectrum: {}", shown(&validation.data, 60));
+    canvas.title((16.0, 26.0), 17.0, Anchor::Start, &title);
+    let cut = if all.len() > AXES { format!("; {AXES} of {} axes", all.len()) } else { String::new() };
+    let behind = if means.len() > LOOKS { "the mean of all samples" } else { "the means of the classes" };
+    let note = format!("stems: weight × standard deviation; behind: {behind}, scaled to the height{cut}");
+    canvas.text((16.0, 46.0), 12.0, Anchor::Start, &note);
+    for (k, effects) in axes.iter().enumerate() {
+        let title = format!("axis {}: {}", k + 1, counted(effects.len(), "variable"));
+        let svg = chart(validation, data, effects, &places, &order, &means, title);
+        canvas.embed((0.0, TOP + k as f64 * HEIGHT), &svg);
+    }
+    Some(canvas.finish())
+}
+
+/// Where the variables lie, if all names are different numbers and samples are no images.
+pub(super) fn numeric(data: &Dataset<'_>) -> Option<Vec<f64>> {
+    if data.image_shape().is_some() || data.variables() < 2 {
+        return None;
+    }
+    let number = |name: &String| name.trim().parse::<f64>().ok().filter(|place| place.is_finite());
+    let places: Vec<f64> = data.feature_names()?.iter().map(number).collect::<Option<_>>()?;
+    let mut sorted = places.clone();
+    sorted.sort_by(f64::total_cmp);
+    sorted.windows(2).all(|pair| pair[0] < pair[1]).then_some(places)
+}
+
+/// The mean of every variable in every class.
+fn class_means(data: &Dataset<'_>) -> Vec<Vec<f64>> {
+    let p = data.variables();
+    let mut means = vec![vec![0.0; p]; data.classes().len()];
+    for i in 0..data.samples() {
+        let mean = &mut means[data.class_of(i)];
+        match data.view() {
+            View::Double(x) => (0..p).for_each(|j| mean[j] += x[(i, j)]),
+            View::Single(x) => (0..p).for_each(|j| mean[j] += f64::from(x[(i, j)])),
+            View::Sparse(x) => x.row(i).for_each(|(j, value)| mean[j] += value),
+        }
+    }
+    for (class, mean) in means.iter_mut().enumerate() {
+        let count = data.members(class).len().max(1) as f64;
+        mean.iter_mut().for_each(|value| *value /= count);
+    }
+    means
+}
+
+fn chart(
+    validation: &Validation,
+    data: &Dataset<'_>,
+    effects: &[Effect],
+    places: &[f64],
+    order: &[usize],
+    means: &[Vec<f64>],
+    title: String,
+) -> String {
+    let top = effects.iter().fold(0.0_f64, |most, effect| most.max(effect.value.abs()));
+    let top = if top > 0.0 { 1.08 * top } else { 1.0 };
+    let mut plots = Vec::new();
+    // Many classes would hide each other, and there are no more colours.
+    let lines: Vec<(Vec<f64>, &str, &str)> = if means.len() > LOOKS {
+        let n = data.samples() as f64;
+        let share = |class: usize| data.members(class).len() as f64 / n;
+        let all = (0..places.len()).map(|j| (0..means.len()).map(|c| means[c][j] * share(c)).sum()).collect();
+        vec![(all, "#999999", "")]
+    } else {
+        means.iter().enumerate().map(|(c, mean)| (mean.clone(), look(c).colour, look(c).dash)).collect()
+    };
+    let values = || lines.iter().flat_map(|(mean, _, _)| mean.iter().copied()).filter(|v| v.is_finite());
+    let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+    let scaled =
+        |value: f64| if high > low { (value - low) / (high - low) * 1.8 * top - 0.9 * top } else { 0.0 };
+    let step = order.len().div_ceil(POINTS);
+    for (mean, colour, dash) in &lines {
+        let points: Vec<(f64, f64)> = order
+            .iter()
+            .step_by(step)
+            .map(|&j| (places[j], scaled(mean[j])))
+            .filter(|p| p.1.is_finite())
+            .collect();
+        let line = LinePlot::new().with_data(points).with_color(faded(colour)).with_stroke_width(1.1);
+        plots.push(Plot::Line(line.with_line_style(style(dash))));
+    }
+    // One line goes along zero and up or down every stem.
+    let mut stems: Vec<&Effect> = effects.iter().collect();
+    stems.sort_by(|a, b| places[a.variable].total_cmp(&places[b.variable]));
+    let (start, end) = (places[order[0]], places[order[order.len() - 1]]);
+    let mut points = vec![(start, 0.0)];
+    for stem in &stems {
+        let x = places[stem.variable];
+        points.extend([(x, 0.0), (x, stem.value), (x, 0.0)]);
+    }
+    points.push((end, 0.0));
+    plots.push(Plot::Line(LinePlot::new().with_data(points).with_color("#222222").with_stroke_width(1.3)));
+    for class in (0..means.len()).map(Some).chain([None]) {
+        let tips: Vec<(f64, f64)> = stems
+            .iter()
+            .filter(|stem| stem.class == class)
+            .map(|stem| (places[stem.variable], stem.value))
+            .collect();
+        if tips.is_empty() {
+            continue;
+        }
+        let colour = class.map_or("#222222", |class| look(class).colour);
+        plots.push(Plot::Scatter(ScatterPlot::new().with_data(tips).with_color(colour).with_size(4.0)));
+    }
+    let entry = |number: usize| LegendEntry {
+        label: plotted(&class(validation, number, 18), 18),
+        color: look(number).colour.to_owned(),
+        shape: LegendShape::Line,
+        dasharray: Some(look(number).dash.to_owned()).filter(|dash| !dash.is_empty()),
+    };
+    let mut layout = Layout::auto_from_plots(&plots)
+        .with_title(title)
+        .with_title_size(13)
+        .with_x_label("number that names the variable")
+        .with_y_label("weight × sd")
+        .with_x_axis_min(start)
+        .with_x_axis_max(end)
+        .with_y_axis_min(-top)
+        .with_y_axis_max(top)
+        .with_font_family(FONT)
+        .with_width(WIDTH)
+        .with_height(HEIGHT);
+    if means.len() <= LOOKS {
+        layout = layout.with_legend_entries((0..means.len()).map(entry).collect());
+    }
+    kuva::render_to_svg(plots, layout)
+}
+
+/// A colour `#rrggbb` halfway to white.
+fn faded(colour: &str) -> String {
+    let part = |at: usize| {
+        let value = colour.get(at..at + 2).and_then(|hex| u16::from_str_radix(hex, 16).ok()).unwrap_or(128);
+        (value + 2 * 255) / 3
+    };
+    format!("#{:02x}{:02x}{:02x}", part(1), part(3), part(5))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use faer::mat;
+
+    #[test]
+    fn numbers_that_differ_are_a_spectrum() {
+        let x = mat![[0.0, 1.0, 2.0], [3.0, 4.0, 5.0f64]];
+        let named = |names: [&str; 3]| {
+            let data = Dataset::new(x.as_ref(), &["a", "b"]).unwrap();
+            data.with_feature_names(names.map(str::to_owned).to_vec()).unwrap()
+        };
+        assert_eq!(numeric(&named(["400", "402.5", "-3e2"])), Some(vec![400.0, 402.5, -300.0]));
+        assert_eq!(numeric(&named(["400", "nan", "401"])), None);
+        assert_eq!(numeric(&named(["400", "gene", "401"])), None);
+        assert_eq!(numeric(&named(["400", "4e2", "401"])), None);
+        assert_eq!(numeric(&Dataset::new(x.as_ref(), &["a", "b"]).unwrap()), None);
+        assert_eq!(class_means(&named(["1", "2", "3"])), [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]);
+    }
+}
