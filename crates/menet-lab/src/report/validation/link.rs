@@ -41,6 +41,14 @@ impl Link {
     }
 }
 
+/// Refuses a template of addresses that cannot be used, before any work.
+///
+/// # Errors
+/// Naming what is wrong with it.
+pub fn check_link(template: Option<&str>) -> Result<()> {
+    template.map_or(Ok(()), |template| Link::new(template).map(drop))
+}
+
 /// All but RFC 3986's unreserved characters as percent codes.
 fn encoded(name: &str) -> String {
     let mut out = String::with_capacity(name.len());

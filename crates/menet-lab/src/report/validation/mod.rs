@@ -38,6 +38,7 @@ mod panel;
 mod roc;
 
 use link::Link;
+pub use link::check_link;
 
 /// The report of a validation of all samples in `data`. `link` is the address of a variable, with `{name}` in the place of its name.
 ///
