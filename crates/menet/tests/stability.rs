@@ -354,6 +354,9 @@ fn wishes_that_cannot_be_met_are_refused() {
     assert!(refused(|it| it.false_selections = -1.0).contains("`false_selections`"));
     assert!(refused(|it| it.size = Some(101)).contains("from 1 to 100"));
     assert!(refused(|it| it.groups = Some(vec![0; 20])).contains("`groups`"));
+    let alone = subset(&data, &[0]).unwrap();
+    let found = select(&alone, &MenParams::default(), &StabilityParams::default(), &(), &|_, _| {});
+    assert!(matches!(found, Err(Error::Classes { found: 1, samples: 1 })));
     let all = StabilityParams::default().with(|it| (it.pairs, it.size, it.threshold) = (2, Some(90), 0.6));
     let found = select(&data, &MenParams::default(), &all, &(), &|_, _| {}).unwrap();
     assert_eq!(found.size, 15, "no more than there are");
