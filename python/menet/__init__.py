@@ -3,7 +3,8 @@
 `ManifoldElasticNet` learns a projection. Every axis uses at most a given number of the original variables. The
 projection keeps the local geometry of each class and pushes classes apart. A rule in the projected space gives classes
 and probabilities. `ManifoldElasticNetCV` chooses the settings by cross-validation. `StabilitySelection` keeps the
-variables that most half-samples select. `PCA`, `FLDA`, `DLA`, `LPP`, `NPE`, `SparsePCA` and `SPG` are the baselines. All are scikit-learn estimators, and each is a transformer and a classifier.
+variables that most half-samples select. `PCA`, `FLDA`, `DLA`, `LPP`, `NPE`, `SparsePCA` and `SPG` are the baselines.
+All are scikit-learn estimators, and each is a transformer and a classifier.
 
 `lars_path` and `lars_path_gram` compute the exact lasso or elastic-net path, with a certificate at every knot.
 

@@ -103,8 +103,8 @@ class StabilitySelection(SelectorMixin, ClassifierMixin, BaseEstimator):  # type
     returns no columns, and ``predict`` refuses.
 
     N. Meinshausen and P. Bühlmann, "Stability selection", JRSS B 72 (2010). R. Shah and R. Samworth, "Variable
-    selection with error control: another look at stability selection", JRSS B 75 (2013). S. Nogueira, K. Sechidis and G.
-    Brown, "On the stability of feature selection algorithms", JMLR 18 (2018).
+    selection with error control: another look at stability selection", JRSS B 75 (2013). S. Nogueira, K. Sechidis and
+    G. Brown, "On the stability of feature selection algorithms", JMLR 18 (2018).
 
     Examples
     --------
