@@ -174,6 +174,7 @@ class ManifoldElasticNet(Decider):
     See Also
     --------
     menet.ManifoldElasticNetCV : The same method with settings chosen by cross-validation.
+    menet.StabilitySelection : Variables that this method selects on most half-samples.
     menet.SPG : First a graph embedding, then the elastic net. This method solves both at once.
     menet.lars_path : The solver by itself.
 
@@ -270,7 +271,14 @@ class ManifoldElasticNet(Decider):
         self.gram = gram
         self.n_jobs = n_jobs
 
-    def _fit_core(self, X: Any, codes: NDArray[np.int64], classes: list[str], threads: int) -> None:
+    def _fit_core(
+        self,
+        X: Any,
+        codes: NDArray[np.int64],
+        classes: list[str],
+        threads: int,
+        variables: list[int] | None = None,
+    ) -> None:
         names = getattr(self, "feature_names_in_", None)
         self._set_model(
             _core.Model.fit(
@@ -281,8 +289,11 @@ class ManifoldElasticNet(Decider):
                 _labels.kind_of(self.classes_),
                 None if names is None else names.tolist(),
                 threads,
+                variables,
             )
         )
+        if variables is not None:
+            self._set_params_of(self._model)
         self._training = Training.of(X, codes, np.array(self._model.reachable(), dtype=np.int64), self.mean_, threads)
         if warnings := self._model.warnings():
             self._warn("; ".join(warnings))

@@ -11,6 +11,7 @@
 //! | `errors` | what the core says, as exceptions |
 //! | `model` | a fitted MEN |
 //! | `search` | settings tried by cross-validation |
+//! | `stability` | stability selection |
 //! | `baselines` | a fitted baseline: its projection, and its gallery |
 //! | `project` | projected samples |
 //! | `paths` | LARS |
@@ -27,6 +28,7 @@ mod run;
 mod search;
 mod sets;
 mod settings;
+mod stability;
 
 use pyo3::prelude::*;
 
@@ -46,6 +48,8 @@ mod core {
     use super::sets::builtin_set;
     #[pymodule_export]
     use super::settings::{choices, defaults, presets};
+    #[pymodule_export]
+    use super::stability::{stability_index, stable_selection};
 
     #[pymodule_export]
     const DENSE_BYTES: usize = menet::dataset::DENSE_BYTES;
