@@ -11,7 +11,7 @@ use menet::dataset::View;
 
 use super::super::canvas::{Anchor, Canvas, FONT};
 use super::super::rates::style;
-use super::values::{Effect, class, counted, effects};
+use super::values::{Effect, class, counted, effects, faded};
 use crate::names::{plotted, shown};
 use crate::palette::{LOOKS, look};
 use crate::validate::Validation;
@@ -162,15 +162,6 @@ fn chart(
         layout = layout.with_legend_entries((0..means.len()).map(entry).collect());
     }
     kuva::render_to_svg(plots, layout)
-}
-
-/// A colour `#rrggbb` halfway to white.
-fn faded(colour: &str) -> String {
-    let part = |at: usize| {
-        let value = colour.get(at..at + 2).and_then(|hex| u16::from_str_radix(hex, 16).ok()).unwrap_or(128);
-        (value + 2 * 255) / 3
-    };
-    format!("#{:02x}{:02x}{:02x}", part(1), part(3), part(5))
 }
 
 #[cfg(test)]

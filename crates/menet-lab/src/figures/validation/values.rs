@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use menet::Dataset;
 use menet::dataset::View;
 
+use super::super::tuning::round_number;
 use crate::names::{name_of, shown};
 use crate::validate::{Interval, PanelEntry, Validation};
 
@@ -141,6 +142,28 @@ pub(super) fn ticks(range: &RangeInclusive<f64>, most: usize) -> Vec<f64> {
     (0..=most).map(|i| (first + i as f64) * step).filter(|&tick| tick <= high + step * 1e-9).collect()
 }
 
+/// The parts of a colour `#rrggbb`.
+pub(super) fn rgb(colour: &str) -> [u8; 3] {
+    let part = |at: usize| colour.get(at..at + 2).and_then(|hex| u8::from_str_radix(hex, 16).ok());
+    [1, 3, 5].map(|at| part(at).unwrap_or(0))
+}
+
+/// A colour `#rrggbb` most of the way to white: kuva makes only some markers transparent.
+pub(super) fn faded(colour: &str) -> String {
+    let [red, green, blue] = rgb(colour).map(|part| ((u16::from(part) + 2 * 255) / 3) as u8);
+    format!("#{red:02x}{green:02x}{blue:02x}")
+}
+
+/// How many pixels the longest of some names takes at a font size, about.
+pub(super) fn longest(names: &[String], size: f64) -> f64 {
+    names.iter().map(|name| name.chars().count()).max().unwrap_or(0) as f64 * size * 0.62
+}
+
+/// Where a logarithmic axis begins: at a round number, or a little below 1 so that a point at 1 is drawn whole.
+pub(super) fn first_end(least: f64) -> f64 {
+    if least < 1.1 { 0.85 } else { round_number(least / 1.1, false) }
+}
+
 /// A count with its noun.
 pub(super) fn counted(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
@@ -182,6 +205,7 @@ mod tests {
             (fraction(0.00012), fraction(0.0102), fraction(0.5)),
             ("1.2e-4".into(), "0.0102".into(), "0.50".into())
         );
+        assert_eq!((rgb("#0072b2"), faded("#0072b2")), ([0, 0x72, 0xb2], "#aad0e5".to_owned()));
         let one_sided = Interval { mean: 0.5, low: f64::NAN, high: 0.6 };
         assert_eq!(percent(&one_sided), "50.0 %");
     }
