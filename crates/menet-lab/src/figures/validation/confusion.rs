@@ -21,8 +21,8 @@ pub(super) fn figure(validation: &Validation) -> Option<String> {
     let columns: Vec<String> = (0..classes).map(|number| class(validation, number, 16)).collect();
     let (left, top) = (longest(&rows, name) + 52.0, TOP + 0.71 * longest(&columns, name) + 18.0);
     let side = cell * classes as f64;
-    let mut canvas = Canvas::new((left + side + 120.0).max(640.0), top + side + 40.0);
-    let title = format!("What held-out samples were taken for: {}", shown(&validation.data, 50));
+    let mut canvas = Canvas::new((left + side + 120.0).max(700.0), top + side + 40.0);
+    let title = format!("What held-out samples were taken for: {}", shown(&validation.data, 22));
     canvas.title((16.0, 26.0), 17.0, Anchor::Start, &title);
     let balanced = percent(&method.balanced);
     let note = format!("percent of every class, over all repeats; balanced accuracy {balanced}");

@@ -50,7 +50,7 @@ pub(super) fn figure(validation: &Validation, data: &Dataset<'_>) -> Option<Stri
     let head = if mixed { names.len() as f64 * ROW + 6.0 } else { 0.87 * longest(&names, 9.5) + 16.0 };
     let bottom = TOP + head + down.len() as f64 * ROW;
     let mut canvas = Canvas::new(LEFT + WIDTH + 24.0, bottom + 56.0);
-    let title = format!("The panel in every sample: {}", shown(&validation.data, 60));
+    let title = format!("The panel in every sample: {}", shown(&validation.data, 28));
     canvas.title((16.0, 26.0), 17.0, Anchor::Start, &title);
     canvas.text((16.0, 46.0), 12.0, Anchor::Start, &note(validation, data, samples.len(), mixed));
     if mixed {

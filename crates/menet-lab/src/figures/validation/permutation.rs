@@ -46,9 +46,10 @@ pub(super) fn figure(validation: &Validation) -> Option<String> {
         entry(format!("chance: {chance:.1} %"), "#555555", LegendShape::Line, Some("4,4")),
     ];
     let title =
-        format!("Could it be chance? p = {}{uncertain}: {}", fraction(mean), plotted(&validation.data, 40));
+        format!("Could it be chance? p = {}{uncertain}: {}", fraction(mean), plotted(&validation.data, 18));
     let layout = Layout::auto_from_plots(&plots)
         .with_title(title)
+        .with_title_size(15)
         .with_subtitle(note(test))
         .with_x_label("balanced accuracy on held-out samples (%)")
         .with_y_label("permutations")

@@ -23,7 +23,7 @@ const MOST: usize = 2000;
 /// A legend of more classes is longer than the figure; names at the centres replace it.
 const LEGEND: usize = 14;
 
-const LEGEND_WIDTH: f64 = 180.0;
+const LEGEND_WIDTH: f64 = 210.0;
 
 const TOP: f64 = 58.0;
 const WIDTH: f64 = 560.0;
@@ -42,7 +42,7 @@ pub(super) fn figure(validation: &Validation, data: &Dataset<'_>) -> Result<Opti
     let one = models.all.projection().components().max(models.fold.projection().components()) < 2;
     let legend = if classes > LEGEND || one { 0.0 } else { LEGEND_WIDTH };
     let mut canvas = Canvas::new(2.0 * WIDTH + legend, TOP + HEIGHT);
-    let title = format!("Samples on the axes of the model: {}", shown(&validation.data, 60));
+    let title = format!("Samples on the axes of the model: {}", shown(&validation.data, 28));
     canvas.title((16.0, 26.0), 17.0, Anchor::Start, &title);
     let few = match data.samples() - rows.len() {
         0 => String::new(),
@@ -126,7 +126,7 @@ impl Panel<'_> {
         }
         if legend {
             let entry = |class: usize| LegendEntry {
-                label: self.name(class, 20),
+                label: self.name(class, 17),
                 color: look(class).colour.to_owned(),
                 shape: LegendShape::Marker(MARKERS[look(class).marker]),
                 dasharray: None,

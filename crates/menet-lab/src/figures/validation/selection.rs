@@ -68,7 +68,7 @@ pub(super) fn figure(validation: &Validation) -> Option<String> {
     }
     let (bottom, top) = extent.rates();
     let layout = Layout::auto_from_plots(&plots)
-        .with_title(format!("How many variables: {}", plotted(&validation.data, 60)))
+        .with_title(format!("How many variables: {}", plotted(&validation.data, 28)))
         .with_subtitle("in the cross-validation on all samples that chose the final model: at every size the best of all other settings; bars: one standard error")
         .with_subtitle_wrap(110)
         .with_x_label("distinct variables of all axes together, mean over the folds")

@@ -36,7 +36,7 @@ pub(super) fn figure(validation: &Validation, data: &Dataset<'_>) -> Option<Stri
     order.sort_by(|&a, &b| places[a].total_cmp(&places[b]));
     let means = class_means(data);
     let mut canvas = Canvas::new(WIDTH, TOP + axes.len() as f64 * HEIGHT);
-    let title = format!("The panel along the spectrum: {}", shown(&validation.data, 60));
+    let title = format!("The panel along the spectrum: {}", shown(&validation.data, 28));
     canvas.title((16.0, 26.0), 17.0, Anchor::Start, &title);
     let cut = if all.len() > AXES { format!("; {AXES} of {} axes", all.len()) } else { String::new() };
     let behind = if means.len() > LOOKS { "the mean of all samples" } else { "the means of the classes" };

@@ -14,7 +14,7 @@ const MOST: usize = 40;
 const LEFT: f64 = 230.0;
 const WIDTH: f64 = 560.0;
 const ROW: f64 = 15.0;
-const TOP: f64 = 92.0;
+const TOP: f64 = 110.0;
 
 /// None without half-samples, or where they select nothing.
 pub(super) fn figure(validation: &Validation, data: &Dataset<'_>) -> Option<String> {
@@ -22,7 +22,7 @@ pub(super) fn figure(validation: &Validation, data: &Dataset<'_>) -> Option<Stri
     let shown_rows = &found.stable_frequencies[..found.stable_frequencies.len().min(MOST)];
     let bottom = TOP + shown_rows.len() as f64 * ROW;
     let mut canvas = Canvas::new(LEFT + WIDTH + 60.0, bottom + 56.0);
-    let title = format!("How often half-samples select a variable: {}", shown(&validation.data, 50));
+    let title = format!("How often half-samples select a variable: {}", shown(&validation.data, 28));
     canvas.title((16.0, 26.0), 17.0, Anchor::Start, &title);
     for (line, note) in notes(found, shown_rows.len()).iter().enumerate() {
         canvas.text((16.0, 46.0 + 16.0 * line as f64), 12.0, Anchor::Start, note);
@@ -67,13 +67,11 @@ fn notes(found: &StabilityFound, shown_rows: usize) -> Vec<String> {
     let bounds: Vec<String> = found
         .false_selections
         .iter()
-        .map(|(assumption, bound)| format!("{} ({})", fraction(*bound), shown(assumption, 40)))
+        .map(|(assumption, bound)| format!("{} ({})", fraction(*bound), shown(assumption, 28)))
         .collect();
     let stable = format!("stable (dark, bold): {}", counted(found.stable.len(), "variable"));
-    let bound = if bounds.is_empty() {
-        String::new()
-    } else {
-        format!("; false among them, expected at most: {}", bounds.join(", "))
-    };
-    vec![first, stable + &bound]
+    if bounds.is_empty() {
+        return vec![first, stable];
+    }
+    vec![first, stable, format!("expected number of false ones among them, at most: {}", bounds.join(", "))]
 }

@@ -55,7 +55,7 @@ pub(super) fn figure(validation: &Validation) -> Option<String> {
     };
     let size = counted(found.size, "variable");
     let layout = Layout::auto_from_plots(&plots)
-        .with_title(format!("Stability of the selection: {}", plotted(&validation.data, 60)))
+        .with_title(format!("Stability of the selection: {}", plotted(&validation.data, 28)))
         .with_subtitle(format!(
             "1: every half-sample selects the same; 0: as by chance; {index} with {size}; band: 95 % interval"
         ))
