@@ -16,7 +16,7 @@ pub(super) fn figure(validation: &Validation) -> Option<String> {
     }
     let cell = (620.0 / classes as f64).clamp(13.0, 84.0);
     let size = (cell * 0.22).clamp(8.0, 14.0);
-    let name = size.max(9.0).min(12.0);
+    let name = size.clamp(9.0, 12.0);
     let rows: Vec<String> = (0..classes).map(|number| class(validation, number, 21)).collect();
     let columns: Vec<String> = (0..classes).map(|number| class(validation, number, 16)).collect();
     let (left, top) = (longest(&rows, name) + 52.0, TOP + 0.71 * longest(&columns, name) + 18.0);

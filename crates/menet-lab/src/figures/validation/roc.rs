@@ -96,9 +96,9 @@ fn curve(mut scored: Vec<(f64, bool)>) -> Option<Vec<(f64, f64)>> {
     let (mut right, mut wrong) = (0, 0);
     for (place, &(score, is)) in scored.iter().enumerate() {
         if is {
-            right += 1
+            right += 1;
         } else {
-            wrong += 1
+            wrong += 1;
         }
         // Equal scores cannot be parted, so the curve goes straight over them.
         if scored.get(place + 1).is_none_or(|next| next.0 != score) {
