@@ -26,6 +26,8 @@ pub struct Table {
     pub feature_names: Option<Vec<String>>,
     /// Names of the samples, if there are any.
     pub ids: Option<Ids>,
+    /// The group of every sample, if there are groups.
+    pub groups: Option<Vec<String>>,
     /// Height and width, if the samples are images.
     pub image_shape: Option<(usize, usize)>,
     /// Notices for the user about how it was read.
@@ -84,6 +86,7 @@ impl Table {
             labels: None,
             feature_names: None,
             ids: None,
+            groups: None,
             image_shape: None,
             notices: Vec::new(),
         }
@@ -196,6 +199,9 @@ impl Table {
         }
         if let (Some(ids), Some(more)) = (&mut self.ids, other.ids) {
             ids.values.extend(more.values);
+        }
+        if let (Some(groups), Some(more)) = (&mut self.groups, other.groups) {
+            groups.extend(more);
         }
         Ok(())
     }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use toml::Table;
 
 use crate::error::{Error, Result};
+use crate::journal::{self, Line};
 use crate::params::{as_text, fields};
 use crate::progress::Progress;
 use crate::protocol::{FOLDS, Protocol, Set};
@@ -62,6 +63,18 @@ pub struct Cell {
     pub unsettled: Option<String>,
     /// Why the method has no rates.
     pub failed: Option<String>,
+}
+
+impl Line for Cell {
+    type Place = Place;
+    const NAME: &'static str = journal::NAME;
+    /// Format 1 had no such number, and its cells had rates only, without variables and mistakes. Format 2 had no log loss and
+    /// AUC, and MEN decided by the nearest neighbour.
+    const FORMAT: u32 = 3;
+
+    fn place(&self) -> Place {
+        self.place.clone()
+    }
 }
 
 /// The results at one dimension.

@@ -1,36 +1,49 @@
-//! Finished cells on disk, so that a stopped run can continue.
+//! Finished work on disk, so that a stopped run can continue.
 //!
-//! `cells.jsonl` has a first line that identifies the run, then one line per finished cell, each written and synced at once. If
-//! a kill cut a line short, it is dropped when the run continues.
+//! A journal has a first line that identifies the run, then one line per finished piece of work, each written and synced at once.
+//! If a kill cut a line short, it is dropped when the run continues.
 //!
 //! The first line does not contain the number of repeats. A repeat depends on its number alone, so a run with more repeats
 //! continues the same run, and the lines of both are the same.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::{File, OpenOptions, TryLockError};
+use std::hash::Hash;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
+use menet::dataset::View;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
-use crate::cell::{Cell, Place};
 use crate::error::{Error, Result};
-use crate::protocol::{Protocol, Set};
+use crate::protocol::Set;
 
-/// The file's name in the folder of a run.
+/// The name of the journal of `evaluate` in its folder.
 pub const NAME: &str = "cells.jsonl";
 
-/// The format of the lines. Format 1 had no such number, and its cells had rates only, without variables and mistakes. Format 2
-/// had no log loss and AUC, and MEN decided by the nearest neighbour.
-const FORMAT: u32 = 3;
+/// A finished piece of work.
+pub trait Line: Serialize + DeserializeOwned {
+    /// What it is of.
+    type Place: Clone + Eq + Hash;
+
+    /// The name of the file.
+    const NAME: &'static str;
+
+    /// The format of the lines.
+    const FORMAT: u32;
+
+    /// What it is of.
+    fn place(&self) -> Self::Place;
+}
 
 /// Identifies the run of a journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Header {
     format: u32,
     menet: String,
-    /// The protocol without the number of repeats; as TOML, because parameters may be infinite and JSON has no infinity.
+    /// The options that the lines depend on; as TOML, because parameters may be infinite and JSON has no infinity.
     protocol: String,
     data: Vec<Fingerprint>,
 }
@@ -52,12 +65,8 @@ pub struct Fingerprint {
 
 impl Fingerprint {
     /// The fingerprint of a set.
-    ///
-    /// # Errors
-    /// When it is sparse.
-    pub fn new(set: &Set<'_>) -> Result<Self> {
+    pub fn new(set: &Set<'_>) -> Self {
         let data = &set.data;
-        let x = data.x()?;
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         let mut add = |bytes: &[u8]| {
             for &byte in bytes {
@@ -67,36 +76,49 @@ impl Fingerprint {
         for i in 0..data.samples() {
             add(data.classes()[data.class_of(i)].as_bytes());
             add(&[0]);
-            x.row(i).iter().for_each(|x| add(&x.to_bits().to_le_bytes()));
+            match data.view() {
+                View::Double(x) => x.row(i).iter().for_each(|x| add(&x.to_bits().to_le_bytes())),
+                View::Single(x) => {
+                    x.row(i).iter().for_each(|x| add(&f64::from(*x).to_bits().to_le_bytes()));
+                }
+                View::Sparse(x) => {
+                    for (j, value) in x.row(i) {
+                        add(&(j as u64).to_le_bytes());
+                        add(&value.to_bits().to_le_bytes());
+                    }
+                }
+            }
         }
-        Ok(Fingerprint {
+        Fingerprint {
             name: set.name.clone(),
             samples: data.samples(),
             variables: data.variables(),
             classes: data.classes().len(),
             hash: format!("{hash:016x}"),
-        })
+        }
     }
 }
 
 /// The open journal of a run.
 #[derive(Debug)]
-pub struct Journal {
+pub struct Journal<L: Line> {
     path: PathBuf,
     file: File,
-    cells: Vec<Cell>,
-    places: HashMap<Place, usize>,
+    header: Header,
+    lines: Vec<L>,
+    places: HashMap<L::Place, usize>,
 }
 
-impl Journal {
-    /// Opens the journal in `folder`, which is made if necessary, and keeps its finished cells.
+impl<L: Line> Journal<L> {
+    /// Opens the journal in `folder`, which is made if necessary, and keeps its finished work. `options` are those that the lines
+    /// depend on.
     ///
     /// # Errors
     /// When the folder holds another run, another process uses it, or it cannot be written.
-    pub fn open(folder: &Path, protocol: &Protocol, data: &[Fingerprint]) -> Result<Self> {
-        let path = folder.join(NAME);
+    pub fn open(folder: &Path, options: &Table, data: &[Fingerprint]) -> Result<Self> {
+        let path = folder.join(L::NAME);
         std::fs::create_dir_all(folder).map_err(|e| broken(folder, &e))?;
-        let header = Header::new(protocol, data)?;
+        let header = Header::new::<L>(options, data)?;
         let file = OpenOptions::new().create(true).read(true).append(true).open(&path);
         let mut file = file.map_err(|e| broken(&path, &e))?;
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
@@ -111,28 +133,31 @@ impl Journal {
         // Only lines that end in a line break are complete.
         let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
         let mut lines = bytes[..whole].split(|&byte| byte == b'\n');
-        let mut journal = Journal { path, file, cells: Vec::new(), places: HashMap::new() };
+        let mut journal =
+            Journal { path, file, header: header.clone(), lines: Vec::new(), places: HashMap::new() };
         match lines.next().filter(|first| !first.is_empty()) {
             None => {
                 journal.file.set_len(0).map_err(|e| broken(&journal.path, &e))?;
                 journal.write(&header)?;
             }
             Some(first) => {
-                header.check(first).map_err(|difference| other_run(folder, &difference))?;
+                header.check::<L>(first).map_err(|difference| other_run(folder, &difference))?;
                 journal.file.set_len(whole as u64).map_err(|e| broken(&journal.path, &e))?;
-                // The cell of a damaged line is computed again.
+                // The work of a damaged line is done again.
                 lines
                     .filter_map(|line| serde_json::from_slice(line).ok())
-                    .for_each(|cell| journal.keep(cell));
-                journal.refuse_fewer(folder, protocol.repeats)?;
+                    .for_each(|line| journal.keep(line));
             }
         }
         Ok(journal)
     }
 
     /// Refuses fewer repeats than there are: the tables would silently leave out finished work.
-    fn refuse_fewer(&self, folder: &Path, repeats: usize) -> Result<()> {
-        match self.cells.iter().map(|cell| cell.place.repeat + 1).max() {
+    ///
+    /// # Errors
+    /// Naming both numbers.
+    pub fn refuse_fewer(&self, folder: &Path, repeats: usize, repeat: impl Fn(&L) -> usize) -> Result<()> {
+        match self.lines.iter().map(|line| repeat(line) + 1).max() {
             Some(there) if there > repeats => Err(Error::Usage(format!(
                 "--repeats {repeats}: {} already holds {there} repeats of this run; give --repeats {there} or more \
                  to go on there, or another folder",
@@ -142,24 +167,38 @@ impl Journal {
         }
     }
 
-    /// Adds a finished cell.
+    /// Adds finished work.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn add(&mut self, cell: Cell) -> Result<()> {
-        self.write(&cell)?;
-        self.keep(cell);
+    pub fn add(&mut self, line: L) -> Result<()> {
+        self.write(&line)?;
+        self.keep(line);
         Ok(())
     }
 
-    fn keep(&mut self, cell: Cell) {
-        self.places.insert(cell.place.clone(), self.cells.len());
-        self.cells.push(cell);
+    fn keep(&mut self, line: L) {
+        self.places.insert(line.place(), self.lines.len());
+        self.lines.push(line);
     }
 
-    /// The finished cell of a place.
-    pub fn find(&self, place: &Place) -> Option<&Cell> {
-        self.places.get(place).map(|&at| &self.cells[at])
+    /// The finished work of a place.
+    pub fn find(&self, place: &L::Place) -> Option<&L> {
+        self.places.get(place).map(|&at| &self.lines[at])
+    }
+
+    /// Writes the file anew with the lines of `places` in that order, so that it does not show who finished first.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn arrange(&self, places: &[L::Place]) -> Result<()> {
+        let unwritten = |e: serde_json::Error| Error::Usage(e.to_string());
+        let mut text = serde_json::to_string(&self.header).map_err(unwritten)? + "\n";
+        for line in places.iter().filter_map(|place| self.find(place)) {
+            text += &serde_json::to_string(line).map_err(unwritten)?;
+            text.push('\n');
+        }
+        Ok(menet_io::atomic::write(&self.path, |out| out.write_all(text.as_bytes()))?)
     }
 
     fn write(&mut self, line: &impl Serialize) -> Result<()> {
@@ -170,32 +209,30 @@ impl Journal {
 }
 
 impl Header {
-    fn new(protocol: &Protocol, data: &[Fingerprint]) -> Result<Self> {
-        let broken = |e: toml::ser::Error| Error::Usage(e.to_string());
-        let mut table = Table::try_from(protocol).map_err(broken)?;
-        table.remove("repeats");
-        let protocol = toml::to_string(&table).map_err(broken)?;
+    fn new<L: Line>(options: &Table, data: &[Fingerprint]) -> Result<Self> {
+        let protocol = toml::to_string(options).map_err(|e| Error::Usage(e.to_string()))?;
         let menet = env!("CARGO_PKG_VERSION").to_owned();
-        Ok(Header { format: FORMAT, menet, protocol, data: data.to_vec() })
+        Ok(Header { format: L::FORMAT, menet, protocol, data: data.to_vec() })
     }
 
     /// Checks that a first line belongs to this run; the error says what differs.
-    fn check(&self, line: &[u8]) -> std::result::Result<(), String> {
+    fn check<L: Line>(&self, line: &[u8]) -> std::result::Result<(), String> {
+        let name = L::NAME;
         let Ok(any) = serde_json::from_slice::<serde_json::Value>(line) else {
-            return Err(format!("its {NAME} cannot be read"));
+            return Err(format!("its {name} cannot be read"));
         };
         let format = any.get("format").and_then(serde_json::Value::as_u64);
-        if format != Some(u64::from(FORMAT)) && any.get("protocol").is_some() {
+        if format != Some(u64::from(L::FORMAT)) && any.get("protocol").is_some() {
             let format = format.unwrap_or(1);
             return Err(format!(
-                "made by another version of menet: its {NAME} has format {format}, but this version continues format \
-                 {FORMAT}"
+                "made by another version of menet: its {name} has format {format}, but this version continues format {}",
+                L::FORMAT
             ));
         }
         match serde_json::from_value::<Header>(any) {
             Ok(found) if found == *self => Ok(()),
             Ok(found) => Err(found.difference(self)),
-            Err(_) => Err(format!("its {NAME} cannot be read")),
+            Err(_) => Err(format!("its {name} cannot be read")),
         }
     }
 

@@ -7,7 +7,8 @@
 //! | [`space`] | which parameters are searched for each method |
 //! | [`tune`](mod@tune) | the choice of parameters by cross-validation inside the training samples |
 //! | [`cell`] | one method on one split |
-//! | [`journal`] | finished cells on disk, so that a stopped run can continue |
+//! | [`journal`] | finished work on disk, so that a stopped run can continue |
+//! | `workers` | pieces of work on all cores |
 //! | [`run`](mod@run) | all cells, on all cores |
 //! | [`progress`] | how far a run is, and how long the rest will take |
 //! | [`summary`] | from cells to the rows of the table and to the confusion of classes |
@@ -38,6 +39,7 @@ pub mod study;
 pub mod summary;
 pub mod tune;
 pub mod validate;
+mod workers;
 
 pub use error::{Error, Result};
 pub use progress::{Left, Progress, Status};

@@ -1,16 +1,13 @@
 //! All cells of an experiment, on all cores.
-//!
-//! Every worker takes the next cell and computes it alone on one core. So the seconds of a cell are its own, nothing is
-//! shared, and the numbers do not depend on the number of workers.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::Mutex;
 use std::time::Instant;
 
 use menet::evaluate::subset;
 use menet::panel::Reading;
 use menet::{Dataset, Men, Method, Named};
+use toml::Table;
 
 use crate::cell::{Cell, Choice, Outcome, Place, evaluate, places_of};
 use crate::error::{Error, Result};
@@ -20,6 +17,7 @@ use crate::progress::{Progress, Quiet, Steps, Tracker};
 use crate::protocol::{Protocol, Set};
 use crate::space::sparsities;
 use crate::study::{ChoiceRow, ResultRow, Showcase, Study};
+use crate::workers::{self, locked};
 use crate::{figures, output, report, summary};
 
 /// Runs the unfinished cells in `folder`, and writes `results.csv`, `summary.csv`, `confusion.csv`, `splits.csv`, `run.toml`,
@@ -43,8 +41,9 @@ pub fn run(
         let message = format!("two sets have the name {:?}; rename one of the files", sets[k].name);
         return Err(Error::Usage(message));
     }
-    // Report a class that is too small now, not after an hour.
+    // Report sparse data, and a class that is too small, now, not after an hour.
     for set in &sets {
+        set.data.x()?;
         for &size in &protocol.train_per_class {
             protocol.split(set, size, 0)?;
         }
@@ -56,9 +55,13 @@ pub fn run(
             method.reducer().check(set.data.variables()).map_err(told)?;
         }
     }
-    let fingerprints: Vec<Fingerprint> = sets.iter().map(Fingerprint::new).collect::<Result<_>>()?;
+    let fingerprints: Vec<Fingerprint> = sets.iter().map(Fingerprint::new).collect();
     let run_toml = output::run_toml(protocol, &fingerprints, command)?;
-    let mut journal = Journal::open(folder, protocol, &fingerprints)?;
+    // More repeats go on with the same run.
+    let mut options = Table::try_from(protocol).map_err(|e| Error::Usage(e.to_string()))?;
+    options.remove("repeats");
+    let mut journal: Journal<Cell> = Journal::open(folder, &options, &fingerprints)?;
+    journal.refuse_fewer(folder, protocol.repeats, |cell| cell.place.repeat)?;
     let places = places(protocol, &sets);
     complete(protocol, &places, &mut journal, progress)?;
     let cells: Vec<Cell> = places.iter().filter_map(|(_, place)| journal.find(place).cloned()).collect();
@@ -105,72 +108,28 @@ fn places<'a>(protocol: &Protocol, sets: &'a [Set<'a>]) -> Vec<(&'a Set<'a>, Pla
 fn complete(
     protocol: &Protocol,
     places: &[(&Set<'_>, Place)],
-    journal: &mut Journal,
+    journal: &mut Journal<Cell>,
     progress: &dyn Progress,
 ) -> Result<()> {
     let open: Vec<&(&Set<'_>, Place)> =
         places.iter().filter(|(_, place)| journal.find(place).is_none()).collect();
-    let (next, broken) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let workers = rayon::current_num_threads().min(open.len());
-    let tracker = Tracker::new(open.iter().map(|(_, place)| place), places.len() - open.len(), workers);
+    let tracker = Tracker::new(
+        open.iter().map(|(_, place)| place),
+        places.len() - open.len(),
+        workers::count(open.len()),
+    );
     let (journal, tracker) = (Mutex::new(journal), Mutex::new(tracker));
-    let work = || -> Result<()> {
-        while let Some((set, place)) = open.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if broken.load(Ordering::Relaxed) {
-                break;
-            }
-            if progress.stop() {
-                let source = menet::Error::Stopped { stage: menet::Stage::Preprocess };
-                return Err(Error::Method { context: place.to_string(), source });
-            }
-            note(&tracker, progress, |tracker, at| tracker.begin(place, at));
-            let cell = evaluate(protocol, set, place, &Quiet(progress))?;
-            locked(&journal).add(cell)?;
-            note(&tracker, progress, |tracker, at| tracker.finish(place, at));
+    workers::each(&open, |(set, place)| {
+        if progress.stop() {
+            let source = menet::Error::Stopped { stage: menet::Stage::Preprocess };
+            return Err(Error::Method { context: place.to_string(), source });
         }
+        note(&tracker, progress, |tracker, at| tracker.begin(place, at));
+        let cell = evaluate(protocol, set, place, &Quiet(progress))?;
+        locked(&journal).add(cell)?;
+        note(&tracker, progress, |tracker, at| tracker.finish(place, at));
         Ok(())
-    };
-    let outcomes: Vec<Result<()>> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..workers)
-            .map(|_| {
-                scope.spawn(|| {
-                    // A pool of one thread: everything inside stays on this worker.
-                    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
-                    let mut alarm = Alarm { raised: &broken, armed: true };
-                    let outcome = match pool {
-                        Ok(pool) => pool.install(work),
-                        Err(e) => Err(Error::Usage(format!("a thread could not be started: {e}"))),
-                    };
-                    alarm.armed = outcome.is_err();
-                    outcome
-                })
-            })
-            .collect();
-        threads
-            .into_iter()
-            .map(|thread| thread.join().unwrap_or_else(|_| Err(Error::Usage("a worker panicked".to_owned()))))
-            .collect()
-    });
-    outcomes.into_iter().collect()
-}
-
-/// If a worker ends early, even by a panic, the others end too.
-struct Alarm<'a> {
-    raised: &'a AtomicBool,
-    armed: bool,
-}
-
-impl Drop for Alarm<'_> {
-    fn drop(&mut self) {
-        if self.armed {
-            self.raised.store(true, Ordering::Relaxed);
-        }
-    }
-}
-
-/// The state is consistent even after a panic, because every change is one call.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    })
 }
 
 /// Updates the tracker and reports the progress. The lock ensures that no other worker reports an older state later.

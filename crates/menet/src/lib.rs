@@ -39,6 +39,7 @@
 //! | splits, folds, rates at every dimension | [`evaluate`] | section 3 |
 //! | rate, balanced accuracy, log loss, AUC | [`scores`] | |
 //! | settings, by cross-validation | [`select`] | |
+//! | what other samples would have selected | [`stability`] | |
 //!
 //! Dense and sparse data share every stage: they differ inside [`preprocess::Centred`] alone. Numerics that know nothing
 //! of MEN are in `numerics/`.
@@ -84,6 +85,7 @@ pub mod refit;
 pub mod rules;
 pub mod scores;
 pub mod select;
+pub mod stability;
 pub mod targets;
 mod with;
 

@@ -20,5 +20,6 @@ with!(
     crate::panel::Reading,
     crate::patches::PatchParams,
     crate::rules::RuleParams,
-    crate::select::Grid
+    crate::select::Grid,
+    crate::stability::StabilityParams
 );

@@ -102,6 +102,16 @@ impl HowArgs {
 
     /// Reads labelled data of which some samples will be held back. Missing values cannot be filled before it is known which.
     pub(crate) fn read_unfilled(&self, context: &Context, source: &str) -> Result<Table, Failure> {
+        self.read_unfilled_with(context, source, &self.options())
+    }
+
+    /// The same with other options.
+    pub(crate) fn read_unfilled_with(
+        &self,
+        context: &Context,
+        source: &str,
+        options: &ReadOptions,
+    ) -> Result<Table, Failure> {
         if self.impute.is_some() {
             return Err(Failure::Usage(
                 "--impute cannot be used here: the mean of all samples would leak the test samples into the training; fill \
@@ -109,12 +119,21 @@ impl HowArgs {
                     .to_owned(),
             ));
         }
-        self.read_labelled(context, source)
+        self.read_labelled_with(context, source, options)
     }
 
     /// Reads labelled data.
     pub(crate) fn read_labelled(&self, context: &Context, source: &str) -> Result<Table, Failure> {
-        let table = self.read(context, source)?;
+        self.read_labelled_with(context, source, &self.options())
+    }
+
+    fn read_labelled_with(
+        &self,
+        context: &Context,
+        source: &str,
+        options: &ReadOptions,
+    ) -> Result<Table, Failure> {
+        let table = noticed(context, menet_io::read(source, options)?)?;
         if table.labels.is_none() {
             let known = table
                 .feature_names
@@ -134,6 +153,7 @@ impl HowArgs {
             format: self.format.clone(),
             label: self.label.clone(),
             id: self.id.clone(),
+            groups: None,
             drop: self.drop.clone(),
             labels: self.labels.clone(),
             no_header: self.no_header,

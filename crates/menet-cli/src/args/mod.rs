@@ -8,4 +8,4 @@ mod search;
 pub(crate) use data::{DataArgs, HowArgs, builtin_names, set_name};
 pub(crate) use model::{ModelArgs, smaller};
 pub(crate) use params::{ParamArgs, PriorsText, metric};
-pub(crate) use search::{SearchArgs, dimensions, method_params};
+pub(crate) use search::{SearchArgs, dimensions, list, method_params, named, names, with_default};

@@ -77,19 +77,6 @@ impl SearchArgs {
 
     /// The options of the search.
     pub(crate) fn options(&self) -> Result<TuneOptions, Failure> {
-        fn named<T: Named>(option: &str, names: &[String]) -> Result<Vec<T>, Failure> {
-            let told = |e: menet::Error| Failure::Usage(format!("--{option}: {e}"));
-            let mut values: Vec<T> = Vec::new();
-            for (k, name) in names.iter().enumerate() {
-                if names[..k].contains(name) {
-                    return Err(Failure::Usage(format!(
-                        "--{option}: {name:?} is given twice; give it only once"
-                    )));
-                }
-                values.push(T::from_name(name.trim()).map_err(told)?);
-            }
-            Ok(values)
-        }
         let default = TuneOptions::default();
         let score = named("score", self.score.as_slice())?;
         let options = TuneOptions {
@@ -176,16 +163,31 @@ pub(crate) fn dimensions(text: &str) -> Result<Vec<usize>, Failure> {
     Ok(all)
 }
 
-fn with_default(text: &str, default: impl Display) -> String {
+/// The values with these names, each given once.
+pub(crate) fn named<T: Named>(option: &str, names: &[String]) -> Result<Vec<T>, Failure> {
+    let told = |e: menet::Error| Failure::Usage(format!("--{option}: {e}"));
+    let mut values: Vec<T> = Vec::new();
+    for (k, name) in names.iter().enumerate() {
+        if names[..k].contains(name) {
+            return Err(Failure::Usage(format!("--{option}: {name:?} is given twice; give it only once")));
+        }
+        values.push(T::from_name(name.trim()).map_err(told)?);
+    }
+    Ok(values)
+}
+
+/// A help text with its default.
+pub(crate) fn with_default(text: &str, default: impl Display) -> String {
     format!("{text} [default: {default}]")
 }
 
 /// The names of a parameter's values.
-fn names<T: Named>() -> String {
+pub(crate) fn names<T: Named>() -> String {
     T::ALL.iter().map(|value| value.name()).collect::<Vec<_>>().join(", ")
 }
 
-fn list(numbers: &[usize]) -> String {
+/// Numbers as a user gives them.
+pub(crate) fn list(numbers: &[usize]) -> String {
     numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(",")
 }
 

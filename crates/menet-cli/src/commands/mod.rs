@@ -13,6 +13,7 @@ pub(crate) mod predict;
 pub(crate) mod split;
 pub(crate) mod transform;
 pub(crate) mod tune;
+pub(crate) mod validate;
 
 use menet::Men;
 

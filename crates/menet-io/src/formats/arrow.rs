@@ -41,7 +41,7 @@ pub(super) fn layout(schema: &Schema, path: &Path, options: &ReadOptions) -> Res
     let is_text = |at: usize| is_text(schema.field(at).data_type());
     let layout =
         Columns { names: &names, index: &pandas_index(schema), is_text: &is_text }.layout(path, options)?;
-    for &at in layout.variables.iter().chain(&layout.label).chain(&layout.id) {
+    for at in wanted(&layout) {
         let kind = schema.field(at).data_type();
         if let Some(what) = no_value(kind) {
             let name = short(&names[at]);
@@ -56,9 +56,17 @@ pub(super) fn layout(schema: &Schema, path: &Path, options: &ReadOptions) -> Res
 
 /// Which columns of a file are read.
 pub(super) fn wanted(layout: &Layout) -> Vec<usize> {
-    let mut wanted: Vec<usize> =
-        layout.variables.iter().chain(&layout.label).chain(&layout.id).copied().collect();
+    let mut wanted: Vec<usize> = layout
+        .variables
+        .iter()
+        .chain(&layout.label)
+        .chain(&layout.id)
+        .chain(&layout.groups)
+        .copied()
+        .collect();
     wanted.sort_unstable();
+    // One column can both name the samples and group them.
+    wanted.dedup();
     wanted
 }
 
@@ -102,7 +110,9 @@ impl Batches {
         }
         let labels = self.layout.label.map(|at| cells(at).map(Cells::labels)).transpose()?;
         let ids = self.layout.id.map(|at| cells(at).map(Cells::ids)).transpose()?;
+        let groups = self.layout.groups.map(|at| cells(at).map(Cells::labels)).transpose()?;
         let mut table = Table::new(&self.path, values, rows, p);
+        table.groups = groups;
         table.labels = labels;
         table.ids = ids.map(|values| Ids { name: self.layout.id_name.clone(), values });
         table.feature_names = Some(self.layout.names.clone());

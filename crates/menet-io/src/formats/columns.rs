@@ -17,6 +17,7 @@ const INDEX: [&str; 7] = ["id", "index", "sample_id", "sampleid", "sample id", "
 pub(super) struct Layout {
     pub(super) label: Option<usize>,
     pub(super) id: Option<usize>,
+    pub(super) groups: Option<usize>,
     /// The name of the column of sample names in outputs.
     pub(super) id_name: String,
     pub(super) variables: Vec<usize>,
@@ -60,20 +61,30 @@ impl Columns<'_> {
         if let Some(name) = options.id.as_deref().filter(|name| !seen.contains(name)) {
             return Err(missing(name, "to name the samples"));
         }
+        if let Some(name) = options.groups.as_deref().filter(|name| !seen.contains(name)) {
+            return Err(missing(name, "to group the samples by"));
+        }
         if options.label != ReadOptions::default().label && !seen.contains(options.label.as_str()) {
             return Err(missing(&options.label, "to take the labels from"));
         }
-        if options.id.as_deref() == Some(options.label.as_str()) {
-            let problem = format!("--id and --label both name the column {:?}", short(&options.label));
+        let named = [("--id", options.id.as_deref()), ("--groups", options.groups.as_deref())];
+        if let Some((option, _)) = named.iter().find(|(_, name)| *name == Some(options.label.as_str())) {
+            let problem = format!("{option} and --label both name the column {:?}", short(&options.label));
             return Err(Error::input(path, problem));
         }
         let mut layout = Layout { id_name: "id".to_owned(), ..Layout::default() };
         for (at, name) in names.iter().enumerate() {
+            // A column can both name the samples and group them.
+            let grouping = options.groups.as_ref() == Some(name);
+            if grouping {
+                layout.groups = Some(at);
+            }
             if options.drop.contains(name) {
             } else if *name == options.label {
                 layout.label = Some(at);
             } else if options.id.as_ref() == Some(name) {
                 (layout.id, layout.id_name) = (Some(at), name.clone());
+            } else if grouping {
             } else if self.is_index(at) {
                 self.index_column(at, options, &mut layout);
             } else {

@@ -37,6 +37,8 @@ pub struct ReadOptions {
     pub label: String,
     /// Name of the column that names the samples.
     pub id: Option<String>,
+    /// Name of the column that says which samples belong together; for formats without columns, a file with one group per line.
+    pub groups: Option<String>,
     /// Columns to leave out.
     pub drop: Vec<String>,
     /// A file with one label per line, for formats without labels.
@@ -75,6 +77,7 @@ impl Default for ReadOptions {
             format: None,
             label: "label".to_owned(),
             id: None,
+            groups: None,
             drop: Vec::new(),
             labels: None,
             no_header: false,
@@ -159,6 +162,21 @@ pub fn read(source: &str, options: &ReadOptions) -> Result<Table> {
             table.notices.push(format!("the labels come from {}, not from {source}", file.display()));
         }
         table.labels = Some(Labels::open(file, options)?.all(&table)?);
+    }
+    if let (Some(groups), None) = (&options.groups, &table.groups) {
+        let file = Path::new(groups);
+        if !file.is_file() {
+            let problem = format!(
+                "--groups {groups}: this format has no columns, and there is no such file; give a file with one group per line"
+            );
+            return Err(Error::input(path, problem));
+        }
+        table.groups = Some(Labels::open(file, options)?.all(&table)?);
+    }
+    if let Some(row) = table.groups.iter().flatten().position(String::is_empty) {
+        let problem =
+            format!("the group of sample {} is missing; fill it in, or leave the sample out", row + 1);
+        return Err(Error::input(path, problem));
     }
     if let Some((height, width)) = options.shape {
         table.set_image_shape(height, width)?;

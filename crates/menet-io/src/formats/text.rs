@@ -209,7 +209,7 @@ impl Blocks for Text {
     fn next(&mut self, rows: usize) -> Result<Option<Table>> {
         let p = self.layout.variables.len();
         let mut values = room(rows.saturating_mul(p));
-        let (mut labels, mut ids, mut read) = (Vec::new(), Vec::new(), 0);
+        let (mut labels, mut ids, mut groups, mut read) = (Vec::new(), Vec::new(), Vec::new(), 0);
         while read < rows {
             let count = self.split(rows - read)?;
             if count == 0 {
@@ -228,6 +228,9 @@ impl Blocks for Text {
             if let Some(at) = self.layout.id {
                 ids.extend(self.texts(at, count, |id| id.trim().to_owned())?);
             }
+            if let Some(at) = self.layout.groups {
+                groups.extend(self.texts(at, count, labels::normal)?);
+            }
             read += count;
         }
         if read == 0 {
@@ -236,6 +239,7 @@ impl Blocks for Text {
         let mut table = Table::new(&self.path, values, read, p);
         table.labels = self.layout.label.map(|_| labels);
         table.ids = self.layout.id.map(|_| Ids { name: self.layout.id_name.clone(), values: ids });
+        table.groups = self.layout.groups.map(|_| groups);
         table.feature_names = self.named.then(|| self.layout.names.clone());
         table.notices = std::mem::take(&mut self.layout.notices);
         Ok(Some(table))

@@ -51,6 +51,7 @@ struct Rows<'a> {
     path: &'a Path,
     options: &'a ReadOptions,
     ids: Option<Vec<String>>,
+    groups: Option<Vec<String>>,
     labels: Option<Vec<String>>,
     seen: std::collections::HashSet<String>,
     names: Vec<String>,
@@ -63,7 +64,7 @@ impl<'a> Rows<'a> {
     fn new(path: &'a Path, options: &'a ReadOptions, samples: &[String], nameless: bool) -> Self {
         let ids = (!nameless).then(|| samples.to_vec());
         let (seen, names, values) = Default::default();
-        Rows { path, options, ids, labels: None, seen, names, values, nameless }
+        Rows { path, options, ids, groups: None, labels: None, seen, names, values, nameless }
     }
 
     fn take(&mut self, name: String, row: &csv::ByteRecord, skip: usize, records: &Records) -> Result<()> {
@@ -79,7 +80,9 @@ impl<'a> Rows<'a> {
                 .map(|field| utf8(field, row, &name, path).map(convert))
                 .collect::<Result<_>>()
         };
-        if options.drop.contains(&name) {
+        if options.groups.as_ref() == Some(&name) {
+            self.groups = Some(texts(&labels::normal)?);
+        } else if options.drop.contains(&name) {
         } else if name == options.label {
             self.labels = Some(texts(&labels::normal)?);
         } else if options.id.as_ref() == Some(&name) {
@@ -103,7 +106,13 @@ impl<'a> Rows<'a> {
         let p = self.names.len();
         let wanted = |name: &String| !self.seen.contains(name);
         let usual = ReadOptions::default().label;
-        let missing = self.options.drop.iter().chain(&self.options.id).find(|name| wanted(name));
+        let missing = self
+            .options
+            .drop
+            .iter()
+            .chain(&self.options.id)
+            .chain(&self.options.groups)
+            .find(|name| wanted(name));
         let missing = missing.or(Some(&self.options.label).filter(|label| **label != usual && wanted(label)));
         if let Some(name) = missing {
             return Err(Error::input(self.path, format!("there is no row {:?}", short(name))));
@@ -120,6 +129,7 @@ impl<'a> Rows<'a> {
         table.labels = self.labels;
         let name = self.options.id.clone().unwrap_or_else(|| "id".to_owned());
         table.ids = self.ids.map(|values| Ids { name, values });
+        table.groups = self.groups;
         table.feature_names = (!self.nameless).then_some(self.names);
         Ok(table)
     }

@@ -56,14 +56,13 @@ pub(super) fn bases(showcase: &Showcase, pictures: &mut Vec<Value>) -> String {
         for (c, axis) in w.axes().iter().take(columns).enumerate() {
             let name = format!("axis {} of {method}: {} weights", c + 1, axis.nonzeros());
             rows += &match showcase.image_shape {
-                Some(shape) => {
-                    let largest = axis.values().iter().fold(0.0, |m: f64, w| m.max(w.abs()));
-                    let mut levels = vec![0; w.variables()];
-                    for (j, weight) in axis.iter() {
-                        levels[j] = level(strength(weight, largest)).cast_unsigned();
-                    }
-                    canvas(pictures, "axis", shape, levels, &name)
-                }
+                Some(shape) => canvas(
+                    pictures,
+                    "axis",
+                    shape,
+                    levels(w.variables(), &axis.iter().collect::<Vec<_>>()),
+                    &name,
+                ),
                 None => format!("<td>{}</td>", bars(showcase, &heaviest(axis))),
             };
         }
@@ -76,7 +75,9 @@ pub(super) fn bases(showcase: &Showcase, pictures: &mut Vec<Value>) -> String {
         "the heaviest weights of each axis, in the units of W; blue: against, orange: for"
     };
     let key = if showcase.image_shape.is_some() {
-        "<div class=\"key\"><canvas class=\"scale\" role=\"img\" aria-label=\"Colour key from −1 to 1\" width=\"201\" height=\"1\"></canvas><span>−1</span><span>−¼</span><span>0</span><span>¼</span><span>1</span></div><p class=\"note\">weight over the axis's largest absolute weight, square-root scale</p>\n"
+        &format!(
+            "{KEY}<p class=\"note\">weight over the axis's largest absolute weight, square-root scale</p>\n"
+        )
     } else {
         ""
     };
@@ -86,20 +87,35 @@ pub(super) fn bases(showcase: &Showcase, pictures: &mut Vec<Value>) -> String {
     )
 }
 
+/// The colour key of the pictures of axes.
+pub(super) const KEY: &str = "<div class=\"key\"><canvas class=\"scale\" role=\"img\" aria-label=\"Colour key from −1 to 1\" \
+    width=\"201\" height=\"1\"></canvas><span>−1</span><span>−¼</span><span>0</span><span>¼</span><span>1</span></div>";
+
+/// The weights of an axis as the levels of a picture.
+pub(super) fn levels(variables: usize, weights: &[(usize, f64)]) -> Vec<u8> {
+    let largest = weights.iter().fold(0.0, |m: f64, (_, w)| m.max(w.abs()));
+    let mut levels = vec![0; variables];
+    for &(j, weight) in weights {
+        levels[j] = level(strength(weight, largest)).cast_unsigned();
+    }
+    levels
+}
+
 /// A strength from −1 to 1 in 127 steps either way; whatever is not zero stays so.
 fn level(strength: f64) -> i8 {
     let level = (strength * 127.0).round() as i8;
     if level == 0 && strength != 0.0 { strength.signum() as i8 } else { level }
 }
 
-fn figure(caption: &str, rows: &str) -> String {
+/// A figure whose rows are rows of pictures.
+pub(super) fn figure(caption: &str, rows: &str) -> String {
     format!(
         "<figure>\n<figcaption>{caption}</figcaption>\n<div class=\"scroll\" tabindex=\"0\"><table class=\"pictures\">\n{rows}</table></div>\n</figure>\n"
     )
 }
 
 /// A table cell whose picture the script paints; `name` is markup already.
-fn canvas(
+pub(super) fn canvas(
     pictures: &mut Vec<Value>,
     kind: &str,
     (height, width): (usize, usize),
@@ -118,16 +134,21 @@ fn bars(showcase: &Showcase, weights: &[(usize, f64)]) -> String {
     let largest = weights.first().map_or(1.0, |(_, weight)| weight.abs());
     let mut out = String::from("<ul class=\"bars\">");
     for &(j, weight) in weights {
-        let share = if largest > 0.0 { weight.abs() / largest * 50.0 } else { 0.0 };
-        let (side, left) = if weight < 0.0 { ("against", 50.0 - share) } else { ("for", 50.0) };
-        let plain = (0.01..1000.0).contains(&weight.abs());
-        let value = if plain { format!("{weight:.3}") } else { format!("{weight:.2e}") }.replace('-', "−");
-        let full = variable(showcase, j);
-        let (name, full) = (escaped(&shown(&full, 24)), escaped(&shown(&full, 200)));
-        let _ = write!(
-            out,
-            "<li><span class=\"name\" title=\"{full}\">{name}</span><span class=\"track\"><span class=\"{side}\" style=\"left:{left:.1}%;width:{share:.1}%\"></span></span><span class=\"value\">{value}</span></li>"
-        );
+        let side = if weight < 0.0 { "against" } else { "for" };
+        out += &bar(&variable(showcase, j), weight, largest, &format!("class=\"{side}\""), "");
     }
     out + "</ul>"
+}
+
+/// One bar about a zero in the middle. `paint` is an attribute that colours it, `style` declarations that follow.
+pub(super) fn bar(full: &str, weight: f64, largest: f64, paint: &str, style: &str) -> String {
+    let share = if largest > 0.0 { weight.abs() / largest * 50.0 } else { 0.0 };
+    let left = if weight < 0.0 { 50.0 - share } else { 50.0 };
+    let plain = (0.01..1000.0).contains(&weight.abs());
+    let value = if plain { format!("{weight:.3}") } else { format!("{weight:.2e}") }.replace('-', "−");
+    let (name, full) = (escaped(&shown(full, 24)), escaped(&shown(full, 200)));
+    format!(
+        "<li><span class=\"name\" title=\"{full}\">{name}</span><span class=\"track\"><span {paint} \
+         style=\"left:{left:.1}%;width:{share:.1}%{style}\"></span></span><span class=\"value\">{value}</span></li>"
+    )
 }

@@ -31,7 +31,7 @@ pub(super) fn library() -> Result<String> {
 }
 
 /// A name in plotly's texts, which read a little HTML and `%{...}`.
-fn text(name: &str, most: usize) -> String {
+pub(super) fn text(name: &str, most: usize) -> String {
     shown(name, most)
         .replace('&', "&amp;")
         .replace('<', "&lt;")
@@ -149,7 +149,7 @@ pub(super) fn sparsity_layout() -> Value {
 }
 
 /// What all charts share: transparent, little margin, the legend below the axis.
-fn layout(x: &str, y: &str) -> Value {
+pub(super) fn layout(x: &str, y: &str) -> Value {
     let axis = |title| json!({ "title": { "text": title }, "automargin": true, "zeroline": false });
     json!({
         "paper_bgcolor": "transparent",
@@ -172,7 +172,7 @@ pub(super) fn dash_name(pattern: &str) -> &'static str {
 }
 
 /// The markers by plotly's names, in the order of the palette's numbers.
-fn symbol(marker: usize) -> &'static str {
+pub(super) fn symbol(marker: usize) -> &'static str {
     match marker {
         0 => "circle",
         1 => "square",

@@ -1,19 +1,12 @@
 // Who is taken for whom: the heat map of the method that is chosen, one setting after the other.
 "use strict";
 (() => {
-  const { data, byId, css, plain, draw, show } = report;
+  const { data, byId, css, plain, cut, draw, show } = report;
   // More classes than that are no longer legible: those with the most mistakes are shown.
   const MOST = 100;
   const LABELLED = 50;
   const WRITTEN = 12;
 
-  // Names often begin alike: the end tells them apart.
-  const cut = (name, most) => {
-    const letters = Array.from(name);
-    if (letters.length <= most) return name;
-    const tail = Math.floor(most / 3);
-    return letters.slice(0, most - tail - 1).join("") + "…" + letters.slice(-tail).join("");
-  };
   const percent = (part, whole) => `${((100 * part) / whole).toFixed(1)} %`;
 
   const shownClasses = (count, mistakes) => {

@@ -44,14 +44,19 @@ pub(super) fn markup(study: &Study, setting: &Setting, i: usize, over: &str) -> 
     if found.is_empty() {
         return String::new();
     }
+    let over_all = format!("all test samples of {over}, at the dimension of the table");
+    place(i, &over_all) + &recalls(&found, over)
+}
+
+/// The place of heat map number `i`, for `confusion.js`. `over` says which samples are counted.
+pub(super) fn place(i: usize, over: &str) -> String {
     format!(
-        "<figure>\n<figcaption>Who is taken for whom <span class=\"note\">all test samples of {over}, at the dimension of the \
-         table; one row per class, one column per class it is given; blue: recognised, orange: taken for another; colour: share \
-         of the class's samples, square-root scale</span></figcaption>\n<div class=\"controls\"><label>Method <select \
+        "<figure>\n<figcaption>Who is taken for whom <span class=\"note\">{over}; one row per class, one column per class it is \
+         given; blue: recognised, orange: taken for another; colour: share of the class's samples, square-root \
+         scale</span></figcaption>\n<div class=\"controls\"><label>Method <select \
          id=\"confusion-method-{i}\"></select></label></div>\n<p class=\"note\" id=\"confusion-note-{i}\" \
          aria-live=\"polite\"></p>\n<div class=\"scroll\" tabindex=\"0\"><div class=\"chart confusion\" id=\"confusion-{i}\">\
-         </div></div>\n</figure>\n{}",
-        recalls(&found, over)
+         </div></div>\n</figure>\n"
     )
 }
 

@@ -9,6 +9,13 @@ const report = (() => {
   const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const plain = (name) =>
     name.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/%\{/g, "%\u200b{");
+  // Names often begin alike: the end tells them apart.
+  const cut = (name, most) => {
+    const letters = Array.from(name);
+    if (letters.length <= most) return name;
+    const tail = Math.floor(most / 3);
+    return letters.slice(0, most - tail - 1).join("") + "…" + letters.slice(-tail).join("");
+  };
 
   // The charts come in colours for light grounds; each has a twin for dark ones. Opacity follows the sixth digit.
   const twin = (colour) => {
@@ -19,22 +26,26 @@ const report = (() => {
     const out = { ...trace };
     if (trace.line) out.line = { ...trace.line, color: twin(trace.line.color) };
     if (trace.marker) out.marker = { ...trace.marker, color: twin(trace.marker.color) };
+    if (trace.marker?.line) out.marker.line = { ...trace.marker.line, color: twin(trace.marker.line.color) };
+    if (trace.error_x) out.error_x = { ...trace.error_x, color: twin(trace.error_x.color) };
     if (trace.fillcolor) out.fillcolor = twin(trace.fillcolor);
     return out;
   };
   const themedLayout = (layout) => {
     const line = css("--line");
-    const axis = (of) => ({ ...of, gridcolor: line, linecolor: line, tickcolor: line });
+    const axis = (of) => ({ ...of, gridcolor: line, linecolor: line, tickcolor: line, zerolinecolor: line });
+    const shape = (of) => ({ ...of, line: { ...of.line, color: twin(of.line.color) } });
+    const axes = Object.entries(layout).filter(([key]) => /^[xy]axis/.test(key));
     return {
       ...layout,
+      ...Object.fromEntries(axes.map(([key, of]) => [key, axis(of)])),
+      ...(layout.shapes ? { shapes: layout.shapes.map(shape) } : {}),
       // A finger that scrolls the page must not zoom the chart.
       dragmode: touch.matches ? false : "zoom",
       font: { color: css("--ink"), family: "system-ui, DejaVu Sans, sans-serif", size: 13 },
       hoverlabel: { bgcolor: css("--card"), bordercolor: line, font: { color: css("--ink") } },
       // At the bottom of the whole chart, clear of the axis whatever the chart's height.
       legend: { ...layout.legend, yref: "container", y: 0, yanchor: "bottom" },
-      xaxis: axis(layout.xaxis),
-      yaxis: axis(layout.yaxis),
     };
   };
   const config = { responsive: true, displayModeBar: false };
@@ -84,5 +95,5 @@ const report = (() => {
   };
   show(paintPictures);
   show(drawCharts);
-  return { data, byId, css, plain, twin, draw, mixer, follow, show };
+  return { data, byId, css, plain, cut, twin, draw, mixer, follow, show };
 })();

@@ -1,4 +1,4 @@
-//! The report of a study: one HTML file that needs nothing else.
+//! The reports: that of a study here, that of a validation in [`validation`]. Each is one HTML file that needs nothing else.
 //!
 //! It is read on phones and screens, in the light and in the dark, without a network. The tables are plain markup; the
 //! charts are plotly's, whose script travels with the program and goes inside the file; the other scripts are ours: they draw,
@@ -13,7 +13,7 @@ use crate::curves::{Setting, curves, has_spread, settings};
 use crate::error::{Error, Result};
 use crate::figures;
 use crate::names::{escaped, setting as named, split};
-use crate::palette::{LOOKS, dark_twins, look};
+use crate::palette::{LOOKS, look};
 use crate::study::{Showcase, Study};
 
 mod axes;
@@ -21,8 +21,12 @@ mod charts;
 mod confusion;
 mod explorer;
 mod script;
+mod shell;
 mod table;
+pub mod validation;
 mod words;
+
+use shell::{CONFUSION, DRAW, Document, NO_SCRIPT};
 
 /// The report.
 ///
@@ -44,7 +48,7 @@ pub fn html(study: &Study) -> Result<String> {
         "pathLayout": charts::path_layout(),
         "rateLayout": charts::sparsity_layout(),
         "looks": (0..LOOKS).map(|i| json!([look(i).colour, charts::dash_name(look(i).dash)])).collect::<Value>(),
-        "dark": dark_twins().map(|(light, dark)| (light.to_owned(), dark.into())).collect::<Map<_, _>>(),
+        "dark": shell::dark(),
     });
     let links: String = settings
         .iter()
@@ -52,31 +56,14 @@ pub fn html(study: &Study) -> Result<String> {
         .map(|(i, s)| format!("<a href=\"#set-{i}\">{}</a>\n", escaped(&named(&s.data, s.train))))
         .collect();
     let explore = if explorable { "<a href=\"#explorer\">Path explorer</a>\n" } else { "" };
-    let mut out = String::with_capacity(2_000_000);
-    // Writing to a string cannot fail.
-    let _ = write!(
-        out,
-        r##"<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:">
-<title>Manifold Elastic Net: report</title>
-<style>
-{css}</style>
-</head>
-<body>
-<main>
-<h1>Manifold Elastic Net: report</h1>
+    let body = format!(
+        r##"<h1>Manifold Elastic Net: report</h1>
 {words}
 <nav aria-label="Contents">
 <a href="#table">Table</a>
 {links}{explore}<a href="#run">Parameters</a>
 </nav>
-<noscript><p class="note">The charts need JavaScript; the tables do not.</p></noscript>
-<section id="table">
+{NO_SCRIPT}<section id="table">
 <h2>Recognition rates</h2>
 {table}
 </section>
@@ -84,34 +71,24 @@ pub fn html(study: &Study) -> Result<String> {
 {explorer}
 <section id="run">
 <h2>Parameters</h2>
-{choices}<details>
-<summary>All that is needed to repeat the run</summary>
-<pre tabindex="0">{run}</pre>
-</details>
-</section>
-</main>
-<script type="application/json" id="data">{data}</script>
-<script>{plotly}</script>
-<script>
-{draw}{confusion}{paths}{explore_script}</script>
-</body>
-</html>
+{choices}{run}</section>
 "##,
-        css = include_str!("report.css"),
         words = words::protocol(study),
         table = table::rates(study, &settings),
         sections = page.markup,
         explorer = if explorable { include_str!("explorer.html") } else { "" },
         choices = table::choices(study),
-        run = escaped(&study.run),
-        data = script::json(&data)?,
-        plotly = charts::library()?,
-        draw = include_str!("draw.js"),
-        confusion = include_str!("confusion.js"),
-        paths = include_str!("paths.js"),
-        explore_script = include_str!("explorer.js"),
+        run = shell::run(&study.run),
     );
-    Ok(out)
+    let scripts = [DRAW, CONFUSION, include_str!("paths.js"), include_str!("explorer.js")];
+    Document {
+        title: "Manifold Elastic Net: report",
+        styles: &[],
+        body: &body,
+        data: &data,
+        scripts: &scripts,
+    }
+    .html()
 }
 
 /// What the settings add to the page.
@@ -173,12 +150,8 @@ impl Page {
         Ok(())
     }
 
-    /// A chart, wider than a phone where its marks would otherwise be too small.
     fn chart(&mut self, id: &str, title: &str, note: &str) {
-        let kind = id.split('-').next().unwrap_or_default();
-        self.push(format_args!(
-            "<figure>\n<figcaption>{title} <span class=\"note\">{note}</span></figcaption>\n<div class=\"scroll\"><div class=\"chart {kind}\" id=\"{id}\"></div></div>\n</figure>\n"
-        ));
+        self.markup += &shell::chart(id, title, note);
     }
 
     fn push(&mut self, markup: std::fmt::Arguments<'_>) {

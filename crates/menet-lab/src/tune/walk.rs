@@ -78,7 +78,7 @@ impl Trial {
 ///
 /// # Errors
 /// When no setting can be fitted, or `progress` asks to stop.
-pub(super) fn walk(
+pub(crate) fn walk(
     method: &Method,
     data: &Dataset<'_>,
     dims: &[usize],

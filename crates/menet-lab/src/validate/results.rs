@@ -191,7 +191,7 @@ pub struct SizeRow {
 pub struct PanelEntry {
     /// The variable.
     pub variable: usize,
-    /// Its name; its number from 0 if variables have no names.
+    /// Its name; its place in the image, or its number from 1, if variables have no names.
     pub name: String,
     /// The fraction of the half-samples that select it; none without half-samples.
     pub frequency: Option<f64>,

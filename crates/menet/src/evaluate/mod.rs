@@ -7,10 +7,12 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `splits` | random splits, the folds of a cross-validation |
+//! | `groups` | folds that keep groups of samples together |
 //! | `nearest` | recognition by the nearest neighbour, at every dimension in one pass |
 //! | `mistakes` | which class was taken for which |
 //! | here | the decisions of any rule, and parts of a data set |
 
+mod groups;
 mod mistakes;
 mod nearest;
 mod splits;
@@ -22,6 +24,7 @@ use crate::error::{Error, Result};
 use crate::rules::Learned;
 use crate::scores::{Scores, scores_of};
 
+pub use groups::{grouped_folds, leave_one_group_out};
 pub use mistakes::{Mistake, balanced_rate, mistakes, recalls};
 pub use nearest::{Recognition, Score, recognitions, scores};
 pub use splits::{Split, generator, random_split, stratified_folds, stratified_split};

@@ -4,6 +4,7 @@ use super::Trial;
 use crate::params::MenParams;
 use crate::rules::RuleKind;
 use crate::scores::ScoreKind;
+use crate::stability::Stability;
 
 /// The place of the best trial. Among equals the lower log loss decides, then the fewer variables, then the first. With
 /// `one_standard_error`, of those no worse than the best by more than its standard error, the one with the fewest variables.
@@ -28,6 +29,25 @@ pub fn best(trials: &[Trial], score: ScoreKind, one_standard_error: bool) -> Opt
         let (a, b) = (trials[next].variables, trials[best].variables);
         if a < b || (a == b && better(next, best)) { next } else { best }
     })
+}
+
+/// The place of the trial whose panels agree most over the folds, of those no worse than the best by more than its standard error.
+/// Agreement is Nogueira's index, among `variables` variables; among equals the fewer variables decide, then the better score.
+pub fn most_stable(trials: &[Trial], score: ScoreKind, variables: usize) -> Option<usize> {
+    let top = best(trials, score, false)?;
+    let least = trials[top].merit(score) - trials[top].standard_error(score);
+    let agreement = |at: usize| {
+        let found = Stability::new(variables, trials[at].panels.clone());
+        found.map_or(f64::NEG_INFINITY, |found| found.index(usize::MAX).value)
+    };
+    let usable = (0..trials.len()).filter(|&at| !trials[at].folds.is_empty());
+    let enough = usable.filter(|&at| trials[at].merit(score) >= least);
+    let key = |at: usize| (agreement(at), -trials[at].variables, trials[at].merit(score));
+    let better = |(best, known): (usize, (f64, f64, f64)), next: usize| {
+        let found = key(next);
+        if found > known { (next, found) } else { (best, known) }
+    };
+    Some(enough.fold((top, key(top)), better).0)
 }
 
 /// The place of the best trial, unless one with the settings of `own` does as well: the best of its sizes stays where nothing is better by

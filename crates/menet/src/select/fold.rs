@@ -15,8 +15,8 @@ use crate::refit::Axes;
 use crate::rules::{Projected, RuleKind, learn, learn_blunt};
 use crate::scores::{ScoreKind, Scores, scores_of};
 
-/// Scores and number of variables, or why there are none.
-pub(super) type Found = Result<(Scores, usize)>;
+/// Scores and panel, or why there are none.
+pub(super) type Found = Result<(Scores, Vec<usize>)>;
 
 /// The training and test samples of a fold.
 pub(super) struct Fold {
@@ -152,7 +152,7 @@ impl Fold {
             let given: Vec<usize> =
                 rule.classify(z.as_ref())?.into_iter().map(|class| self.class_of[class]).collect();
             if !self.probabilities {
-                return Ok((scores_of(&self.truth, &given, self.classes, None)?, axes.panel.len()));
+                return Ok((scores_of(&self.truth, &given, self.classes, None)?, axes.panel.clone()));
             }
             let known = rule.log_probabilities(z.as_ref())?;
             let mut all = Mat::from_fn(z.nrows(), self.classes, |_, _| f64::NEG_INFINITY);
@@ -160,7 +160,7 @@ impl Fold {
                 all.col_mut(class).copy_from(known.col(k));
             }
             let scores = scores_of(&self.truth, &given, self.classes, Some(all.as_ref()))?;
-            Ok((scores, axes.panel.len()))
+            Ok((scores, axes.panel.clone()))
         };
         Ok(settings.iter().map(one).collect())
     }

@@ -26,7 +26,7 @@ use crate::params::MenParams;
 use crate::scores::{ScoreKind, Scores};
 use fold::{Fold, Found};
 
-pub use best::{best, best_or_own};
+pub use best::{best, best_or_own, most_stable};
 pub use grid::{Grid, Size};
 
 /// One setting over all folds.
@@ -39,6 +39,8 @@ pub struct Trial {
     pub folds: Vec<Scores>,
     /// How many variables the models of the folds use, on average.
     pub variables: f64,
+    /// The panels of the models of the folds, rising.
+    pub panels: Vec<Vec<usize>>,
     /// Why the setting cannot be fitted.
     pub failed: Option<Error>,
 }
@@ -93,14 +95,15 @@ pub fn search(
     let settings = grid.settings(base);
     let mut trials: Vec<Trial> = settings
         .into_iter()
-        .map(|params| Trial { params, folds: Vec::new(), variables: 0.0, failed: None })
+        .map(|params| Trial { params, folds: Vec::new(), variables: 0.0, panels: Vec::new(), failed: None })
         .collect();
     for of_fold in found {
         for (trial, found) in trials.iter_mut().zip(of_fold) {
             match found {
-                Ok((scores, variables)) => {
+                Ok((scores, panel)) => {
                     trial.folds.push(scores);
-                    trial.variables += variables as f64 / folds.len() as f64;
+                    trial.variables += panel.len() as f64 / folds.len() as f64;
+                    trial.panels.push(panel);
                 }
                 Err(error) => trial.failed = trial.failed.take().or(Some(error)),
             }

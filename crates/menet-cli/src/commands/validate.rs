@@ -1,0 +1,386 @@
+//! `menet validate`
+
+use std::path::PathBuf;
+
+use clap::Args;
+use menet::refit::Refit;
+use menet::rules::RuleKind;
+use menet::scores::ScoreKind;
+use menet::select::Size;
+use menet::{Method, Named};
+use menet_io::ModelFile;
+use menet_lab::Set;
+use menet_lab::validate::{
+    Assessed, Baseline, Choose, INNER_FOLDS, Interval, MenProcedure, Options, Procedure, Subject, Validation,
+    output,
+};
+use serde_json::{Value, json};
+
+use crate::Context;
+use crate::args::{DataArgs, list, method_params, named, names, set_name, with_default};
+use crate::failure::Failure;
+use crate::overwrite::{self, Output};
+use crate::{signals, text};
+
+/// Find out how far a model can be trusted: how good it is on samples it has not seen, whether that could be chance, and whether
+/// other samples would select the same variables. Writes a report.
+#[derive(Debug, Args)]
+#[command(after_help = after_help())]
+pub(crate) struct Validate {
+    #[command(flatten)]
+    data: DataArgs,
+    /// Folder for the report, tables and figures. A stopped run continues in its folder.
+    #[arg(long, value_name = "FOLDER")]
+    out: PathBuf,
+    /// Also save the final model, chosen and fitted on all samples, to this file.
+    #[arg(long, value_name = "FILE")]
+    model: Option<PathBuf>,
+    /// Samples with the same value in this column stay together: patients, batches, studies. For formats without columns, a file
+    /// with one group per line.
+    #[arg(long, value_name = "COLUMN")]
+    groups: Option<String>,
+    /// Hold out one group at a time.
+    #[arg(long, requires = "groups", conflicts_with_all = ["folds", "repeats"])]
+    leave_one_group_out: bool,
+    #[arg(long, value_name = "N", help = with_default("Folds of the cross-validation", default().folds))]
+    folds: Option<usize>,
+    #[arg(long, value_name = "N", help = with_default(
+        "How many times the cross-validation is repeated with other folds. Raising it extends a finished run", default().repeats))]
+    repeats: Option<usize>,
+    #[arg(long, value_name = "N", help = with_default(
+        "Largest number of permutations of the labels; 0 for no test", default().permutations))]
+    permutations: Option<usize>,
+    /// Do all permutations, even if the answer is clear: the smallest p-value is then 1/(permutations + 1) instead of 0.01.
+    #[arg(long)]
+    all_permutations: bool,
+    #[arg(long, value_name = "N", help = with_default(
+        "Pairs of half-samples for the stability of the selection; 0 for none", default().pairs))]
+    pairs: Option<usize>,
+    #[arg(long, value_name = "FRACTION", help = with_default(
+        "A variable is stable if so many of the half-samples select it", default().threshold))]
+    threshold: Option<f64>,
+    #[arg(long, value_name = "NUMBER", help = with_default(
+        "How many false selections to accept in the stable panel; this decides how many variables a half-sample selects",
+        default().false_selections))]
+    false_selections: Option<f64>,
+    #[arg(long, value_name = "N", help = with_default(
+        "Largest panel whose stability is computed", default().largest_panel))]
+    largest_panel: Option<usize>,
+    /// Other methods to compare on the same folds, by the names listed below.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    compare: Vec<String>,
+    /// Address of a variable in the report, with {name} in it, such as https://www.genecards.org/cgi-bin/carddisp.pl?gene={name}
+    #[arg(long, value_name = "URL")]
+    link: Option<String>,
+    /// A TOML file with parameters, as for fit or evaluate; what it sets is not searched.
+    #[arg(long, value_name = "FILE")]
+    params: Option<PathBuf>,
+    /// Seed of all random choices.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    #[command(flatten)]
+    choice: ChoiceArgs,
+}
+
+/// How the settings are chosen inside every training part.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Choice of the settings, inside every training part")]
+struct ChoiceArgs {
+    #[arg(long, value_name = "N", help = with_default("Folds of the inner cross-validation", INNER_FOLDS))]
+    inner_folds: Option<usize>,
+    #[arg(long, value_name = "NAME", help = with_default(
+        &format!("The score to choose by: {}", names::<ScoreKind>()), ScoreKind::Balanced.name()))]
+    score: Option<String>,
+    /// Take the smallest model within one standard error of the best.
+    #[arg(long, conflicts_with = "most_stable")]
+    one_standard_error: bool,
+    /// Take the model whose selection agrees most over the folds, within one standard error of the best.
+    #[arg(long)]
+    most_stable: bool,
+    /// Panel sizes to choose from, as 5,10,20 [default: none; see --nonzeros]
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
+    panel_size: Vec<usize>,
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', help = with_default(
+        "Numbers of variables per path to choose from",
+        format_args!("{}; none with --panel-size", list(&menet_lab::validate::SIZES))))]
+    nonzeros: Vec<usize>,
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', help = with_default(
+        "Ridges to choose from", format_args!("{:?}", menet_lab::validate::RIDGES)))]
+    ridge: Vec<f64>,
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help = with_default(
+        &format!("Refits to choose from, of {}", names::<Refit>()), "panel,discriminant"))]
+    refit: Vec<String>,
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help = with_default(
+        &format!("Rules to choose from, of {}", names::<RuleKind>()), "all"))]
+    rule: Vec<String>,
+}
+
+fn default() -> Options {
+    Options::default()
+}
+
+fn after_help() -> String {
+    let methods = super::evaluate::methods();
+    format!(
+        "{methods}\nExamples:\n  menet validate --data leukemia --out trust\n  menet validate --data genes.csv --groups patient --compare \
+         flda,pca --out trust\n  menet validate --data genes.csv --groups study --leave-one-group-out --out trust\n  menet \
+         validate --data genes.csv --panel-size 5,10,20 --most-stable --model panel.safetensors --out trust\n\nEvery choice is \
+         made inside the training parts, so the scores are not optimistic. Scores are fractions from 0 to 1; intervals have 95 %."
+    )
+}
+
+impl Validate {
+    pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
+        self.refuse()?;
+        signals::resumable();
+        let options = self.options();
+        options.check()?;
+        let params = method_params(self.params.as_deref())?;
+        let men = self.choice.procedure(params.method("men")?)?;
+        let mut baselines: Vec<Box<dyn Procedure>> = Vec::new();
+        for name in &self.compare {
+            let method = params.method(name)?;
+            baselines.push(match method.men() {
+                Some(own) => Box::new(MenProcedure { name: name.clone(), ..self.choice.of(own.clone())? }),
+                None => Box::new(Baseline { method, folds: men.folds }),
+            });
+        }
+        let mut how = self.data.how.options();
+        how.groups.clone_from(&self.groups);
+        let table = self.data.how.read_unfilled_with(context, &self.data.data, &how)?;
+        let groups = table.groups.as_deref().map(numbered);
+        let ids = table.ids.as_ref().map(|ids| ids.values.as_slice());
+        let set = Set { name: set_name(&self.data.data), data: table.dataset()?, rows: None, ids };
+        men.base.check(set.data.variables())?;
+        let procedures: Vec<&dyn Procedure> =
+            std::iter::once(&men as &dyn Procedure).chain(baselines.iter().map(Box::as_ref)).collect();
+        let subject = Subject { set: &set, groups: groups.as_deref(), procedures: &procedures };
+        let command: Vec<String> =
+            std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
+        let outcome =
+            menet_lab::validate::validate(subject, &options, Some(&self.out), &command, &context.watch)
+                .and_then(|found| {
+                    output::write(&found, &set.data, self.link.as_deref(), &self.out, &context.watch)?;
+                    Ok(found)
+                });
+        context.watch.done();
+        let found = outcome?;
+        if let (Some(path), Some(models)) = (&self.model, &found.models) {
+            ModelFile::new(models.all.clone(), &set.data, &self.data.data)?.save(path)?;
+        }
+        if context.json {
+            return text::print(self.report(&found));
+        }
+        self.tell(context, &found)
+    }
+
+    /// Refuses files that cannot be written or would be overwritten, before anything is read.
+    fn refuse(&self) -> Result<(), Failure> {
+        if self.out.exists() && !self.out.is_dir() {
+            return Err(Failure::Usage(format!(
+                "--out {}: this is not a folder; give --out another name",
+                self.out.display()
+            )));
+        }
+        if self.model.as_ref().is_some_and(|model| model.as_os_str() == "-") {
+            return Err(Failure::Usage(
+                "--model -: a model cannot be written to standard output; name a file".to_owned(),
+            ));
+        }
+        menet_lab::report::validation::check_link(self.link.as_deref())?;
+        let params = self.params.iter().map(|path| ("--params", path.clone()));
+        let inputs: Vec<_> =
+            overwrite::data(&self.data.data, &self.data.how).into_iter().chain(params).collect();
+        let folder = Output::Folder("--out", &self.out, output::FILES);
+        let model = self.model.iter().map(|path| Output::File("--model", path));
+        overwrite::refuse(&inputs, &std::iter::once(folder).chain(model).collect::<Vec<_>>())
+    }
+
+    fn options(&self) -> Options {
+        let own = default();
+        Options {
+            folds: self.folds.unwrap_or(own.folds),
+            repeats: self.repeats.unwrap_or(own.repeats),
+            leave_one_group_out: self.leave_one_group_out,
+            permutations: self.permutations.unwrap_or(own.permutations),
+            early_stopping: !self.all_permutations,
+            pairs: self.pairs.unwrap_or(own.pairs),
+            largest_panel: self.largest_panel.unwrap_or(own.largest_panel),
+            threshold: self.threshold.unwrap_or(own.threshold),
+            false_selections: self.false_selections.unwrap_or(own.false_selections),
+            seed: self.seed,
+        }
+    }
+
+    fn report(&self, found: &Validation) -> Value {
+        let first = &found.methods[0];
+        let index = found.stability.as_ref().map(|stability| {
+            json!({ "index": stability.index.mean, "low": stability.index.low, "high": stability.index.high })
+        });
+        let panel: Vec<Value> = found
+            .panel
+            .iter()
+            .map(|entry| json!({ "name": entry.name, "frequency": entry.frequency, "stable": entry.stable }))
+            .collect();
+        let test = found.permutation.as_ref();
+        let methods = found.methods.iter().map(|method| scores(method, &found.classes));
+        json!({
+            "balanced_accuracy": first.balanced,
+            "p_value": test.map(|test| test.p_value.mean),
+            "p_value_low": test.map(|test| test.p_value.low),
+            "p_value_high": test.map(|test| test.p_value.high),
+            "permutations": test.map(|test| test.permuted.len()),
+            "stability": index,
+            "panel": panel,
+            "stable_panel": found.stability.as_ref().map(|stability| stability.stable.len()),
+            "seconds": found.seconds,
+            "methods": methods.collect::<Vec<Value>>(),
+            "always_wrong": always_wrong(first),
+            "model": self.model.as_ref().map(|path| path.to_string_lossy()),
+            "out": self.out.to_string_lossy(),
+        })
+    }
+
+    fn tell(&self, context: &Context, found: &Validation) -> Result<(), Failure> {
+        let header = ["method", "balanced accuracy", "rate", "AUC", "log loss", "variables"];
+        let shown = |value: Option<Interval>| value.map_or_else(|| "-".to_owned(), interval);
+        let rows: Vec<Vec<String>> = found
+            .methods
+            .iter()
+            .map(|method| {
+                let scores =
+                    [Some(method.balanced), Some(method.rate), method.auc, method.log_loss].map(shown);
+                let name = std::iter::once(method.name.clone());
+                name.chain(scores).chain([format!("{:.1}", method.variables)]).collect()
+            })
+            .collect();
+        text::print(text::table(&header, &rows))?;
+        let chance = 1.0 / found.classes.len() as f64;
+        context.say(format_args!(
+            "on held-out samples, with 95 % intervals; chance has a balanced accuracy of {chance:.3}"
+        ))?;
+        if let Some(test) = &found.permutation {
+            let early = if test.early { ", enough for a clear answer" } else { "" };
+            context.say(format_args!(
+                "p = {:.3} ({:.3} to {:.3}): {} of {} permutations of the labels were as good{early}",
+                test.p_value.mean,
+                test.p_value.low,
+                test.p_value.high,
+                test.as_good,
+                test.permuted.len()
+            ))?;
+        }
+        if let Some(stability) = &found.stability {
+            context.say(format_args!(
+                "stability of the selection over {} half-samples: {} for {} variables; {} stable at {:.0} %",
+                stability.half_samples,
+                interval(stability.index),
+                stability.size,
+                stability.stable.len(),
+                100.0 * stability.threshold
+            ))?;
+        }
+        if !found.panel.is_empty() {
+            let first = found.panel.iter().take(8).map(|entry| {
+                let often =
+                    entry.frequency.map_or_else(String::new, |often| format!(" ({:.0} %)", 100.0 * often));
+                format!("{}{often}", text::inline(&entry.name))
+            });
+            let more = if found.panel.len() > 8 { ", ..." } else { "" };
+            let first: Vec<String> = first.collect();
+            context.say(format_args!("panel of {}: {}{more}", found.panel.len(), first.join(", ")))?;
+        }
+        let wrong = always_wrong(&found.methods[0]);
+        if !wrong.is_empty() {
+            let more = if wrong.len() > 10 { ", ..." } else { "" };
+            let names: Vec<String> =
+                wrong.iter().take(10).map(|name| text::inline(name).into_owned()).collect();
+            context.say(format_args!("always wrong: {}{more}", names.join(", ")))?;
+        }
+        context.say(format_args!("report.html, tables and figures are in {}", text::path(&self.out)))?;
+        match &self.model {
+            Some(path) => context.say(format_args!("the model is in {}", text::path(path))),
+            None => Ok(()),
+        }
+    }
+}
+
+impl ChoiceArgs {
+    fn procedure(&self, method: Method) -> Result<MenProcedure, Failure> {
+        match method {
+            Method::Men(params) => self.of(params),
+            other => Err(Failure::Usage(format!("the method {} cannot be validated", other.name()))),
+        }
+    }
+
+    fn of(&self, params: menet::MenParams) -> Result<MenProcedure, Failure> {
+        let mut men = MenProcedure::new(params);
+        if !self.nonzeros.is_empty() || !self.panel_size.is_empty() {
+            let nonzeros = self.nonzeros.iter().map(|&k| Size::Nonzeros(k));
+            men.grid.sizes = nonzeros.chain(self.panel_size.iter().map(|&k| Size::Panel(k))).collect();
+            (men.base.nonzeros, men.base.panel_size) = (None, None);
+        }
+        for (name, sizes) in [("nonzeros", &self.nonzeros), ("panel-size", &self.panel_size)] {
+            if sizes.contains(&0) {
+                return Err(Failure::Usage(format!("--{name} 0: numbers of variables must be 1 or more")));
+            }
+        }
+        if let Some(&wrong) = self.ridge.iter().find(|ridge| !(**ridge >= 0.0 && ridge.is_finite())) {
+            return Err(Failure::Usage(format!("--ridge {wrong}: use numbers from 0 on")));
+        }
+        if !self.ridge.is_empty() {
+            men.grid.ridge.clone_from(&self.ridge);
+        }
+        if !self.refit.is_empty() {
+            men.grid.refit = named("refit", &self.refit)?;
+        }
+        if !self.rule.is_empty() {
+            men.grid.rule = named("rule", &self.rule)?;
+        }
+        if let Some(score) = named::<ScoreKind>("score", self.score.as_slice())?.first() {
+            men.score = *score;
+        }
+        men.folds = self.inner_folds.unwrap_or(men.folds);
+        if men.folds < 2 {
+            return Err(Failure::Usage(format!("--inner-folds {}: use at least 2", men.folds)));
+        }
+        men.choose = match (self.one_standard_error, self.most_stable) {
+            (true, _) => Choose::Smallest,
+            (_, true) => Choose::MostStable,
+            _ => Choose::Best,
+        };
+        Ok(men)
+    }
+}
+
+/// Groups as numbers, in the order in which they first appear.
+fn numbered(groups: &[String]) -> Vec<usize> {
+    let mut known = std::collections::HashMap::new();
+    groups
+        .iter()
+        .map(|group| {
+            let next = known.len();
+            *known.entry(group.as_str()).or_insert(next)
+        })
+        .collect()
+}
+
+/// The names of the samples that were wrong whenever they were held out; their rows if they have no names.
+fn always_wrong(method: &Assessed) -> Vec<String> {
+    let wrong = method.samples.iter().filter(|sample| sample.tested > 0 && sample.wrong == sample.tested);
+    wrong.map(|sample| sample.name.clone().unwrap_or_else(|| format!("row {}", sample.row + 1))).collect()
+}
+
+fn scores(method: &Assessed, classes: &[String]) -> Value {
+    let recalls = classes.iter().zip(&method.recalls);
+    let recalls: serde_json::Map<String, Value> =
+        recalls.map(|(class, recall)| (class.clone(), json!(recall))).collect();
+    json!({
+        "name": method.name, "balanced_accuracy": method.balanced, "rate": method.rate, "auc": method.auc,
+        "log_loss": method.log_loss, "recall": recalls, "confusion": method.confusion, "variables": method.variables,
+    })
+}
+
+fn interval(value: Interval) -> String {
+    format!("{:.3} ({:.3} to {:.3})", value.mean, value.low, value.high)
+}

@@ -1,0 +1,213 @@
+//! The weights of every axis, times the standard deviation of the variable: weights alone make the quietest variables the heaviest. As
+//! bars; as pictures where samples are images; along the spectrum where names are numbers in order.
+
+use menet::Dataset;
+use menet::dataset::View;
+use serde_json::{Value, json};
+
+use super::format::count;
+use super::{Page, Subject, spaced};
+use crate::palette::{LOOKS, look};
+use crate::report::axes::{KEY, bar, canvas, figure, levels};
+use crate::report::charts::{layout, text};
+use crate::report::script::number;
+use crate::report::shell;
+
+/// The most bars per axis, axes, points of a mean spectrum, and classes with a mean spectrum.
+const BARS: usize = 25;
+const AXES: usize = 10;
+const POINTS: usize = 2000;
+const CLASSES: usize = 10;
+
+/// The fewest variables that make a spectrum.
+const SPECTRUM: usize = 10;
+
+pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
+    let panel = &subject.validation.panel;
+    let axes = panel.iter().map(|entry| entry.weights.len()).max().unwrap_or(0);
+    if axes == 0 {
+        return;
+    }
+    let known = panel.iter().all(|entry| entry.deviation.is_some());
+    let what = if known { "weight × sd" } else { "weight; the standard deviations are not known" };
+    let shown = axes.min(AXES);
+    let mut markup = String::new();
+    if let Some(shape) = subject.data.image_shape() {
+        let mut rows = String::from("<tr>");
+        (1..=shown).for_each(|a| rows += &format!("<th scope=\"col\">axis {a}</th>"));
+        rows += "</tr>\n<tr>";
+        for a in 0..shown {
+            let weights: Vec<(usize, f64)> =
+                effects(subject, a).into_iter().map(|(k, weight)| (panel[k].variable, weight)).collect();
+            let name = format!("axis {}: {} pixels count", a + 1, weights.len());
+            let levels = levels(subject.data.variables(), &weights);
+            rows += &canvas(&mut page.pictures, "axis", shape, levels, &name);
+        }
+        rows += "</tr>\n";
+        let caption = format!(
+            "The panel as a picture <span class=\"note\">{what}; plain pixels do not count, blue count against, orange count for</span>"
+        );
+        markup += &figure(&caption, &rows);
+        markup += &format!("{KEY}<p class=\"note\">{what} over the axis's largest, square-root scale</p>\n");
+    }
+    if let Some(at) = spectrum(subject.data) {
+        for a in 0..shown {
+            let id = format!("spectrum-{a}");
+            let note = format!(
+                "stems: {what}, in the colour of the class that the variable speaks for; lines: class means"
+            );
+            markup += &shell::chart(&id, &format!("Axis {} along the spectrum", a + 1), &note);
+            page.charts.insert(id, spectrum_chart(subject, &at, a, what));
+        }
+    }
+    markup += &subject.key();
+    markup += "<div class=\"panes\">\n";
+    for a in 0..shown {
+        let weights = effects(subject, a);
+        let largest = weights.first().map_or(1.0, |(_, weight)| weight.abs());
+        let bars: String = weights
+            .iter()
+            .take(BARS)
+            .map(|&(k, weight)| {
+                let colour = panel[k]
+                    .class
+                    .map_or_else(|| "var(--faint)".to_owned(), |c| format!("var(--k{})", c % LOOKS));
+                bar(&panel[k].name, weight, largest, "class=\"by-class\"", &format!(";background:{colour}"))
+            })
+            .collect();
+        let cut = if weights.len() > BARS {
+            format!("the {BARS} heaviest of {}", count(weights.len()))
+        } else {
+            count(weights.len()) + " in all"
+        };
+        markup += &format!(
+            "<figure class=\"loadings\">\n<figcaption>Axis {} <span class=\"note\">{what}; {cut}</span></figcaption>\n<ul class=\"bars\">{bars}</ul>\n</figure>\n",
+            a + 1
+        );
+    }
+    markup += "</div>\n<p class=\"note\">Each bar has the colour of the class that a larger value of the variable speaks for.</p>\n";
+    if shown < axes {
+        markup += &format!("<p class=\"note\">The first {shown} of {axes} axes are shown.</p>\n");
+    }
+    page.section("loadings", "Weights", "Weights", &markup);
+}
+
+/// The entries of the panel that axis `a` uses, with weight × sd, the heaviest first.
+fn effects(subject: &Subject<'_>, a: usize) -> Vec<(usize, f64)> {
+    let entries = subject.validation.panel.iter().enumerate();
+    let effect = entries
+        .map(|(k, entry)| (k, entry.weights.get(a).copied().unwrap_or(0.0) * entry.deviation.unwrap_or(1.0)));
+    let mut used: Vec<(usize, f64)> = effect.filter(|(_, weight)| *weight != 0.0).collect();
+    used.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+    used
+}
+
+/// Where the variables are on a numeric axis: their names, if these are numbers that rise or fall throughout. Numbers in no order are
+/// more likely the keys of a database.
+fn spectrum(data: &Dataset<'_>) -> Option<Vec<f64>> {
+    let names = data.feature_names().filter(|names| names.len() >= SPECTRUM)?;
+    let at: Vec<f64> = names
+        .iter()
+        .map(|name| name.trim().parse().ok().filter(|x: &f64| x.is_finite()))
+        .collect::<Option<_>>()?;
+    let all = |before: fn(f64, f64) -> bool| at.windows(2).all(|pair| before(pair[0], pair[1]));
+    (all(|a, b| a < b) || all(|a, b| a > b)).then_some(at)
+}
+
+fn spectrum_chart(subject: &Subject<'_>, at: &[f64], a: usize, what: &str) -> Value {
+    let drawn = spaced(at.len(), POINTS);
+    let mut traces: Vec<Value> = class_means(subject.data)
+        .into_iter()
+        .take(CLASSES)
+        .enumerate()
+        .map(|(class, means)| {
+            json!({
+                "type": "scatter", "mode": "lines", "yaxis": "y2",
+                "name": text(&subject.validation.classes[class], 24),
+                "x": drawn.iter().map(|&j| number(at[j])).collect::<Value>(),
+                "y": drawn.iter().map(|&j| number(means[j])).collect::<Value>(),
+                "line": { "color": look(class).colour, "width": 1.2 },
+                "opacity": 0.55,
+                "hoverinfo": "skip",
+            })
+        })
+        .collect();
+    let weights = effects(subject, a);
+    let owners = (0..subject.classes.len()).map(Some).chain([None]);
+    for owner in owners {
+        let own: Vec<&(usize, f64)> =
+            weights.iter().filter(|(k, _)| subject.validation.panel[*k].class == owner).collect();
+        if own.is_empty() {
+            continue;
+        }
+        let colour = owner.map_or("#808080", |class| look(class).colour);
+        let place = |k: usize| at[subject.validation.panel[k].variable];
+        traces.push(json!({
+            "type": "scatter", "mode": "lines", "showlegend": false, "hoverinfo": "skip",
+            "x": own.iter().flat_map(|(k, _)| [number(place(*k)), number(place(*k)), Value::Null]).collect::<Value>(),
+            "y": own.iter().flat_map(|(_, w)| [json!(0), number(*w), Value::Null]).collect::<Value>(),
+            "line": { "color": colour, "width": 2.5 },
+        }));
+        traces.push(json!({
+            "type": "scatter", "mode": "markers", "showlegend": false,
+            "x": own.iter().map(|(k, _)| number(place(*k))).collect::<Value>(),
+            "y": own.iter().map(|(_, w)| number(*w)).collect::<Value>(),
+            "marker": { "color": colour, "size": 6 },
+            "hovertemplate": "%{x}: %{y:.4g}<extra></extra>",
+        }));
+    }
+    let mut layout = layout("variable", what.split(';').next().unwrap_or(what));
+    layout["hovermode"] = "closest".into();
+    layout["yaxis"]["zeroline"] = true.into();
+    layout["yaxis2"] = json!({
+        "title": { "text": "class mean" }, "overlaying": "y", "side": "right", "showgrid": false, "zeroline": false,
+        "automargin": true,
+    });
+    json!({ "data": traces, "layout": layout })
+}
+
+/// The mean of every variable in every class.
+fn class_means(data: &Dataset<'_>) -> Vec<Vec<f64>> {
+    let mut sums = vec![vec![0.0; data.variables()]; data.classes().len()];
+    for i in 0..data.samples() {
+        let sums = &mut sums[data.class_of(i)];
+        match data.view() {
+            View::Double(x) => sums.iter_mut().zip(x.row(i).iter()).for_each(|(sum, x)| *sum += x),
+            View::Single(x) => {
+                sums.iter_mut().zip(x.row(i).iter()).for_each(|(sum, &x)| *sum += f64::from(x))
+            }
+            View::Sparse(x) => x.row(i).for_each(|(j, x)| sums[j] += x),
+        }
+    }
+    for (class, sums) in sums.iter_mut().enumerate() {
+        let n = data.members(class).len() as f64;
+        sums.iter_mut().for_each(|sum| *sum /= n);
+    }
+    sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use faer::Mat;
+
+    #[test]
+    fn only_numbers_in_order_make_a_spectrum() {
+        let named = |name: fn(usize) -> String| {
+            let data = Dataset::from_owned(Mat::zeros(2, 12), &["a", "b"]).unwrap();
+            spectrum(&data.with_feature_names((0..12).map(name).collect()).unwrap())
+        };
+        assert_eq!(named(|j| format!("{}", 400 + 2 * j)).unwrap()[11], 422.0);
+        assert!(named(|j| format!("{}", -(j as f64))).is_some());
+        assert!(named(|j| format!("{}", j * 7 % 12)).is_none(), "keys are in no order");
+        assert!(named(|j| format!("gene {j}")).is_none());
+        assert!(named(|j| if j == 5 { "NaN".to_owned() } else { j.to_string() }).is_none());
+    }
+
+    #[test]
+    fn class_means_are_means() {
+        let x = faer::mat![[1.0, 0.0], [3.0, 4.0], [5.0, 6.0f64]];
+        let data = Dataset::from_owned(x, &["a", "a", "b"]).unwrap();
+        assert_eq!(class_means(&data), [[2.0, 2.0], [5.0, 6.0]]);
+    }
+}

@@ -1,0 +1,65 @@
+//! A baseline as a procedure: dimension, metric and parameters chosen inside the training samples, then the nearest neighbour.
+
+use menet::Method;
+use menet::evaluate::{classes_of, subset};
+use menet::panel::union;
+use menet::rules::nearest_neighbors;
+
+use super::procedure::{Case, Decided, Procedure};
+use super::splits::inner;
+use crate::error::Result;
+use crate::params::fields;
+use crate::progress::{Progress, Quiet};
+use crate::protocol::{MetricChoice, TuneOptions, default_dimensions};
+use crate::tune::walk::walk;
+
+/// The largest number of fits that choose the parameters of a baseline.
+const BUDGET: usize = 30;
+
+/// A method of the registry that is not MEN.
+#[derive(Debug, Clone)]
+pub struct Baseline {
+    /// The method with its initial parameters.
+    pub method: Method,
+    /// Folds of the cross-validation that chooses, ≥ 2.
+    pub folds: usize,
+}
+
+impl Procedure for Baseline {
+    fn name(&self) -> &str {
+        self.method.name()
+    }
+
+    fn identity(&self) -> String {
+        format!("{self:?}")
+    }
+
+    fn decide(&self, case: &Case<'_>, progress: &dyn Progress) -> Result<Decided> {
+        let (train, test) = (subset(case.data, &case.split.train)?, subset(case.data, &case.split.test)?);
+        let folds = inner(&train, case.training_groups().as_deref(), self.folds, case.seed)?;
+        let options =
+            TuneOptions { budget: BUDGET.max(self.folds), folds: self.folds, ..TuneOptions::default() };
+        let dims = default_dimensions(train.samples());
+        let quiet = Quiet(progress);
+        let tuned = walk(&self.method, &train, &dims, MetricChoice::Auto, &options, &folds, &quiet)?;
+        let reduced = tuned.method.reducer().fit(&train, Some(tuned.dimension), &quiet)?;
+        let d = tuned.dimension.min(reduced.projection.components());
+        let (gallery, z) = (reduced.projection.project(&train)?, reduced.projection.project(&test)?);
+        let known = classes_of(case.data, &case.split.train);
+        let found = nearest_neighbors(gallery.get(.., ..d), &known, z.get(.., ..d), 1, tuned.metric)?;
+        let panel = union(&reduced.projection.axes()[..d]);
+        let choice = fields(&tuned.method)?;
+        let choice = choice.iter().map(|(name, value)| format!("{name} = {value}"));
+        Ok(Decided {
+            given: found.iter().map(|found| found.class).collect(),
+            probabilities: None,
+            variables: panel.len(),
+            // Dense axes use everything, which is no selection.
+            panel: if panel.len() == case.data.variables() { Vec::new() } else { panel },
+            choice: choice
+                .chain([format!("dimension = {d}"), format!("metric = {:?}", tuned.metric)])
+                .collect::<Vec<_>>()
+                .join(", "),
+        })
+    }
+}

@@ -1,0 +1,187 @@
+//! MEN as a procedure: the choice of its settings by cross-validation inside the training samples, then the fit.
+
+use menet::evaluate::{Split, subset};
+use menet::scores::ScoreKind;
+use menet::select::{self, Grid, Size, Trial};
+use menet::{Dataset, Men, MenParams, Method};
+
+use super::procedure::{Case, Decided, Procedure};
+use super::splits::inner;
+use crate::cell::places_of;
+use crate::error::{Error, Result};
+use crate::params::fields;
+use crate::progress::{Progress, Quiet};
+
+/// The ridges that are tried by default.
+pub const RIDGES: [f64; 2] = [0.3, 3.0];
+
+/// The numbers of variables per path that are tried by default.
+pub const SIZES: [usize; 4] = [5, 10, 20, 50];
+
+/// The folds of the inner cross-validation by default.
+pub const INNER_FOLDS: usize = 3;
+
+/// MEN, its settings chosen by cross-validation inside the training samples.
+#[derive(Debug, Clone)]
+pub struct MenProcedure {
+    /// The name in tables.
+    pub name: String,
+    /// The parameters that are not searched.
+    pub base: MenParams,
+    /// The settings to choose from; a single one is taken as it is.
+    pub grid: Grid,
+    /// Folds of the cross-validation that chooses, ≥ 2.
+    pub folds: usize,
+    /// The score to choose by.
+    pub score: ScoreKind,
+    /// Which of the settings that are good enough is taken.
+    pub choose: Choose,
+}
+
+/// Which trial is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Choose {
+    /// The best.
+    #[default]
+    Best,
+    /// The one with the fewest variables within one standard error of the best.
+    Smallest,
+    /// The one whose panels agree most over the folds within one standard error of the best.
+    MostStable,
+}
+
+impl Choose {
+    /// The place of the trial that is taken.
+    pub fn of(self, trials: &[Trial], score: ScoreKind, variables: usize) -> Option<usize> {
+        match self {
+            Choose::Best => select::best(trials, score, false),
+            Choose::Smallest => select::best(trials, score, true),
+            Choose::MostStable => select::most_stable(trials, score, variables),
+        }
+    }
+}
+
+/// A model, and the trials that it was chosen from.
+#[derive(Debug)]
+pub(super) struct Chosen {
+    pub(super) men: Men,
+    pub(super) params: MenParams,
+    pub(super) trials: Vec<Trial>,
+    /// The place of the choice among the trials; none if there was only one setting.
+    pub(super) place: Option<usize>,
+}
+
+impl MenProcedure {
+    /// MEN with these parameters, and the default lists for what they leave open.
+    pub fn new(base: MenParams) -> Self {
+        let mut grid = Grid::of(&base);
+        grid.ridge = if base.ridge.is_some() { grid.ridge } else { RIDGES.to_vec() };
+        grid.sizes = match (base.panel_size, base.nonzeros) {
+            (None, None) => SIZES.map(Size::Nonzeros).to_vec(),
+            _ => grid.sizes,
+        };
+        if base.preset == menet::params::Preset::Default {
+            use menet::Named;
+            use menet::refit::Refit;
+            use menet::rules::{Metric, RuleKind};
+            grid.refit =
+                if base.refit.is_some() { grid.refit } else { vec![Refit::Panel, Refit::Discriminant] };
+            grid.rule = if base.rule.is_some() { grid.rule } else { RuleKind::ALL.to_vec() };
+            grid.metric = if base.metric.is_some() { grid.metric } else { Metric::ALL.to_vec() };
+        }
+        MenProcedure {
+            name: "men".to_owned(),
+            base,
+            grid,
+            folds: INNER_FOLDS,
+            score: ScoreKind::Balanced,
+            choose: Choose::Best,
+        }
+    }
+
+    /// Whether there is nothing to choose.
+    pub fn fixed(&self) -> bool {
+        self.grid.settings(&self.base).len() < 2
+    }
+
+    /// Chooses among the settings by cross-validation inside `data`, which must be training samples only, and fits the choice.
+    /// A choice that works in the folds but not on all samples is left out, and the next best is taken.
+    pub(super) fn choose(
+        &self,
+        data: &Dataset<'_>,
+        groups: Option<&[usize]>,
+        seed: u64,
+        progress: &dyn Progress,
+    ) -> Result<Chosen> {
+        let quiet = Quiet(progress);
+        if self.fixed() {
+            let params = self.grid.settings(&self.base).pop().unwrap_or_else(|| self.base.clone());
+            let men = menet::fit(data, &params, &quiet)?;
+            return Ok(Chosen { men, params, trials: Vec::new(), place: None });
+        }
+        let folds: Vec<Split> = inner(data, groups, self.folds, seed)?;
+        let mut trials =
+            select::search(data, &self.base, &self.grid, &folds, self.score, &quiet, &|_, _| ())?;
+        let mut last = None;
+        while let Some(place) = self.choose.of(&trials, self.score, data.variables()) {
+            let params = trials[place].params.clone();
+            match menet::fit(data, &params, &quiet) {
+                Ok(men) => return Ok(Chosen { men, params, trials, place: Some(place) }),
+                Err(stopped @ menet::Error::Stopped { .. }) => return Err(stopped.into()),
+                Err(error) => {
+                    trials[place].folds.clear();
+                    last = Some(error);
+                }
+            }
+        }
+        Err(Error::Core(
+            last.unwrap_or_else(|| menet::Error::Degenerate("no setting could be fitted".to_owned())),
+        ))
+    }
+}
+
+impl Procedure for MenProcedure {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn identity(&self) -> String {
+        format!("{self:?}")
+    }
+
+    fn decide(&self, case: &Case<'_>, progress: &dyn Progress) -> Result<Decided> {
+        let train = subset(case.data, &case.split.train)?;
+        let groups = case.training_groups();
+        let Chosen { men, params, .. } = self.choose(&train, groups.as_deref(), case.seed, progress)?;
+        let test = subset(case.data, &case.split.test)?;
+        let z = men.projection().project(&test)?;
+        let rule = men.rule()?;
+        let class_of = places_of(men.classes(), case.data.classes());
+        let given = rule.classify(z.as_ref())?.into_iter().map(|class| class_of[class]).collect();
+        let logs = rule.log_probabilities(z.as_ref())?;
+        let mut probabilities = vec![vec![0.0; case.data.classes().len()]; test.samples()];
+        for (i, row) in probabilities.iter_mut().enumerate() {
+            class_of.iter().enumerate().for_each(|(k, &class)| row[class] = logs[(i, k)].exp());
+        }
+        let panel = men.panel();
+        Ok(Decided {
+            given,
+            probabilities: Some(probabilities),
+            variables: panel.len(),
+            panel,
+            choice: if self.fixed() { String::new() } else { one_line(&params, &self.base)? },
+        })
+    }
+
+    fn men(&self) -> Option<&MenProcedure> {
+        Some(self)
+    }
+}
+
+/// What a choice adds to the base parameters, as TOML on one line.
+pub(super) fn one_line(params: &MenParams, base: &MenParams) -> Result<String> {
+    let of = |params: &MenParams| fields(&Method::Men(params.clone()));
+    let (chosen, base) = (of(params)?, of(base)?);
+    let new = chosen.iter().filter(|(name, value)| base.get(*name) != Some(*value));
+    Ok(new.map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", "))
+}

@@ -1,0 +1,81 @@
+//! The selection in half-samples.
+
+use std::sync::Mutex;
+use std::time::Instant;
+
+use menet::evaluate::subset;
+use menet::stability::{Stability, bounds, entry_order, half_samples, size_for};
+
+use super::men::Chosen;
+use super::work::{Found, Store};
+use super::{Interval, Place, Run, StabilityFound, in_context};
+use crate::error::Result;
+use crate::progress::{Left, Quiet, proportional};
+use crate::workers::{self, locked};
+
+impl Run<'_> {
+    /// How stable the selection with the settings of the final model is; none if it was not asked for.
+    pub(super) fn stability(&mut self, chosen: &Chosen) -> Result<Option<StabilityFound>> {
+        let (pairs, most) = (self.options.pairs, self.options.largest_panel.min(self.data().variables()));
+        if pairs == 0 {
+            return Ok(None);
+        }
+        let halves = half_samples(self.data(), pairs, self.subject.groups, self.options.seed)?;
+        let open: Vec<usize> = (0..halves.len()).filter(|&k| !self.store.has(&Place::Half(k))).collect();
+        let finished = halves.len() - open.len();
+        let start = Instant::now();
+        let counted = Mutex::new((std::mem::replace(&mut self.store, Store::Memory(Default::default())), 0));
+        let outcome = workers::each(&open, |&k| {
+            let context = || format!("half-sample {}", k + 1);
+            self.proceed(&context)?;
+            let half = subset(self.data(), &halves[k])?;
+            let order = entry_order(&half, &chosen.params, most, &Quiet(self.progress))
+                .map_err(|source| in_context(source.into(), &context))?;
+            let mut counted = locked(&counted);
+            counted.0.add(Place::Half(k), Found::Order(order))?;
+            counted.1 += 1;
+            let left = proportional(start.elapsed(), counted.1, open.len()).map(Left::About);
+            self.status("half-samples".to_owned(), finished + counted.1, halves.len(), left);
+            Ok(())
+        });
+        self.store = counted.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).0;
+        outcome?;
+        let orders: Vec<Vec<usize>> =
+            (0..halves.len()).filter_map(|k| self.store.order(k)).cloned().collect();
+        Ok(Some(self.found(Stability::new(self.data().variables(), orders)?, chosen, most)?))
+    }
+
+    fn found(&self, stability: Stability, chosen: &Chosen, most: usize) -> Result<StabilityFound> {
+        let (p, pairs) = (self.data().variables(), self.options.pairs);
+        let threshold = self.options.threshold;
+        let size = chosen.men.panel().len().clamp(1, most);
+        let stable_size = size_for(self.options.false_selections, threshold, p, pairs)?.min(most);
+        let index = |size: usize| {
+            let found = stability.index(size);
+            Interval { mean: found.value, low: found.low, high: found.high }
+        };
+        let frequent = |size: usize| {
+            let all = stability.frequencies(size).into_iter().enumerate();
+            let mut all: Vec<(usize, f64)> = all.filter(|(_, frequency)| *frequency > 0.0).collect();
+            all.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            all
+        };
+        let bounds = bounds(threshold, stability.mean_size(stable_size), p, pairs)?;
+        Ok(StabilityFound {
+            half_samples: 2 * pairs,
+            size,
+            index: index(size),
+            by_size: (1..=most).map(|size| (size, index(size))).collect(),
+            frequencies: frequent(size),
+            stable_size,
+            threshold,
+            stable_frequencies: frequent(stable_size),
+            stable: stability.stable(stable_size, threshold),
+            false_selections: vec![
+                ("no assumption (Meinshausen and Bühlmann)".to_owned(), bounds.meinshausen_buhlmann),
+                ("unimodal (Shah and Samworth)".to_owned(), bounds.unimodal),
+                ("r-concave (Shah and Samworth)".to_owned(), bounds.r_concave),
+            ],
+        })
+    }
+}

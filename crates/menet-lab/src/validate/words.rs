@@ -1,0 +1,121 @@
+//! What was done and found, in words that can go into a methods section.
+
+use super::men::{Choose, MenProcedure};
+use super::{Interval, Options, StabilityFound, Validation};
+
+/// The paragraphs: the cross-validation, the permutation test, the stability, the final model, the software.
+pub(super) fn paragraphs(found: &Validation, options: &Options, men: Option<&MenProcedure>) -> Vec<String> {
+    let mut all = vec![cross_validation(found, men)];
+    all.extend(permutation(found));
+    all.extend(found.stability.as_ref().map(|stability| selection(found, stability)));
+    if let Some(models) = &found.models {
+        let axes = models.all.projection().components();
+        all.push(format!(
+            "The final model was chosen and fitted in the same way on all {} samples; it has {axes} {} and uses {} of {} variables.",
+            found.class_sizes.iter().sum::<usize>(),
+            if axes == 1 { "axis" } else { "axes" },
+            found.panel.len(),
+            found.variables,
+        ));
+    }
+    all.push(format!(
+        "All computations were done with menet {} (Manifold Elastic Net; Zhou, Tao and Wu), seed {}.",
+        env!("CARGO_PKG_VERSION"),
+        options.seed
+    ));
+    all
+}
+
+fn cross_validation(found: &Validation, men: Option<&MenProcedure>) -> String {
+    let design = &found.design;
+    let (samples, classes) = (found.class_sizes.iter().sum::<usize>(), found.classes.len());
+    let held_out = match (design.groups, design.leave_one_group_out) {
+        (Some(groups), true) => format!("each of the {groups} groups was held out once"),
+        (Some(groups), false) => format!(
+            "{}-fold cross-validation was repeated {} times; the samples of each of the {groups} groups stayed together",
+            design.folds, design.repeats
+        ),
+        (None, _) => {
+            format!("stratified {}-fold cross-validation was repeated {} times", design.folds, design.repeats)
+        }
+    };
+    let inside = match men {
+        Some(men) if design.inner_folds > 0 => format!(
+            " Inside every training part, the settings (number of variables, ridge, refit and decision rule) were chosen from {} \
+             combinations by {}-fold cross-validation{}; centring and scaling were computed from the training part alone.",
+            men.grid.settings(&men.base).len(),
+            design.inner_folds,
+            match men.choose {
+                Choose::Best => ", taking the best",
+                Choose::Smallest => ", taking the smallest model within one standard error of the best",
+                Choose::MostStable => ", taking the most stable selection within one standard error of the best",
+            }
+        ),
+        Some(_) => " All settings were fixed beforehand; centring and scaling were computed from the training part alone."
+            .to_owned(),
+        None => String::new(),
+    };
+    let unit = if design.groups.is_some() { "group" } else { "sample" };
+    let first = &found.methods[0];
+    let scores = [("AUC", first.auc), ("log loss", first.log_loss)].into_iter();
+    let scores: String =
+        scores.filter_map(|(name, value)| Some(format!(", {name} {}", told(value?)))).collect();
+    format!(
+        "Performance was estimated on {samples} samples of {classes} classes with {} variables: {held_out}.{inside} Held-out samples \
+         were classified with a balanced accuracy of {} (95 % confidence interval{scores}). Intervals take the {unit} as the unit, so that \
+         repeats do not narrow them: Wilson's for rates, combined over classes by Zou and Donner's method, Newcombe's for the \
+         AUC, Student's t for the log loss.",
+        found.variables,
+        told(first.balanced),
+    )
+}
+
+fn permutation(found: &Validation) -> Option<String> {
+    let test = found.permutation.as_ref()?;
+    let end = if test.early {
+        format!(
+            " and stopped when the answer was clear, after {} of at most {}",
+            test.permuted.len(),
+            test.asked
+        )
+    } else {
+        format!(" with {} permutations", test.permuted.len())
+    };
+    Some(format!(
+        "A permutation test repeated the whole procedure, choices included, on permuted labels{end}: {} of {} were as good as the \
+         true labels (balanced accuracy {:.3} in the first repeat), p = {} (95 % interval of the p-value {} to {}).",
+        test.as_good,
+        test.permuted.len(),
+        test.observed,
+        p(test.p_value.mean),
+        p(test.p_value.low),
+        p(test.p_value.high),
+    ))
+}
+
+fn selection(found: &Validation, stability: &StabilityFound) -> String {
+    let bound = stability.false_selections.iter().find(|(name, _)| name.starts_with("unimodal"));
+    let bound = bound.map_or_else(String::new, |(_, bound)| {
+        format!("; at most {bound:.2} false selections are expected (Shah and Samworth's bound for unimodal frequencies)")
+    });
+    format!(
+        "The stability of the selection was assessed on {} half-samples in complementary pairs: Nogueira's index of panels of {} \
+         variables is {} (95 % confidence interval). {} of {} variables were among the first {} in at least {:.0} % of the \
+         half-samples{bound}.",
+        stability.half_samples,
+        stability.size,
+        told(stability.index),
+        stability.stable.len(),
+        found.variables,
+        stability.stable_size,
+        100.0 * stability.threshold,
+    )
+}
+
+fn told(interval: Interval) -> String {
+    format!("{:.3} ({:.3} to {:.3})", interval.mean, interval.low, interval.high)
+}
+
+fn p(value: f64) -> String {
+    if value == 0.0 || value >= 0.001 { format!("{value:.3}") } else { format!("{value:.1e}") }
+}

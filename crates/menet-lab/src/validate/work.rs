@@ -1,0 +1,133 @@
+//! The pieces of work of a validation, each finished once and kept.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use toml::Table;
+
+use super::permutation::Statistic;
+use super::procedure::Decided;
+use crate::error::Result;
+use crate::journal::{Fingerprint, Journal, Line};
+
+/// Which piece of work.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// A procedure on one fold.
+    Fold {
+        /// The name of the procedure.
+        method: String,
+        /// The repeat, from 0.
+        repeat: usize,
+        /// The fold, from 0.
+        fold: usize,
+    },
+    /// The first procedure on all folds with permuted labels; the number of the permutation.
+    Permutation(usize),
+    /// The selection in a half-sample; its number.
+    Half(usize),
+}
+
+/// What came out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Found {
+    Decided(Decided),
+    /// None if the procedure could not learn from the permuted labels.
+    Statistic(Option<Statistic>),
+    /// The variables in the order in which they enter.
+    Order(Vec<usize>),
+}
+
+/// A finished piece of work: a line of the journal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Done {
+    place: Place,
+    found: Found,
+}
+
+/// The name of the journal of `validate` in its folder.
+pub const NAME: &str = "work.jsonl";
+
+impl Line for Done {
+    type Place = Place;
+    const NAME: &'static str = NAME;
+    const FORMAT: u32 = 1;
+
+    fn place(&self) -> Place {
+        self.place.clone()
+    }
+}
+
+/// Finished work: on disk, or only in memory where no folder was given.
+#[derive(Debug)]
+pub(super) enum Store {
+    Disk(Box<Journal<Done>>),
+    Memory(HashMap<Place, Done>),
+}
+
+impl Store {
+    pub(super) fn open(folder: Option<&Path>, options: &Table, data: &Fingerprint) -> Result<Self> {
+        Ok(match folder {
+            Some(folder) => {
+                Store::Disk(Box::new(Journal::open(folder, options, std::slice::from_ref(data))?))
+            }
+            None => Store::Memory(HashMap::new()),
+        })
+    }
+
+    pub(super) fn add(&mut self, place: Place, found: Found) -> Result<()> {
+        let done = Done { place, found };
+        match self {
+            Store::Disk(journal) => journal.add(done),
+            Store::Memory(kept) => {
+                kept.insert(done.place(), done);
+                Ok(())
+            }
+        }
+    }
+
+    fn find(&self, place: &Place) -> Option<&Found> {
+        match self {
+            Store::Disk(journal) => journal.find(place),
+            Store::Memory(kept) => kept.get(place),
+        }
+        .map(|done| &done.found)
+    }
+
+    pub(super) fn has(&self, place: &Place) -> bool {
+        self.find(place).is_some()
+    }
+
+    pub(super) fn decided(&self, place: &Place) -> Option<&Decided> {
+        match self.find(place)? {
+            Found::Decided(decided) => Some(decided),
+            _ => None,
+        }
+    }
+
+    /// The outer option: whether it was computed; the inner: whether it could be.
+    pub(super) fn statistic(&self, k: usize) -> Option<Option<Statistic>> {
+        match self.find(&Place::Permutation(k))? {
+            Found::Statistic(statistic) => Some(*statistic),
+            _ => None,
+        }
+    }
+
+    pub(super) fn order(&self, k: usize) -> Option<&Vec<usize>> {
+        match self.find(&Place::Half(k))? {
+            Found::Order(order) => Some(order),
+            _ => None,
+        }
+    }
+
+    /// Puts the lines on disk in the order of `places`.
+    pub(super) fn arrange(&self, places: &[Place]) -> Result<()> {
+        match self {
+            Store::Disk(journal) => journal.arrange(places),
+            Store::Memory(_) => Ok(()),
+        }
+    }
+}
