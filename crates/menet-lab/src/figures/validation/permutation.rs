@@ -25,8 +25,9 @@ pub(super) fn figure(validation: &Validation) -> Option<String> {
     let observed = 100.0 * test.observed;
     let chance = 100.0 / validation.classes.len().max(1) as f64;
     let (edges, counts) = bins(&values, &[observed, chance]);
-    // Round numbers beyond all bins.
-    let (low, high) = ((edges[0] / 10.0).floor() * 10.0, (edges[edges.len() - 1] / 10.0).ceil() * 10.0);
+    // Round numbers beyond all bins, hardly above 100 %.
+    let low = (edges[0] / 10.0).floor().max(0.0) * 10.0;
+    let high = ((edges[edges.len() - 1] / 10.0).ceil() * 10.0).min(102.0);
     let plots = vec![Plot::Histogram(Histogram::from_bins(edges, counts).with_color("#b8b8b8"))];
     let Interval { mean, low: least, high: most } = test.p_value;
     let uncertain = if least.is_finite() && most.is_finite() {

@@ -88,12 +88,9 @@ pub(super) fn some_samples(data: &Dataset<'_>, most: usize) -> Vec<usize> {
     rows
 }
 
-/// The name of a variable, its position in the image, or its number from 0 as in `panel.csv`.
+/// The name of a variable, its position in the image, or its number from 1, as in `panel.csv`.
 pub(super) fn variable(data: &Dataset<'_>, j: usize) -> String {
-    match (data.feature_names(), data.image_shape()) {
-        (None, None) => j.to_string(),
-        (names, shape) => named(&name_of(names, shape, j)),
-    }
+    named(&name_of(data.feature_names(), data.image_shape(), j))
 }
 
 /// A name that can be seen.
@@ -120,9 +117,11 @@ pub(super) fn percent(interval: &Interval) -> String {
 
 /// A probability or an index in two or three digits.
 pub(super) fn fraction(value: f64) -> String {
-    if !value.is_finite() {
+    if value == 0.0 {
+        "0".to_owned()
+    } else if !value.is_finite() {
         "not known".to_owned()
-    } else if value != 0.0 && value.abs() < 0.001 {
+    } else if value.abs() < 0.001 {
         format!("{value:.1e}")
     } else if value.abs() < 0.1 {
         format!("{value:.4}")
