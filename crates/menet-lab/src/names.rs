@@ -67,7 +67,8 @@ pub(crate) fn variable_of(men: &Men, j: usize) -> String {
     name_of(men.feature_names(), men.image_shape(), j)
 }
 
-fn name_of(names: Option<&[String]>, shape: Option<(usize, usize)>, j: usize) -> String {
+/// Like [`variable`], of what is known of it.
+pub(crate) fn name_of(names: Option<&[String]>, shape: Option<(usize, usize)>, j: usize) -> String {
     match (names, shape) {
         (Some(names), _) if j < names.len() => names[j].clone(),
         (_, Some((_, width))) if width > 0 => format!("row {}, column {}", j / width + 1, j % width + 1),

@@ -92,7 +92,7 @@ fn which(subject: &Subject<'_>) -> String {
         .iter()
         .take(NAMED)
         .map(|entry| {
-            let name = escaped(&shown(&entry.name, 40));
+            let name = escaped(&shown(&subject.variable(entry.variable), 40));
             let often = entry.frequency.map_or_else(String::new, |f| format!(" ({:.0}&nbsp;%)", 100.0 * f));
             format!("<b>{name}</b>{often}")
         })
@@ -110,18 +110,19 @@ fn which(subject: &Subject<'_>) -> String {
         );
     };
     let Interval { mean, low, high } = found.index;
+    let share = format!("{:.0}&nbsp;% of the half-samples", 100.0 * found.threshold);
     let stable = match found.stable.len() {
-        0 => "No variable is stable".to_owned(),
-        1 => "1 variable is stable".to_owned(),
-        n => format!("{} variables are stable", count(n)),
+        0 => format!("No variable is stable: none is selected by at least {share}."),
+        1 => format!("1 variable is stable: at least {share} select it."),
+        n => format!("{} variables are stable: at least {share} select each of them.", count(n)),
     };
+    let index = format!("{mean:.2}, 95&nbsp;% interval {low:.2} to {high:.2}").replace('-', "−");
     format!(
-        "{uses} In brackets is how many of {} select the variable. The selection is <b>{}</b> (Nogueira's stability index {mean:.2}, \
-         95&nbsp;% interval {low:.2} to {high:.2}). {stable}: at least {:.0}&nbsp;% of the half-samples select each.",
+        "{uses} In brackets is how many of {} select the variable. The selection is <b>{}</b> (Nogueira's stability index {index}). \
+         {stable}",
         counted(found.half_samples, "half-sample"),
         stability_word(mean),
-        100.0 * found.threshold,
-    ).replace("interval -", "interval −")
+    )
 }
 
 /// Nogueira's index in words, by the thresholds of Nogueira, Sechidis and Brown (2018).

@@ -212,6 +212,8 @@ const sampleMap = (() => {
   byId("map-x").addEventListener("change", swap("x", "y"));
   byId("map-y").addEventListener("change", swap("y", "x"));
   for (const id of ["map-regions", "map-ellipses"]) byId(id).addEventListener("change", redraw);
+  // With other axes at their mean, regions say little of where samples are: they are shown if one asks.
+  byId("map-regions").checked = map.all.axes <= 2;
   choose();
   follow(redraw);
 
