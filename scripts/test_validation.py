@@ -1,9 +1,9 @@
 """Opens the pages of made-up validations in headless Chromium and uses them: `test_validation.py hostile plain`.
 
-Both folders come from the example `sample_validation`, one with names that try to run as scripts, one with `--plain`. On a
-phone and on a desktop, in the light and in the dark, the page must draw its charts, sort and search its table, save it, project
-samples to the numbers that the core computed (`expected.json`), fetch nothing, log no error and run nothing that a name
-smuggled in.
+Both folders come from the example `sample_validation`, one with names that try to run as scripts, one with `--plain`.
+On a phone and on a desktop, in the light and in the dark, the page must draw its charts, sort and search its table,
+save it, project samples to the numbers that the core computed (`expected.json`), fetch nothing, log no error and run
+nothing that a name smuggled in.
 """
 
 import csv
@@ -54,7 +54,7 @@ def charts(driver, wanted):
     )
     assert wanted <= set(drawn), f"missing: {wanted - set(drawn)}"
     for name, (marks, width, height) in drawn.items():
-        assert marks > 0 and width > 200 and height > 100, f"chart {name}: {marks} marks, {width} × {height}"
+        assert marks > 0 and width > 200 and height > 100, f"chart {name}: {marks} marks, {width} by {height}"
     blank = driver.execute_script(
         """return [...document.querySelectorAll("canvas.picture")].filter((canvas) => {
           const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
@@ -71,13 +71,17 @@ def bars(driver):
     assert len(widths) > 10 and max(widths) > 20, "weights have bars"
     widths = value(driver, "[...document.querySelectorAll('#frequencies .track span')].map((bar) => bar.offsetWidth)")
     assert widths == sorted(widths, reverse=True) and widths[0] > 20, "frequencies fall"
-    boxes = value(driver, "[...document.querySelectorAll('svg.boxes')].map((svg) => svg.querySelectorAll('rect').length)")
+    boxes = value(
+        driver, "[...document.querySelectorAll('svg.boxes')].map((svg) => svg.querySelectorAll('rect').length)"
+    )
     assert len(boxes) == value(driver, "document.querySelectorAll('#panel-table tbody tr').length") and min(boxes) >= 2
 
 
 def sample_map(driver):
     state = """(() => { const chart = document.getElementById("map-chart"); return {
-      traces: chart.data.length, title: chart.layout.xaxis.title.text, note: document.getElementById("map-note").textContent,
+      traces: chart.data.length,
+      title: chart.layout.xaxis.title.text,
+      note: document.getElementById("map-note").textContent,
       regions: chart.data.filter((trace) => trace.type === "heatmap").length,
       points: chart.data.filter((trace) => trace.mode === "markers").reduce((sum, trace) => sum + trace.x.length, 0),
       told: chart.data.filter((trace) => trace.customdata).flatMap((trace) => trace.customdata).join(" "),
@@ -104,8 +108,8 @@ def sample_map(driver):
 
 def rows(driver):
     """The numbers of the rows that are shown, in order."""
-    script = "[...document.querySelectorAll('#panel-table tbody tr')].filter((row) => !row.hidden).map((row) => +row.dataset.row)"
-    return value(driver, script)
+    shown = "[...document.querySelectorAll('#panel-table tbody tr')].filter((row) => !row.hidden)"
+    return value(driver, f"{shown}.map((row) => Number(row.dataset.row))")
 
 
 def table(driver, expected):
@@ -220,7 +224,9 @@ def project(driver, expected):
     worst = 0.0
     for text, wanted in zip(texts, [samples[:1], samples[1:2], samples], strict=True):
         paste(driver, text)
-        assert "wrong" not in by_id(driver, "project-message").get_attribute("class"), by_id(driver, "project-message").text
+        assert "wrong" not in by_id(driver, "project-message").get_attribute("class"), by_id(
+            driver, "project-message"
+        ).text
         worst = max(worst, compare(projected(driver), wanted))
         stars = "document.getElementById('map-chart').data.filter((t) => t.name === 'new').flatMap((t) => t.x)"
         assert len(value(driver, stars)) == len(wanted), "the new samples are on the map"
@@ -282,8 +288,13 @@ def refused(driver, expected):
 def colours(driver):
     return driver.execute_script(
         """const of = (selector, what) => getComputedStyle(document.querySelector(selector))[what];
-        return [of("body", "color"), of("#map-chart .xtick text", "fill"), of("#roc .traces:nth-of-type(2) .legendlines path", "stroke"),
-          of(".loadings .track span", "backgroundColor"), document.querySelector("#heatmap .hm image").getAttribute("href")];"""
+        return [
+          of("body", "color"),
+          of("#map-chart .xtick text", "fill"),
+          of("#roc .traces:nth-of-type(2) .legendlines path", "stroke"),
+          of(".loadings .track span", "backgroundColor"),
+          document.querySelector("#heatmap .hm image").getAttribute("href"),
+        ];"""
     )
 
 

@@ -42,7 +42,7 @@ pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
             }
         }
         None => {
-            markup += "<p>No half-samples were asked for, so nothing is known of the stability of the selection.</p>\n"
+            markup += "<p>No half-samples were asked for, so nothing is known of the stability of the selection.</p>\n";
         }
     }
     page.section("stability", "Would other samples select the same?", "Stability", &markup);

@@ -182,7 +182,7 @@ fn class_means(data: &Dataset<'_>) -> Vec<Vec<f64>> {
         match data.view() {
             View::Double(x) => sums.iter_mut().zip(x.row(i).iter()).for_each(|(sum, x)| *sum += x),
             View::Single(x) => {
-                sums.iter_mut().zip(x.row(i).iter()).for_each(|(sum, &x)| *sum += f64::from(x))
+                sums.iter_mut().zip(x.row(i).iter()).for_each(|(sum, &x)| *sum += f64::from(x));
             }
             View::Sparse(x) => x.row(i).for_each(|(j, x)| sums[j] += x),
         }

@@ -36,6 +36,8 @@ mod map;
 mod model;
 mod panel;
 mod roc;
+#[cfg(test)]
+mod tests;
 
 use link::Link;
 

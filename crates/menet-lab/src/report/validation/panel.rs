@@ -39,7 +39,7 @@ pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
         .collect();
     let mut rows = String::new();
     for (k, entry) in panel.iter().take(MOST).enumerate() {
-        let _ = write!(rows, "<tr data-row=\"{k}\">{}</tr>\n", cells(subject, k, entry));
+        let _ = writeln!(rows, "<tr data-row=\"{k}\">{}</tr>", cells(subject, k, entry));
     }
     let boxed = if subject.classes.len() <= boxes::CLASSES {
         "one box per class"
