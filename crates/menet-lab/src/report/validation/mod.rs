@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 
 use super::shell::{CONFUSION, DRAW, Document, NO_SCRIPT, dark};
 use crate::error::{Error, Result};
-use crate::names::{escaped, shown};
+use crate::names::{escaped, name_of, shown};
 use crate::palette::{LOOKS, dark_twins, look};
 use crate::validate::{Assessed, SampleResult, Validation};
 
@@ -36,6 +36,8 @@ mod map;
 mod model;
 mod panel;
 mod roc;
+#[cfg(test)]
+mod tests;
 
 use link::Link;
 pub use link::check_link;
@@ -149,6 +151,12 @@ impl<'a> Subject<'a> {
     /// How a class is called in markup.
     fn class(&self, class: usize, most: usize) -> String {
         escaped(&shown(&self.validation.classes[class], most))
+    }
+
+    /// How a variable is called: by its name, by its place in the image, or by its number from 0.
+    fn variable(&self, j: usize) -> String {
+        let (names, shape) = (self.data.feature_names(), self.data.image_shape());
+        if names.is_none() && shape.is_none() { j.to_string() } else { name_of(names, shape, j) }
     }
 
     /// A dot in the colour of a class, and its name.
