@@ -18,6 +18,7 @@ _Options = tuple[float, int | None, float, _Floats | None, bool, str]
 __all__ = [
     "DENSE_BYTES",
     "GRAM_LIMIT",
+    "INNER_FOLDS",
     "VERSION",
     "Baseline",
     "Model",
@@ -31,10 +32,13 @@ __all__ = [
     "project",
     "regression_paths",
     "search",
+    "validate",
+    "validation_defaults",
 ]
 
 DENSE_BYTES: int
 GRAM_LIMIT: int
+INNER_FOLDS: int
 VERSION: str
 
 @final
@@ -156,6 +160,16 @@ def search(
     progress: Callable[[int, int], None] | None,
     threads: int,
 ) -> tuple[list[str], NDArray[np.float64], _Floats, list[str | None], int | None]: ...
+def validate(
+    procedures: list[dict[str, Any]],
+    how: dict[str, Any],
+    x: _Samples,
+    names: dict[str, Any],
+    files: dict[str, Any],
+    progress: Callable[[str, int, int, float | None, bool], None] | None,
+    threads: int,
+) -> dict[str, Any]: ...
+def validation_defaults() -> str: ...
 def defaults() -> str: ...
 def presets() -> str: ...
 def choices() -> dict[str, list[str]]: ...

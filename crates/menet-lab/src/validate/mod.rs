@@ -335,6 +335,10 @@ impl Run<'_> {
         match one() {
             Ok(found) => Ok(Some(found)),
             Err(error) if stopped(&error) => Err(error),
+            // It may be a mistake in the caller's procedure.
+            Err(error @ Error::Foreign { .. }) => {
+                Err(in_context(error, &|| format!("permutation {}", k + 1)))
+            }
             // Labels that cannot be learned from are a result.
             Err(_) => Ok(None),
         }
@@ -412,6 +416,7 @@ fn in_context(error: Error, context: &dyn Fn() -> String) -> Error {
         Error::Method { context: inner, source } => {
             Error::Method { context: format!("{}: {inner}", context()), source }
         }
+        Error::Foreign { source, .. } => Error::Foreign { context: context(), source },
         other => other,
     }
 }
