@@ -6,6 +6,8 @@ and probabilities. `ManifoldElasticNetCV` chooses the settings by cross-validati
 variables that most half-samples select. `PCA`, `FLDA`, `DLA`, `LPP`, `NPE`, `SparsePCA` and `SPG` are the baselines.
 All are scikit-learn estimators, and each is a transformer and a classifier.
 
+`validate` says how far a model can be trusted: held-out samples, permuted labels, half-samples.
+
 `lars_path` and `lars_path_gram` compute the exact lasso or elastic-net path, with a certificate at every knot.
 
 `menet.datasets` has data to try them on. `menet.plot` draws what they learned, with matplotlib.
@@ -19,7 +21,12 @@ from menet._lars import lars_path, lars_path_gram
 from menet._men import ManifoldElasticNet
 from menet._paths import LarsPath, LarsPaths
 from menet._sparse_baselines import SPG, SparsePCA
+<<<<<<< HEAD
 from menet._stability import StabilitySelection
+=======
+from menet._validate import validate
+from menet._validation import Interval, Validation
+>>>>>>> pyval
 
 __all__ = [
     "DLA",
@@ -28,15 +35,21 @@ __all__ = [
     "NPE",
     "PCA",
     "SPG",
+    "Interval",
     "LarsPath",
     "LarsPaths",
     "ManifoldElasticNet",
     "ManifoldElasticNetCV",
     "SparsePCA",
+<<<<<<< HEAD
     "StabilitySelection",
+=======
+    "Validation",
+>>>>>>> pyval
     "__version__",
     "datasets",
     "lars_path",
     "lars_path_gram",
     "plot",
+    "validate",
 ]

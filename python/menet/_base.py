@@ -14,10 +14,11 @@ from sklearn.base import (
     TransformerMixin,
     clone,
 )
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from menet._input import DTYPES, SPARSE, Floats, Samples, contiguous, naming_variables
+from menet._labels import coded
 from menet._running import threads, warn_user
 
 if TYPE_CHECKING:
@@ -96,12 +97,8 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin
         how = {"accept_sparse": SPARSE, "dtype": DTYPES, "ensure_all_finite": False}
         if self._supervised or (y is not None and _are_classes(y)):
             X, y = validate_data(self, X, y, **how)
-            try:
-                check_classification_targets(y)
-                self.classes_, codes = np.unique(y, return_inverse=True)
-            except TypeError:
-                raise TypeError("`y` mixes labels of kinds that cannot be ordered, such as text and None") from None
-            classes, codes = self.classes_, codes.astype(np.int64, copy=False)
+            self.classes_, codes = coded(y)
+            classes = self.classes_
         else:
             X = validate_data(self, X, **how)
             self.__dict__.pop("classes_", None)

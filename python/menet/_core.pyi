@@ -18,6 +18,7 @@ _Options = tuple[float, int | None, float, _Floats | None, bool, str]
 __all__ = [
     "DENSE_BYTES",
     "GRAM_LIMIT",
+    "INNER_FOLDS",
     "VERSION",
     "Baseline",
     "Model",
@@ -33,10 +34,13 @@ __all__ = [
     "search",
     "stability_index",
     "stable_selection",
+    "validate",
+    "validation_defaults",
 ]
 
 DENSE_BYTES: int
 GRAM_LIMIT: int
+INNER_FOLDS: int
 VERSION: str
 
 @final
@@ -169,6 +173,16 @@ def stable_selection(
     threads: int,
 ) -> tuple[list[list[int]], int, list[int], tuple[float, float, float], tuple[float, float, float]]: ...
 def stability_index(variables: int, orders: list[list[int]], size: int) -> tuple[float, float, float]: ...
+def validate(
+    procedures: list[dict[str, Any]],
+    how: dict[str, Any],
+    x: _Samples,
+    names: dict[str, Any],
+    files: dict[str, Any],
+    progress: Callable[[str, int, int, float | None, bool], None] | None,
+    threads: int,
+) -> dict[str, Any]: ...
+def validation_defaults() -> str: ...
 def defaults() -> str: ...
 def presets() -> str: ...
 def choices() -> dict[str, list[str]]: ...

@@ -326,19 +326,8 @@ class ManifoldElasticNetCV(Decider):
     def _fit_core(self, X: Any, codes: NDArray[np.int64], classes: list[str], threads: int) -> None:
         score, place, factor = core_score(self.scoring)
         one_standard_error = flag("one_standard_error", self.one_standard_error)
-        tried = {name: values_to_try(name, getattr(self, name)) for name in SEARCHED}
-        for priors in tried["priors"]:
-            if not isinstance(priors, str) and len(priors) != len(classes):
-                raise ValueError(f"`priors` has {len(priors)} numbers, but there are {len(classes)} classes")
-        sized = any(size is not None for size in tried["panel_size"])
-        if self.n_nonzeros is None and not sized:
-            tried["n_nonzeros"] = list(dict.fromkeys(min(size, X.shape[1]) for size in SIZES))
+        plain, bases, tried = self._to_try(X.shape[1], len(classes))
         listed = [name for name in SEARCHED if is_list(name, getattr(self, name)) or len(tried[name]) > 1]
-        own = set(inspect.signature(ManifoldElasticNet).parameters)
-        plain = {name: value for name, value in self.get_params(deep=False).items() if name in own - set(SEARCHED)}
-        # Limits per path together with limits on the panel: one search per limit per path.
-        limits = tried["n_nonzeros"] if sized else [None]
-        bases = [settings(ManifoldElasticNet(**plain, n_nonzeros=limit), without={"n_jobs"}) for limit in limits]
         folds = folds_of(self.cv, X, self.classes_[codes], self._groups)
         found, scores, variables, failed, best = _core.search(
             bases,
@@ -367,6 +356,24 @@ class ManifoldElasticNetCV(Decider):
         self.best_score_ = float(self.cv_results_["mean_test_score"][best])
         chosen = in_python(found[best], list(SEARCHED))
         self._take(ManifoldElasticNet(**{**plain, **chosen}), X, codes, classes, threads)
+
+    def _to_try(
+        self, variables: int, classes: int
+    ) -> tuple[dict[str, Any], list[dict[str, Any]], dict[str, list[Any]]]:
+        """Return the parameters that are not searched, the base settings, and the values to try of every parameter."""
+        tried = {name: values_to_try(name, getattr(self, name)) for name in SEARCHED}
+        for priors in tried["priors"]:
+            if not isinstance(priors, str) and len(priors) != classes:
+                raise ValueError(f"`priors` has {len(priors)} numbers, but there are {classes} classes")
+        sized = any(size is not None for size in tried["panel_size"])
+        if self.n_nonzeros is None and not sized:
+            tried["n_nonzeros"] = list(dict.fromkeys(min(size, variables) for size in SIZES))
+        own = set(inspect.signature(ManifoldElasticNet).parameters)
+        plain = {name: value for name, value in self.get_params(deep=False).items() if name in own - set(SEARCHED)}
+        # Limits per path together with limits on the panel: one search per limit per path.
+        limits = tried["n_nonzeros"] if sized else [None]
+        bases = [settings(ManifoldElasticNet(**plain, n_nonzeros=limit), without={"n_jobs"}) for limit in limits]
+        return plain, bases, tried
 
     def _take(
         self, best: ManifoldElasticNet, X: Any, codes: NDArray[np.int64], classes: list[str], threads: int

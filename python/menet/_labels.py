@@ -1,4 +1,4 @@
-"""Classes as a model file names them, and back."""
+"""Classes as the core and a model file name them, and back."""
 
 from __future__ import annotations
 
@@ -6,9 +6,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
 
 # What the classes are, by NumPy's kind of their type.
 KINDS = {"b": "boolean", "i": "integer", "u": "integer", "f": "number"}
+
+
+def coded(y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the classes in order, and the place among them of the class of every sample."""
+    try:
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+    except TypeError:
+        raise TypeError("`y` mixes labels of kinds that cannot be ordered, such as text and None") from None
+    return classes, codes.astype(np.int64, copy=False)
 
 
 def kind_of(classes: NDArray[Any]) -> str:

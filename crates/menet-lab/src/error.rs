@@ -18,6 +18,14 @@ pub enum Error {
         /// Why.
         source: menet::Error,
     },
+    /// What a procedure of the caller's raised.
+    #[error("{context}: {source}")]
+    Foreign {
+        /// Which method, on which split.
+        context: String,
+        /// The caller's own error, who can recognise it by its type.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// A study whose parts are inconsistent.
     #[error("the study is inconsistent: {0}")]
     Study(String),

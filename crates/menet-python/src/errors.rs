@@ -3,7 +3,7 @@
 use pyo3::exceptions::{PyBrokenPipeError, PyIndexError, PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::prelude::*;
 
-/// An error of the core or of files on its way to Python.
+/// An error of the core, of files or of a validation on its way to Python.
 #[derive(Debug)]
 pub(crate) enum Failure {
     Core(menet::Error),
@@ -13,6 +13,7 @@ pub(crate) enum Failure {
         called: String,
     },
     Io(menet_io::Error),
+    Lab(menet_lab::Error),
     Python(PyErr),
 }
 
@@ -25,6 +26,16 @@ impl From<menet::Error> for Failure {
 impl From<menet_io::Error> for Failure {
     fn from(error: menet_io::Error) -> Self {
         Failure::Io(error)
+    }
+}
+
+impl From<menet_lab::Error> for Failure {
+    fn from(error: menet_lab::Error) -> Self {
+        match error {
+            menet_lab::Error::Core(error) => Failure::Core(error),
+            menet_lab::Error::File(error) => Failure::Io(error),
+            other => Failure::Lab(other),
+        }
     }
 }
 
@@ -42,12 +53,28 @@ impl From<Failure> for PyErr {
             Failure::Gram { error, called } => {
                 core(error, |text| text.replace("`gram`", &format!("`{called}`")))
             }
+            Failure::Lab(error) => lab(error),
             Failure::Io(menet_io::Error::Output { path, problem }) => {
                 PyOSError::new_err(format!("{}: {problem}", path.display()))
             }
             Failure::Io(error @ menet_io::Error::BrokenPipe) => PyBrokenPipeError::new_err(error.to_string()),
             Failure::Io(error) => PyValueError::new_err(error.to_string()),
         }
+    }
+}
+
+fn lab(error: menet_lab::Error) -> PyErr {
+    match error {
+        menet_lab::Error::Method { context, source } => core(source, |text| format!("{context}: {text}")),
+        menet_lab::Error::Foreign { context, source } => match source.downcast::<PyErr>() {
+            Ok(error) => Python::attach(|py| {
+                // Python 3.10 has no notes; the exception is worth more than the place.
+                let _ = error.value(py).call_method1("add_note", (format!("menet.validate: {context}"),));
+                *error
+            }),
+            Err(other) => PyValueError::new_err(format!("{context}: {other}")),
+        },
+        other => PyValueError::new_err(in_python(&other.to_string())),
     }
 }
 

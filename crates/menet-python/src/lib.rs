@@ -12,6 +12,9 @@
 //! | `model` | a fitted MEN |
 //! | `search` | settings tried by cross-validation |
 //! | `stability` | stability selection |
+//! | `validate` | how far a model can be trusted |
+//! | `procedures` | what is validated: MEN, baselines, and what Python brings |
+//! | `found` | what a validation found, for Python |
 //! | `baselines` | a fitted baseline: its projection, and its gallery |
 //! | `project` | projected samples |
 //! | `paths` | LARS |
@@ -21,14 +24,17 @@
 mod arrays;
 mod baselines;
 mod errors;
+mod found;
 mod model;
 mod paths;
+mod procedures;
 mod project;
 mod run;
 mod search;
 mod sets;
 mod settings;
 mod stability;
+mod validate;
 
 use pyo3::prelude::*;
 
@@ -50,12 +56,17 @@ mod core {
     use super::settings::{choices, defaults, presets};
     #[pymodule_export]
     use super::stability::{stability_index, stable_selection};
+    #[pymodule_export]
+    use super::validate::{validate, validation_defaults};
 
     #[pymodule_export]
     const DENSE_BYTES: usize = menet::dataset::DENSE_BYTES;
 
     #[pymodule_export]
     const GRAM_LIMIT: usize = menet::gram::GRAM_LIMIT;
+
+    #[pymodule_export]
+    const INNER_FOLDS: usize = menet_lab::validate::INNER_FOLDS;
 
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");

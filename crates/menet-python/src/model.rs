@@ -36,6 +36,12 @@ type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>,));
 /// A row of the panel's table: variable, axes, place of entry, weight, effect, importance, class.
 type PanelRow = (usize, Vec<usize>, Option<usize>, f64, Option<f64>, f64, Option<usize>);
 
+impl From<ModelFile> for Model {
+    fn from(file: ModelFile) -> Self {
+        Model { file }
+    }
+}
+
 impl Model {
     fn men(&self) -> &Men {
         &self.file.men

@@ -110,7 +110,7 @@ pub(crate) fn search<'py>(
     ))
 }
 
-fn base(settings: Settings) -> PyResult<MenParams> {
+pub(crate) fn base(settings: Settings) -> PyResult<MenParams> {
     match method("men", settings)? {
         Method::Men(params) => Ok(params),
         _ => Err(PyTypeError::new_err("the parameters of another method")),
@@ -118,7 +118,7 @@ fn base(settings: Settings) -> PyResult<MenParams> {
 }
 
 impl Values {
-    fn grid(self, base: &MenParams) -> PyResult<Grid> {
+    pub(crate) fn grid(self, base: &MenParams) -> PyResult<Grid> {
         let sizes = if self.panel_size.iter().any(Option::is_some) {
             self.panel_size.into_iter().map(|size| size.map_or(Size::Base, Size::Panel)).collect()
         } else {

@@ -129,6 +129,10 @@ pub fn validate(
     let repeats: Vec<Vec<Split>> = (0..options.repeats())
         .map(|repeat| splits::outer(data, groups, options, repeat))
         .collect::<Result<_>>()?;
+    if options.pairs > 0 && first.men().is_some() {
+        // Tell now what would otherwise be told after all folds.
+        menet::stability::half_samples(data, 1, groups, options.seed)?;
+    }
     let mut run =
         Run { subject, options, repeats, store: Store::open(folder, &record, &fingerprint)?, progress };
     run.folds()?;
@@ -335,6 +339,10 @@ impl Run<'_> {
         match one() {
             Ok(found) => Ok(Some(found)),
             Err(error) if stopped(&error) => Err(error),
+            // It may be a mistake in the caller's procedure.
+            Err(error @ Error::Foreign { .. }) => {
+                Err(in_context(error, &|| format!("permutation {}", k + 1)))
+            }
             // Labels that cannot be learned from are a result.
             Err(_) => Ok(None),
         }
@@ -412,6 +420,7 @@ fn in_context(error: Error, context: &dyn Fn() -> String) -> Error {
         Error::Method { context: inner, source } => {
             Error::Method { context: format!("{}: {inner}", context()), source }
         }
+        Error::Foreign { source, .. } => Error::Foreign { context: context(), source },
         other => other,
     }
 }

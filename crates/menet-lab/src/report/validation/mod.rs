@@ -201,7 +201,7 @@ impl Page {
 
 /// What was validated, in a line.
 fn scope(subject: &Subject<'_>) -> String {
-    let Validation { variables, design, seconds, .. } = subject.validation;
+    let Validation { variables, design, .. } = subject.validation;
     let groups = match design.groups {
         Some(groups) if design.leave_one_group_out => {
             format!("; each fold leaves out one of {groups} groups")
@@ -212,12 +212,11 @@ fn scope(subject: &Subject<'_>) -> String {
     let folds = format::counted(design.folds, "fold");
     let repeats = format::counted(design.repeats, "repeat");
     format!(
-        "{} of {} classes, {}; cross-validation with {folds}, {repeats}{groups}; seed {}; {} of computing",
+        "{} of {} classes, {}; cross-validation with {folds}, {repeats}{groups}; seed {}",
         format::counted(subject.data.samples(), "sample"),
         subject.classes.len(),
         format::counted(*variables, "variable"),
         design.seed,
-        format::duration(*seconds),
     )
 }
 

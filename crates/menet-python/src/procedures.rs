@@ -1,0 +1,110 @@
+//! What is validated: MEN, a baseline, or a classifier that Python brings.
+
+use menet::evaluate::subset;
+use menet::scores::ScoreKind;
+use menet::select::Grid;
+use menet::{Method, Named};
+use menet_lab::validate::{Baseline, Case, Choose, Decided, MenProcedure, Procedure, inner};
+use menet_lab::{Error, Progress, Result};
+use numpy::PyArray1;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::errors::Failure;
+use crate::search::{Values, base};
+use crate::settings::Settings;
+
+/// A procedure as the package describes it; its keys say which kind it is.
+#[derive(FromPyObject)]
+pub(crate) enum Described {
+    /// A method of the registry, with its own choice of settings.
+    #[pyo3(from_item_all)]
+    Registered { registered: String, folds: usize },
+    /// MEN with these settings, or chosen from these values.
+    #[pyo3(from_item_all)]
+    Men {
+        name: String,
+        settings: Settings,
+        values: Option<Values>,
+        folds: usize,
+        score: String,
+        smallest: bool,
+    },
+    /// A classifier in Python.
+    #[pyo3(from_item_all)]
+    Brought { name: String, identity: String, folds: Option<usize>, decide: Py<PyAny> },
+}
+
+impl Described {
+    pub(crate) fn procedure(self) -> PyResult<Box<dyn Procedure>> {
+        Ok(match self {
+            Described::Registered { registered: name, folds } => registered(&name, folds)?,
+            Described::Men { name, settings, values, folds, score, smallest } => {
+                let base = base(settings)?;
+                let grid = match values {
+                    Some(values) => values.grid(&base)?,
+                    None => Grid::of(&base),
+                };
+                let score = ScoreKind::from_name(&score).map_err(Failure::from)?;
+                let choose = if smallest { Choose::Smallest } else { Choose::Best };
+                Box::new(MenProcedure { name, base, grid, folds, score, choose })
+            }
+            Described::Brought { name, identity, folds, decide } => {
+                Box::new(Brought { name, identity, folds, decide })
+            }
+        })
+    }
+}
+
+fn registered(name: &str, folds: usize) -> PyResult<Box<dyn Procedure>> {
+    let method = Method::all().into_iter().find(|method| method.name() == name);
+    let method = method.ok_or_else(|| PyValueError::new_err(format!("no method is called {name:?}")))?;
+    Ok(match method.men() {
+        Some(params) => {
+            Box::new(MenProcedure { name: name.to_owned(), folds, ..MenProcedure::new(params.clone()) })
+        }
+        None => Box::new(Baseline { method, folds }),
+    })
+}
+
+/// A classifier in Python. The interpreter is attached only while it learns and decides.
+struct Brought {
+    name: String,
+    identity: String,
+    /// How many folds it wants to choose its settings by; none if it does not ask for folds.
+    folds: Option<usize>,
+    /// From the training rows, the test rows, the class of every row, the folds (as places among the training rows) and a seed to
+    /// [`Answer`].
+    decide: Py<PyAny>,
+}
+
+/// The class of every test row, the probabilities, the panel, the number of variables, and what was chosen.
+type Answer = (Vec<usize>, Option<Vec<Vec<f64>>>, Vec<usize>, usize, String);
+
+impl Procedure for Brought {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn identity(&self) -> String {
+        self.identity.clone()
+    }
+
+    fn decide(&self, case: &Case<'_>, _progress: &dyn Progress) -> Result<Decided> {
+        let mut folds = Vec::new();
+        if let Some(count) = self.folds {
+            let train = subset(case.data, &case.split.train)?;
+            let splits = inner(&train, case.training_groups().as_deref(), count, case.seed)?;
+            folds.extend(splits.into_iter().map(|split| (split.train, split.test)));
+        }
+        let answer = Python::attach(|py| -> PyResult<Answer> {
+            let array = |rows: &[usize]| PyArray1::from_iter(py, rows.iter().map(|&row| row as i64));
+            let (train, test) = (array(&case.split.train), array(&case.split.test));
+            let codes = array(case.data.class_indices());
+            self.decide.bind(py).call1((train, test, codes, folds, case.seed))?.extract()
+        });
+        let (given, probabilities, panel, variables, choice) =
+            answer.map_err(|error| Error::Foreign { context: self.name.clone(), source: Box::new(error) })?;
+        Ok(Decided { given, probabilities, panel, variables, choice })
+    }
+}

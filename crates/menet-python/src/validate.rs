@@ -1,0 +1,169 @@
+//! How far a model can be trusted.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use menet::Monitor;
+use menet_io::ModelFile;
+use menet_io::model::LabelKind;
+use menet_lab::report::validation::check_link;
+use menet_lab::validate::{self as engine, Options, Procedure, Subject, output};
+use menet_lab::{Left, Progress, Set, Status};
+use numpy::PyReadonlyArray1;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+use crate::arrays::{Samples, vector};
+use crate::found::Found;
+use crate::model::Model;
+use crate::procedures::Described;
+use crate::run::run;
+
+/// How samples are held out, labels are permuted and half-samples are drawn.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct How {
+    folds: usize,
+    repeats: usize,
+    leave_one_group_out: bool,
+    permutations: usize,
+    early_stopping: bool,
+    pairs: usize,
+    largest_panel: usize,
+    threshold: f64,
+    false_selections: f64,
+    seed: u64,
+}
+
+impl From<How> for Options {
+    fn from(how: How) -> Self {
+        Options {
+            folds: how.folds,
+            repeats: how.repeats,
+            leave_one_group_out: how.leave_one_group_out,
+            permutations: how.permutations,
+            early_stopping: how.early_stopping,
+            pairs: how.pairs,
+            largest_panel: how.largest_panel,
+            threshold: how.threshold,
+            false_selections: how.false_selections,
+            seed: how.seed,
+        }
+    }
+}
+
+/// The labels and names of the samples and variables; `codes` are positions in `classes`.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Names<'py> {
+    codes: PyReadonlyArray1<'py, i64>,
+    classes: Vec<String>,
+    label_kind: String,
+    variables: Option<Vec<String>>,
+    samples: Option<Vec<String>>,
+    /// The group of every sample as a number from 0.
+    groups: Option<Vec<usize>>,
+}
+
+/// The files to write.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Files {
+    out: Option<PathBuf>,
+    link: Option<String>,
+    /// The call, for the record.
+    command: Vec<String>,
+    /// What the package says about the methods; it follows the paragraph on the cross-validation.
+    words: Vec<String>,
+}
+
+/// The default options, as JSON.
+#[pyfunction]
+pub(crate) fn validation_defaults() -> PyResult<String> {
+    serde_json::to_string(&Options::default()).map_err(|e| PyTypeError::new_err(e.to_string()))
+}
+
+/// Validates the first procedure, and compares the others with it.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "procedures, their data and where the results go")]
+pub(crate) fn validate(
+    py: Python<'_>,
+    procedures: Vec<Described>,
+    how: How,
+    x: Samples<'_>,
+    names: Names<'_>,
+    files: Files,
+    progress: Option<Py<PyAny>>,
+    threads: usize,
+) -> PyResult<Found> {
+    let Names { codes, classes, label_kind, variables, samples, groups } = names;
+    let Files { out, link, command, words } = files;
+    let label_kind = serde_json::from_value::<LabelKind>(label_kind.into())
+        .map_err(|e| PyTypeError::new_err(e.to_string()))?;
+    let options = Options::from(how);
+    let procedures: Vec<Box<dyn Procedure>> =
+        procedures.into_iter().map(Described::procedure).collect::<PyResult<_>>()?;
+    let (x, codes, raised) = (x.view()?, vector(&codes)?, Mutex::new(None));
+    let outcome = run(py, threads, |monitor| {
+        let watch = Watch { monitor, tell: progress.as_ref(), raised: &raised };
+        check_link(link.as_deref())?;
+        let mut data = x.dataset(codes, classes)?;
+        if let Some(names) = variables {
+            data = data.with_feature_names(names)?;
+        }
+        let procedures: Vec<&dyn Procedure> = procedures.iter().map(Box::as_ref).collect();
+        for men in procedures.iter().filter_map(|procedure| procedure.men()) {
+            men.base.check(data.variables())?;
+        }
+        let set = Set { name: "data".to_owned(), data, rows: None, ids: samples.as_deref() };
+        let subject = Subject { set: &set, groups: groups.as_deref(), procedures: &procedures };
+        let mut found = engine::validate(subject, &options, out.as_deref(), &command, &watch)?;
+        found.words.splice(1..1, words);
+        if let Some(folder) = &out {
+            output::write(&found, &set.data, link.as_deref(), folder, &watch)?;
+        }
+        let model = match &found.models {
+            Some(models) => {
+                let file = ModelFile::new(models.all.clone(), &set.data, "Python")?;
+                Some(Model::from(ModelFile { label_kind: Some(label_kind), ..file }))
+            }
+            None => None,
+        };
+        Ok(Found::new(found, model))
+    });
+    match raised.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(error) => Err(error),
+        None => outcome,
+    }
+}
+
+/// Tells Python how far the work is, and stops on a signal or if Python cannot be told.
+struct Watch<'a> {
+    monitor: &'a dyn Monitor,
+    /// Is called with the current work, how much of how much is finished, the seconds left, and whether they are at most these.
+    tell: Option<&'a Py<PyAny>>,
+    raised: &'a Mutex<Option<PyErr>>,
+}
+
+impl Monitor for Watch<'_> {
+    fn stop(&self) -> bool {
+        let raised = || self.raised.lock().is_ok_and(|raised| raised.is_some());
+        self.monitor.stop() || (self.tell.is_some() && raised())
+    }
+}
+
+impl Progress for Watch<'_> {
+    fn status(&self, status: Status) {
+        let Some(tell) = self.tell else { return };
+        let Status { now, done, total, left } = status;
+        let (left, most) = match left {
+            Some(Left::About(left)) => (Some(left.as_secs_f64()), false),
+            Some(Left::AtMost(left)) => (Some(left.as_secs_f64()), true),
+            None => (None, false),
+        };
+        let told = Python::attach(|py| tell.call1(py, (now, done, total, left, most)).map(drop));
+        if let (Err(error), Ok(mut raised)) = (told, self.raised.lock()) {
+            raised.get_or_insert(error);
+        }
+    }
+}

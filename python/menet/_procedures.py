@@ -1,0 +1,157 @@
+"""Estimators on their way to the engine of `validate`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from menet import _core
+from menet._comparisons import CHOOSING, NAMED, WORDS, Brought, check_classifier, copies_of, identity, named, version
+from menet._cv import ManifoldElasticNetCV
+from menet._input import Samples, dense
+from menet._men import ManifoldElasticNet
+from menet._search import core_score
+from menet._settings import core_name, count, flag, settings
+
+# The engine's limit on its counts.
+MOST = 1_000_000
+
+# What methods sections say of our own methods.
+OURS = "menet, settings chosen inside the training part"
+
+
+class Procedures:
+    """Describes estimators to the engine."""
+
+    def __init__(
+        self, given: Samples, X: Any, classes: NDArray[Any], groups: NDArray[np.int64] | None, folds: int
+    ) -> None:
+        # A frame stays a frame, and a list becomes an array.
+        self.given = given if hasattr(given, "shape") else X
+        self.X, self.classes, self.groups, self.folds = X, classes, groups, folds
+        self.brought = False
+
+    def first(self, estimator: Any) -> dict[str, Any]:
+        if estimator is None:
+            return {"registered": "men", "folds": self.folds}
+        if type(estimator) in (ManifoldElasticNet, ManifoldElasticNetCV):
+            return self._men("men", estimator)
+        check_classifier(estimator, "`estimator`")
+        return self._bring(type(estimator).__name__, copies_of(estimator), identity(estimator), self.given)
+
+    def other(self, name: str, estimator: Any) -> dict[str, Any]:
+        if isinstance(estimator, str):
+            if estimator not in NAMED:
+                return {"registered": estimator, "folds": self.folds}
+            make = named(estimator, self.X.shape[1])
+            folds = self.folds if estimator in CHOOSING else None
+            X = dense(self.X, copies=3)
+            return self._bring(name, make, f"{WORDS[estimator]}: {identity(make([], 0))}", X, folds)
+        if type(estimator) in (ManifoldElasticNet, ManifoldElasticNetCV):
+            return self._men(name, estimator)
+        check_classifier(estimator, f"{name!r} in `compare`")
+        return self._bring(name, copies_of(estimator), identity(estimator), self.given)
+
+    def _bring(
+        self, name: str, make: Callable[..., Any], identity: str, X: Any, folds: int | None = None
+    ) -> dict[str, Any]:
+        self.brought = True
+        decide = Brought(make, X, self.classes, self.groups).decide
+        return {"name": name, "identity": identity, "folds": folds, "decide": decide}
+
+    def _men(self, name: str, estimator: Any) -> dict[str, Any]:
+        plain = {"name": name, "folds": self.folds, "score": "balanced", "smallest": False, "values": None}
+        if type(estimator) is ManifoldElasticNet:
+            return {**plain, "settings": settings(estimator, without={"n_jobs"})}
+        _, bases, tried = estimator._to_try(self.X.shape[1], len(self.classes))
+        if len(bases) > 1:
+            raise ValueError(
+                "`n_nonzeros` and `panel_size` of ManifoldElasticNetCV both list values; to validate it, give a list "
+                "of only one of them"
+            )
+        return {
+            **plain,
+            "folds": inner_folds(estimator),
+            "score": core_score(estimator.scoring)[0],
+            "smallest": flag("one_standard_error", estimator.one_standard_error),
+            "settings": bases[0],
+            "values": {core_name(parameter): values for parameter, values in tried.items()},
+        }
+
+    def words(self, estimator: Any, others: list[tuple[str, Any]]) -> list[str]:
+        """Return what a methods section says about methods that the engine does not know."""
+        paragraphs = []
+        if estimator is not None and type(estimator) not in (ManifoldElasticNet, ManifoldElasticNetCV):
+            paragraphs.append(f"The classifier is {_told(estimator)}.")
+        if others:
+            told = (f"{name} ({WORDS.get(one, OURS) if isinstance(one, str) else _told(one)})" for name, one in others)
+            paragraphs.append(f"The same folds were used for comparison with {'; '.join(told)}.")
+        return paragraphs
+
+
+def _told(estimator: Any) -> str:
+    package = type(estimator).__module__.split(".")[0]
+    known = f" of {package} {version(package)}" if hasattr(sys.modules.get(package), "__version__") else ""
+    return f"{short(estimator)}{known}"
+
+
+def short(estimator: Any) -> str:
+    return " ".join(repr(estimator).split())
+
+
+def inner_folds(estimator: Any) -> int:
+    """Return the number of folds by which settings are chosen inside a training part."""
+    if type(estimator) is not ManifoldElasticNetCV:
+        return _core.INNER_FOLDS
+    if estimator.cv is None:
+        return 5  # scikit-learn's
+    if isinstance(estimator.cv, Integral) and not isinstance(estimator.cv, bool):
+        return at_least("cv", estimator.cv, 2)
+    raise TypeError(
+        f"`cv` of ManifoldElasticNetCV is {estimator.cv!r}, but must be a number of folds or None: validate draws the "
+        "folds inside every training part, and keeps groups together"
+    )
+
+
+def pairs_of(compare: Any) -> list[tuple[str, Any]]:
+    """Return names with estimators; a method that goes by its name is its own."""
+    if isinstance(compare, str):
+        compare = [compare]
+    entries = list(compare.items()) if isinstance(compare, Mapping) else list(compare)
+    methods = {"men", *_methods()}
+    pairs: list[tuple[str, Any]] = []
+    for entry in entries:
+        name, one = (entry, entry) if isinstance(entry, str) else _pair(entry)
+        if isinstance(one, str) and one not in NAMED and one not in methods:
+            raise ValueError(f"`compare` names {one!r}, but must name one of {', '.join((*NAMED, *sorted(methods)))}")
+        if isinstance(one, str) and one != name and one not in NAMED:
+            raise ValueError(f"`compare` calls {one!r} by another name, {name!r}: give the name alone")
+        pairs.append((name, one))
+    return pairs
+
+
+def _pair(entry: Any) -> tuple[str, Any]:
+    if isinstance(entry, tuple | list) and len(entry) == 2 and isinstance(entry[0], str):
+        return entry[0], entry[1]
+    if isinstance(entry, BaseEstimator):
+        raise TypeError(f"`compare` has {entry!r} without a name: give pairs of a name and an estimator")
+    raise TypeError(f"`compare` has {entry!r}, but must have names, or pairs of a name and an estimator")
+
+
+def _methods() -> list[str]:
+    return list(json.loads(_core.defaults()))
+
+
+def at_least(name: str, value: Any, least: int) -> int:
+    """Return a whole number that the engine accepts."""
+    whole = count(name, value, least=least)
+    if whole > MOST:
+        raise ValueError(f"`{name}` is {whole}, but must be at most {MOST}")
+    return whole
