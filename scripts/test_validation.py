@@ -17,7 +17,7 @@ from pathlib import Path
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
-from test_report import SCHEMES, VIEWS, browser, overflow, scheme
+from test_report import SCHEMES, VIEWS, browser, opened, overflow, safe, scheme
 
 TOLERANCE = 1e-12
 CHARTS = {"map-chart", "heatmap", "roc", "confusion-0", "comparison", "index", "sizes", "permutation"}
@@ -29,17 +29,6 @@ def value(driver, script, *arguments):
 
 def by_id(driver, name):
     return driver.find_element(By.ID, name)
-
-
-def opened(driver, page, width, height, colours):
-    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
-    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-    scheme(driver, colours)
-    # What Chromium asked itself for its first, empty page.
-    driver.get_log("performance")
-    driver.get(page.as_uri())
-    WebDriverWait(driver, 60).until(lambda d: value(d, "document.documentElement.dataset.ready === 'yes'"))
-    assert overflow(driver) <= 0, f"{page.name}: nothing is wider than the screen"
 
 
 def charts(driver, wanted):
@@ -296,18 +285,6 @@ def colours(driver):
           document.querySelector("#heatmap .hm image").getAttribute("href"),
         ];"""
     )
-
-
-def safe(driver, page):
-    assert value(driver, "typeof window.hacked") == "undefined", "a name ran as a script"
-    assert not driver.find_elements(By.CSS_SELECTOR, "img, iframe, object, embed"), "a name became an element"
-    errors = [entry for entry in driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
-    assert not errors, errors
-    asked = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
-    asked = [m["params"]["request"]["url"] for m in asked if m["method"] == "Network.requestWillBeSent"]
-    # What is inside the page already is no request to a network.
-    asked = [url for url in asked if not url.startswith(("data:", "blob:"))]
-    assert asked and all(url.split("#")[0] == page.as_uri() for url in asked), asked
 
 
 def use(driver, page, expected, size, start, folder):
