@@ -120,8 +120,7 @@ impl MenProcedure {
             return Ok(Chosen { men, params, trials: Vec::new(), place: None });
         }
         let folds: Vec<Split> = inner(data, groups, self.folds, seed)?;
-        let mut trials =
-            select::search(data, &self.base, &self.grid, &folds, self.score, &quiet, &|_, _| ())?;
+        let mut trials = select::contest(data, &self.base, &self.grid, &folds, self.score, &quiet)?;
         let mut last = None;
         while let Some(place) = self.choose.of(&trials, self.score, data.variables()) {
             let params = trials[place].params.clone();

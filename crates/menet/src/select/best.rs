@@ -13,8 +13,6 @@ pub fn best(trials: &[Trial], score: ScoreKind, one_standard_error: bool) -> Opt
     let better = |a: usize, b: usize| {
         let key = |at: usize| (trials[at].merit(score), -trials[at].log_loss(), -trials[at].variables);
         let (x, y) = (key(a), key(b));
-        // Rounding does not choose.
-        let close = |x: f64, y: f64| x == y || (x - y).abs() <= 1e-9 * x.abs().max(y.abs());
         if !close(x.0, y.0) {
             return x.0 > y.0;
         }
@@ -29,6 +27,18 @@ pub fn best(trials: &[Trial], score: ScoreKind, one_standard_error: bool) -> Opt
         let (a, b) = (trials[next].variables, trials[best].variables);
         if a < b || (a == b && better(next, best)) { next } else { best }
     })
+}
+
+/// Rounding does not choose.
+fn close(x: f64, y: f64) -> bool {
+    x == y || (x - y).abs() <= 1e-9 * x.abs().max(y.abs())
+}
+
+/// The places of the trials that [`best`] tells apart by their log loss: those with the highest score.
+pub(super) fn tied(trials: &[Trial], score: ScoreKind) -> Vec<usize> {
+    let usable = || (0..trials.len()).filter(|&at| !trials[at].folds.is_empty());
+    let most = usable().map(|at| trials[at].merit(score)).fold(f64::NEG_INFINITY, f64::max);
+    usable().filter(|&at| close(trials[at].merit(score), most)).collect()
 }
 
 /// The place of the trial whose panels agree most over the folds, of those no worse than the best by more than its standard error.
