@@ -62,7 +62,7 @@ python-tests:
 	cd target && $(abspath target/venv)/bin/python -m pytest --quiet --doctest-glob='*.md' ../README.md ../docs/python.md
 	$(PYTHON) -m pytest --quiet
 
-# The report of data with hostile names, opened and used in headless Chromium. Where that or selenium cannot be had,
+# The reports of data with hostile names, opened and used in headless Chromium. Where that or selenium cannot be had,
 # nothing is tested and nothing fails; where they can, what the test finds counts.
 browser:
 	@test -x /usr/bin/chromium && test -x /usr/bin/chromedriver || { \
@@ -75,7 +75,11 @@ browser:
 	else \
 	  rm -rf target/report && cargo build --release --quiet --workspace --example sample_report \
 	  && target/release/examples/sample_report target/report --hostile \
-	  && target/python/bin/python scripts/test_report.py target/report/report.html; \
+	  && target/python/bin/python scripts/test_report.py target/report/report.html \
+	  && cargo build --release --quiet --workspace --example sample_validation \
+	  && target/release/examples/sample_validation target/report/hostile \
+	  && target/release/examples/sample_validation target/report/plain --plain \
+	  && target/python/bin/python scripts/test_validation.py target/report/hostile target/report/plain; \
 	fi
 
 # menet beside others, in an environment of their own, and how its time grows. `make bench BENCH=--write`

@@ -177,7 +177,8 @@ def check(page):
             print(f"report: {view}, {start}: fine")
 
 
-def use(driver, page, width, height, start):
+def opened(driver, page, width, height, start):
+    """Opens the page on a screen of that size and waits until it is drawn."""
     metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
     scheme(driver, start)
@@ -186,7 +187,24 @@ def use(driver, page, width, height, start):
     driver.get(page.as_uri())
     ready = "return document.documentElement.dataset.ready === 'yes'"
     WebDriverWait(driver, 60).until(lambda d: d.execute_script(ready))
-    assert overflow(driver) <= 0, "nothing is wider than the screen"
+    assert overflow(driver) <= 0, f"{page.name}: nothing is wider than the screen"
+
+
+def safe(driver, page):
+    """Nothing ran or was fetched that should not, and nothing went wrong."""
+    assert driver.execute_script("return typeof window.hacked") == "undefined", "a name ran as a script"
+    assert not driver.find_elements(By.CSS_SELECTOR, "img, iframe, object, embed"), "a name became an element"
+    errors = [entry for entry in driver.get_log("browser") if entry["level"] == "SEVERE"]
+    assert not errors, errors
+    asked = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
+    asked = [m["params"]["request"]["url"] for m in asked if m["method"] == "Network.requestWillBeSent"]
+    # What is inside the page already is no request to a network.
+    asked = [url for url in asked if not url.startswith(("data:", "blob:"))]
+    assert asked and all(url.split("#")[0] == page.as_uri() for url in asked), asked
+
+
+def use(driver, page, width, height, start):
+    opened(driver, page, width, height, start)
     charts(driver)
     confusions(driver)
     explore(driver)
@@ -196,16 +214,7 @@ def use(driver, page, width, height, start):
     scheme(driver, "dark" if start == "light" else "light")
     WebDriverWait(driver, 10).until(lambda d: all(a != b for a, b in zip(here, inks(d), strict=True)))
     charts(driver)
-
-    assert driver.execute_script("return typeof window.hacked") == "undefined", "a name ran as a script"
-    assert not driver.find_elements(By.CSS_SELECTOR, "img, iframe, object, embed"), "a name became an element"
-    errors = [entry for entry in driver.get_log("browser") if entry["level"] == "SEVERE"]
-    assert not errors, errors
-    asked = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
-    asked = [m["params"]["request"]["url"] for m in asked if m["method"] == "Network.requestWillBeSent"]
-    # What is inside the page already is no request to a network.
-    asked = [url for url in asked if not url.startswith("data:")]
-    assert asked and all(url.split("#")[0] == page.as_uri() for url in asked), asked
+    safe(driver, page)
 
 
 if __name__ == "__main__":

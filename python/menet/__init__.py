@@ -2,8 +2,9 @@
 
 `ManifoldElasticNet` learns a projection. Every axis uses at most a given number of the original variables. The
 projection keeps the local geometry of each class and pushes classes apart. A rule in the projected space gives classes
-and probabilities. `ManifoldElasticNetCV` chooses the settings by cross-validation. `PCA`, `FLDA`, `DLA`, `LPP`, `NPE`,
-`SparsePCA` and `SPG` are the baselines. All are scikit-learn estimators, and each is a transformer and a classifier.
+and probabilities. `ManifoldElasticNetCV` chooses the settings by cross-validation. `StabilitySelection` keeps the
+variables that most half-samples select. `PCA`, `FLDA`, `DLA`, `LPP`, `NPE`, `SparsePCA` and `SPG` are the baselines.
+All are scikit-learn estimators, and each is a transformer and a classifier.
 
 `validate` says how far a model can be trusted: held-out samples, permuted labels, half-samples.
 
@@ -20,8 +21,12 @@ from menet._lars import lars_path, lars_path_gram
 from menet._men import ManifoldElasticNet
 from menet._paths import LarsPath, LarsPaths
 from menet._sparse_baselines import SPG, SparsePCA
+<<<<<<< HEAD
+from menet._stability import StabilitySelection
+=======
 from menet._validate import validate
 from menet._validation import Interval, Validation
+>>>>>>> pyval
 
 __all__ = [
     "DLA",
@@ -36,7 +41,11 @@ __all__ = [
     "ManifoldElasticNet",
     "ManifoldElasticNetCV",
     "SparsePCA",
+<<<<<<< HEAD
+    "StabilitySelection",
+=======
     "Validation",
+>>>>>>> pyval
     "__version__",
     "datasets",
     "lars_path",

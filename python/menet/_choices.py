@@ -20,7 +20,7 @@ Patch: TypeAlias = Literal[
     "ltsa-unsupervised",
 ]
 PathMethod: TypeAlias = Literal["lasso", "lars"]
-Preset: TypeAlias = Literal["default", "paper"]
+Preset: TypeAlias = Literal["default", "stable", "paper"]
 PriorsName: TypeAlias = Literal["train", "equal"]
 Refit: TypeAlias = Literal["none", "axis", "panel", "discriminant"]
 Route: TypeAlias = Literal["auto", "dense", "conjugate"]

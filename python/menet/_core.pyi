@@ -32,6 +32,8 @@ __all__ = [
     "project",
     "regression_paths",
     "search",
+    "stability_index",
+    "stable_selection",
     "validate",
     "validation_defaults",
 ]
@@ -77,6 +79,7 @@ class Model:
         label_kind: str,
         feature_names: list[str] | None,
         threads: int,
+        variables: list[int] | None = None,
     ) -> Model: ...
     @staticmethod
     def from_bytes(bytes: bytes) -> Model: ...
@@ -160,6 +163,16 @@ def search(
     progress: Callable[[int, int], None] | None,
     threads: int,
 ) -> tuple[list[str], NDArray[np.float64], _Floats, list[str | None], int | None]: ...
+def stable_selection(
+    settings: dict[str, Any],
+    how: dict[str, Any],
+    x: _Samples,
+    codes: _Codes,
+    classes: list[str],
+    progress: Callable[[int, int], None] | None,
+    threads: int,
+) -> tuple[list[list[int]], int, list[int], tuple[float, float, float], tuple[float, float, float]]: ...
+def stability_index(variables: int, orders: list[list[int]], size: int) -> tuple[float, float, float]: ...
 def validate(
     procedures: list[dict[str, Any]],
     how: dict[str, Any],

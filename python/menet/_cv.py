@@ -44,7 +44,7 @@ class ManifoldElasticNetCV(Decider):
         Largest number of variables that the path of an axis selects. None: 5, 10, 20, 50 and 100 are tried, as far as
         there are so many variables. With ``panel_size``: as many as the panel needs. None in a list means the default
         of :class:`~menet.ManifoldElasticNet`.
-    preset : {"default", "paper"}, default="default"
+    preset : {"default", "stable", "paper"}, default="default"
         The values of parameters that are None, or None in a list, as in :class:`~menet.ManifoldElasticNet`.
     panel_size : int or list of int, optional
         Largest number of variables in the panel. None: no limit.

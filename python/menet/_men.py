@@ -48,10 +48,11 @@ class ManifoldElasticNet(Decider):
     n_nonzeros : int, optional
         Largest number of variables that the path of an axis selects. None: twice the number of samples, but at least 50
         and at most 100, or all variables if there are fewer. With ``panel_size``: as many as the panel needs.
-    preset : {"default", "paper"}, default="default"
+    preset : {"default", "stable", "paper"}, default="default"
         The values of parameters that are None. "default": ``ridge=0.3``, ``refit="discriminant"``, ``rule="nearest"``,
-        ``metric="cosine"``, which were best on faces and genes. "paper": ``ridge=0.03``, ``refit="none"``,
-        ``rule="nearest"``, ``metric="euclidean"``, exactly the method of the paper.
+        ``metric="cosine"``, which were best on faces and genes. "stable": the same with ``ridge=10``, which selects
+        more of the same variables from other samples where there are few samples of many variables. "paper":
+        ``ridge=0.03``, ``refit="none"``, ``rule="nearest"``, ``metric="euclidean"``, exactly the method of the paper.
     panel_size : int, optional
         Largest number of variables in the panel, at least 1. None: no limit. The refits "panel" and "discriminant"
         first select more candidates, then drop those that contribute least to the separation of the classes.
@@ -173,6 +174,7 @@ class ManifoldElasticNet(Decider):
     See Also
     --------
     menet.ManifoldElasticNetCV : The same method with settings chosen by cross-validation.
+    menet.StabilitySelection : Variables that this method selects on most half-samples.
     menet.SPG : First a graph embedding, then the elastic net. This method solves both at once.
     menet.lars_path : The solver by itself.
 
@@ -269,7 +271,14 @@ class ManifoldElasticNet(Decider):
         self.gram = gram
         self.n_jobs = n_jobs
 
-    def _fit_core(self, X: Any, codes: NDArray[np.int64], classes: list[str], threads: int) -> None:
+    def _fit_core(
+        self,
+        X: Any,
+        codes: NDArray[np.int64],
+        classes: list[str],
+        threads: int,
+        variables: list[int] | None = None,
+    ) -> None:
         names = getattr(self, "feature_names_in_", None)
         self._set_model(
             _core.Model.fit(
@@ -280,8 +289,11 @@ class ManifoldElasticNet(Decider):
                 _labels.kind_of(self.classes_),
                 None if names is None else names.tolist(),
                 threads,
+                variables,
             )
         )
+        if variables is not None:
+            self._set_params_of(self._model)
         self._training = Training.of(X, codes, np.array(self._model.reachable(), dtype=np.int64), self.mean_, threads)
         if warnings := self._model.warnings():
             self._warn("; ".join(warnings))

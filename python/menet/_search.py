@@ -113,7 +113,7 @@ def results(params: list[dict[str, Any]], scores: NDArray[Any], variables: NDArr
     return table
 
 
-def progress() -> Callable[[int, int], None]:
+def progress(name: str = "ManifoldElasticNetCV", units: str = "paths") -> Callable[[int, int], None]:
     """Return a function that reports progress, at most twice per second and at the end."""
     start = time.monotonic()
     told = start
@@ -124,6 +124,6 @@ def progress() -> Callable[[int, int], None]:
         if done < total and now - told < 0.5:
             return
         told = now
-        print(f"ManifoldElasticNetCV: {done} of {total} paths, {now - start:.1f} s", file=sys.stderr, flush=True)
+        print(f"{name}: {done} of {total} {units}, {now - start:.1f} s", file=sys.stderr, flush=True)
 
     return tell

@@ -11,6 +11,7 @@
 //! | `errors` | what the core says, as exceptions |
 //! | `model` | a fitted MEN |
 //! | `search` | settings tried by cross-validation |
+//! | `stability` | stability selection |
 //! | `validate` | how far a model can be trusted |
 //! | `procedures` | what is validated: MEN, baselines, and what Python brings |
 //! | `found` | what a validation found, for Python |
@@ -32,6 +33,7 @@ mod run;
 mod search;
 mod sets;
 mod settings;
+mod stability;
 mod validate;
 
 use pyo3::prelude::*;
@@ -52,6 +54,8 @@ mod core {
     use super::sets::builtin_set;
     #[pymodule_export]
     use super::settings::{choices, defaults, presets};
+    #[pymodule_export]
+    use super::stability::{stability_index, stable_selection};
     #[pymodule_export]
     use super::validate::{validate, validation_defaults};
 

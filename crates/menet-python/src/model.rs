@@ -71,8 +71,9 @@ fn json(value: &impl serde::Serialize) -> PyResult<String> {
 
 #[pymethods]
 impl Model {
-    /// Fits; `codes` are positions in `classes`.
+    /// Fits, on these variables only if some are given; `codes` are positions in `classes`.
     #[staticmethod]
+    #[pyo3(signature = (settings, x, codes, classes, label_kind, feature_names, threads, variables=None))]
     #[expect(clippy::too_many_arguments, reason = "an estimator and its data")]
     fn fit(
         py: Python<'_>,
@@ -83,6 +84,7 @@ impl Model {
         label_kind: &str,
         feature_names: Option<Vec<String>>,
         threads: usize,
+        variables: Option<Vec<usize>>,
     ) -> PyResult<Self> {
         let Method::Men(params) = method("men", settings)? else {
             return Err(PyTypeError::new_err("the parameters of another method"));
@@ -95,7 +97,10 @@ impl Model {
             if let Some(names) = feature_names {
                 data = data.with_feature_names(names)?;
             }
-            let men = menet::fit(&data, &params, monitor)?;
+            let men = match variables {
+                Some(variables) => menet::stability::fit_on(&data, &variables, &params, monitor)?,
+                None => menet::fit(&data, &params, monitor)?,
+            };
             let file = ModelFile { label_kind: Some(label_kind), ..ModelFile::new(men, &data, "Python")? };
             Ok(Model { file })
         })

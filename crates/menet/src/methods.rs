@@ -151,7 +151,7 @@ impl Reducer for MenParams {
         match self.preset {
             _ if self.alpha == 0.0 => "men-alpha0",
             Preset::Paper => "men-paper",
-            Preset::Default => "men",
+            Preset::Default | Preset::Stable => "men",
         }
     }
 
@@ -161,7 +161,9 @@ impl Reducer for MenParams {
                 "MEN without its manifold term: the elastic net on the class target alone"
             }
             Preset::Paper => "MEN as in the paper: no refit, nearest neighbour",
-            Preset::Default => "manifold elastic net: sparse axes that keep classes together and apart",
+            Preset::Default | Preset::Stable => {
+                "manifold elastic net: sparse axes that keep classes together and apart"
+            }
         }
     }
 

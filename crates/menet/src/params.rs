@@ -20,17 +20,21 @@ pub enum Preset {
     /// What served best on faces and genes: axes refitted on the panel, and a rule to match (docs/experiments.md).
     #[default]
     Default,
+    /// The same with a larger ridge, for few samples of many variables: correlated variables are then selected together, and other
+    /// samples select more of the same ones (docs/validation.md has the numbers).
+    Stable,
     /// The paper's weights and rule: the axes as their paths leave them, and the nearest neighbour.
     Paper,
 }
 
 impl Named for Preset {
     const PARAMETER: &'static str = "preset";
-    const ALL: &'static [Self] = &[Preset::Default, Preset::Paper];
+    const ALL: &'static [Self] = &[Preset::Default, Preset::Stable, Preset::Paper];
 
     fn name(self) -> &'static str {
         match self {
             Preset::Default => "default",
+            Preset::Stable => "stable",
             Preset::Paper => "paper",
         }
     }
@@ -154,18 +158,18 @@ impl MenParams {
     /// The refit that is made.
     pub fn refit(&self) -> Refit {
         self.refit.unwrap_or(match self.preset {
-            Preset::Default => Refit::Discriminant,
+            Preset::Default | Preset::Stable => Refit::Discriminant,
             Preset::Paper => Refit::None,
         })
     }
 
     /// The rule that decides in a space of so many axes, with its parameters. On a single axis the angle between samples says
-    /// no more than their sign. So the default preset takes the Gaussian rule there, and the rule `nearest` the Euclidean
+    /// no more than their sign. So all presets but the paper's take the Gaussian rule there, and the rule `nearest` the Euclidean
     /// metric.
     pub fn rule_for(&self, axes: usize) -> RuleParams {
         let mut rule = self.rule();
         if axes == 1 {
-            if self.rule.is_none() && self.preset == Preset::Default {
+            if self.rule.is_none() && self.preset != Preset::Paper {
                 rule.kind = RuleKind::Gaussian;
             }
             rule.metric = Metric::Euclidean;
@@ -176,8 +180,7 @@ impl MenParams {
     /// The same for several axes.
     pub fn rule(&self) -> RuleParams {
         let kind = self.rule.unwrap_or(match self.preset {
-            Preset::Default => RuleKind::Nearest,
-            Preset::Paper => RuleKind::Nearest,
+            Preset::Default | Preset::Stable | Preset::Paper => RuleKind::Nearest,
         });
         RuleParams { kind, neighbors: self.voters, metric: self.metric(), priors: self.priors.clone() }
     }
@@ -186,6 +189,7 @@ impl MenParams {
     pub fn ridge(&self) -> f64 {
         self.ridge.unwrap_or(match self.preset {
             Preset::Default => 0.3,
+            Preset::Stable => 10.0,
             Preset::Paper => 0.03,
         })
     }
@@ -198,7 +202,7 @@ impl MenParams {
     /// The metric that is used.
     pub fn metric(&self) -> Metric {
         self.metric.unwrap_or(match self.preset {
-            Preset::Default => Metric::Cosine,
+            Preset::Default | Preset::Stable => Metric::Cosine,
             Preset::Paper => Metric::Euclidean,
         })
     }

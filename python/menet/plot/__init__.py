@@ -5,9 +5,27 @@ a figure.
 """
 
 from menet.plot._bases import bases
+from menet.plot._confusion import confusion
+from menet.plot._heatmap import heatmap
+from menet.plot._loadings import loadings
 from menet.plot._path import path
+from menet.plot._permutation import permutation
 from menet.plot._rates import rates
 from menet.plot._reliability import reliability
+from menet.plot._samples import samples
 from menet.plot._selection import selection
+from menet.plot._stability import stability
 
-__all__ = ["bases", "path", "rates", "reliability", "selection"]
+__all__ = [
+    "bases",
+    "confusion",
+    "heatmap",
+    "loadings",
+    "path",
+    "permutation",
+    "rates",
+    "reliability",
+    "samples",
+    "selection",
+    "stability",
+]

@@ -11,22 +11,25 @@ from sklearn.utils.validation import check_is_fitted
 from menet._cv import ManifoldElasticNetCV
 from menet._input import Floats
 from menet._search import SEARCHED
-from menet.plot._looks import line_looks, line_style, new_axes
+from menet.plot._looks import COLOURS, line_looks, line_style, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def selection(cv: ManifoldElasticNetCV, *, ax: Axes | None = None, **kwargs: Any) -> Axes:
+def selection(cv: Any, *, ax: Axes | None = None, **kwargs: Any) -> Axes:
     """Draw the mean score of a search against the number of variables, one line per refit and rule.
 
     For every size, refit and rule the best setting is drawn. Bars are one standard error of the mean over the folds.
     Lines are shifted by a percent or two so that bars do not hide each other. A ring marks the chosen setting.
 
+    The result of a validation is drawn with one line, the best over all other settings at every size, and with the
+    score that is one standard error below the best.
+
     Parameters
     ----------
-    cv : ManifoldElasticNetCV
-        A fitted search.
+    cv : ManifoldElasticNetCV or Validation
+        A fitted search, or the result of a validation.
     ax : matplotlib Axes, optional
         The Axes to draw on. None: a new figure.
     **kwargs : dict
@@ -48,7 +51,11 @@ def selection(cv: ManifoldElasticNetCV, *, ax: Axes | None = None, **kwargs: Any
     ['panel, centroid', 'panel, gaussian', 'chosen']
     """
     if not isinstance(cv, ManifoldElasticNetCV):
-        raise TypeError(f"`cv` is a {type(cv).__name__}, but must be a fitted ManifoldElasticNetCV")
+        if hasattr(cv, "sizes"):
+            return _of_validation(cv, ax, kwargs)
+        raise TypeError(
+            f"`cv` is a {type(cv).__name__}, but must be a fitted ManifoldElasticNetCV or the result of a validation"
+        )
     check_is_fitted(cv, "cv_results_")
     found = cv.cv_results_
     mean, variables = found["mean_test_score"], found["mean_n_features"]
@@ -76,17 +83,7 @@ def selection(cv: ManifoldElasticNetCV, *, ax: Axes | None = None, **kwargs: Any
         bars = {"label": ", ".join(names), "capsize": 2.5, "elinewidth": 0.9}
         drawn.append(ax.errorbar(aside * variables[places], mean[places], error[places], **{**bars, **look, **given}))
     chosen = cv.best_index_
-    drawn += ax.plot(
-        variables[chosen],
-        mean[chosen],
-        "o",
-        label="chosen",
-        markersize=11,
-        markerfacecolor="none",
-        markeredgecolor="#000000",
-        markeredgewidth=1.4,
-        zorder=4,
-    )
+    drawn += ax.plot(variables[chosen], mean[chosen], **_ring("chosen", "#000000", 11))
     _whole_log_scale(ax, variables[[place for sizes in lines.values() for place in sizes.values()]])
     ax.set_xlabel("distinct variables (mean over the folds)")
     ax.set_ylabel(cv.scoring.replace("_", " ").replace("neg ", "negative ").replace("roc auc ovr", "AUC"))
@@ -94,6 +91,44 @@ def selection(cv: ManifoldElasticNetCV, *, ax: Axes | None = None, **kwargs: Any
     ax.set_axisbelow(True)
     ax.legend(handles=drawn, loc="best", fontsize="small", handlelength=3.2)
     return ax
+
+
+def _of_validation(result: Any, ax: Axes | None, kwargs: dict[str, Any]) -> Axes:
+    """Draw the sizes of a validation with the best, the choice and the bound of one standard error."""
+    sizes = sorted(result.sizes, key=lambda one: one.variables)
+    if not sizes:
+        raise ValueError("the validation compared no panel sizes, so there is nothing to draw")
+    variables = np.array([one.variables for one in sizes], dtype=np.float64).clip(1)
+    mean = 100 * np.array([one.balanced for one in sizes], dtype=np.float64)
+    error = 100 * np.nan_to_num(np.array([one.standard_error for one in sizes], dtype=np.float64))
+
+    ax = new_axes(ax, figsize=(7, 4.2))
+    look = {"color": COLOURS[0], "linestyle": "-", "marker": "o", "markersize": 4, "linewidth": 1.6}
+    bars = {"label": "best at every size", "capsize": 2.5, "elinewidth": 0.9}
+    # A balanced accuracy above 100 % has no meaning.
+    ends = np.stack([np.minimum(error, mean), np.minimum(error, 100 - mean)]).clip(0)
+    drawn: list[Any] = [ax.errorbar(variables, mean, ends, **{**bars, **look, **line_style(kwargs)})]
+    best = next((place for place, one in enumerate(sizes) if one.best), None)
+    if best is not None:
+        drawn += ax.plot(variables[best], mean[best], **_ring("best", COLOURS[1], 15))
+        dashed: dict[str, Any] = {"color": "#555555", "linestyle": (0, (5, 3)), "linewidth": 1}
+        drawn.append(ax.axhline(mean[best] - error[best], label="best less one standard error", **dashed))
+    chosen = next((place for place, one in enumerate(sizes) if one.chosen), None)
+    if chosen is not None:
+        drawn += ax.plot(variables[chosen], mean[chosen], **_ring("chosen", "#000000", 11))
+    _whole_log_scale(ax, variables)
+    ax.set_xlabel("distinct variables (mean over the folds)")
+    ax.set_ylabel("balanced accuracy (%)")
+    ax.grid(color="#e0e0e0", linewidth=0.6)
+    ax.set_axisbelow(True)
+    ax.legend(handles=drawn, loc="best", fontsize="small", handlelength=3.2)
+    return ax
+
+
+def _ring(label: str, colour: str, size: float) -> dict[str, Any]:
+    """Return the look of a ring about a point."""
+    face = {"markerfacecolor": "none", "markeredgecolor": colour, "markeredgewidth": 1.4}
+    return {"marker": "o", "linestyle": "none", "label": label, "markersize": size, "zorder": 4, **face}
 
 
 def _whole_log_scale(ax: Axes, values: Floats) -> None:

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use menet::params::default_nonzeros;
+use menet::params::{Preset, default_nonzeros};
 use menet::rules::{Metric, Priors};
 use menet::{MenParams, Named, patches};
 
@@ -138,25 +138,25 @@ fn choices(field: &str) -> Option<Vec<&'static str>> {
 
 /// The default of a parameter in words.
 fn default(field: &str) -> String {
-    let (default, paper) = (MenParams::default(), MenParams::paper());
-    let of_preset = |value: String, of_paper: String| match value == of_paper {
-        true => value,
-        false => format!("{value}, or {of_paper} with the preset {}", paper.preset.name()),
+    let default = MenParams::default();
+    // What the default preset gives, and what others give where they differ.
+    let by_preset = |value: &dyn Fn(&MenParams) -> String| {
+        let others = Preset::ALL.iter().filter_map(|&preset| {
+            let other = value(&MenParams::default().with(|it| it.preset = preset));
+            (other != value(&default)).then(|| format!(", or {other} with the preset {}", preset.name()))
+        });
+        value(&default) + &others.collect::<String>()
     };
     if let Some(value) = written(&default, field) {
         return value;
     }
     match field {
-        "refit" => of_preset(default.refit().name().to_owned(), paper.refit().name().to_owned()),
-        "ridge" => of_preset(default.ridge().to_string(), paper.ridge().to_string()),
-        "metric" => of_preset(default.metric().name().to_owned(), paper.metric().name().to_owned()),
+        "refit" => by_preset(&|params| params.refit().name().to_owned()),
+        "ridge" => by_preset(&|params| params.ridge().to_string()),
+        "metric" => by_preset(&|params| params.metric().name().to_owned()),
         "rule" => {
-            let several =
-                of_preset(default.rule().kind.name().to_owned(), paper.rule().kind.name().to_owned());
-            let one = of_preset(
-                default.rule_for(1).kind.name().to_owned(),
-                paper.rule_for(1).kind.name().to_owned(),
-            );
+            let several = by_preset(&|params| params.rule().kind.name().to_owned());
+            let one = by_preset(&|params| params.rule_for(1).kind.name().to_owned());
             if one == several { several } else { format!("{several}; on a single axis {one}") }
         }
         "components" => "as many as there are".to_owned(),
@@ -290,7 +290,7 @@ mod tests {
             }
         }
         assert!(given > 15, "{given} defaults are values");
-        assert_eq!(default("ridge"), "0.3, or 0.03 with the preset paper");
+        assert_eq!(default("ridge"), "0.3, or 10 with the preset stable, or 0.03 with the preset paper");
         assert_eq!(default("rule"), "nearest; on a single axis gaussian, or nearest with the preset paper");
     }
 

@@ -146,7 +146,7 @@ pub(super) fn bar(full: &str, weight: f64, largest: f64, paint: &str, style: &st
     let left = if weight < 0.0 { 50.0 - share } else { 50.0 };
     let plain = (0.01..1000.0).contains(&weight.abs());
     let value = if plain { format!("{weight:.3}") } else { format!("{weight:.2e}") }.replace('-', "−");
-    let (name, full) = (escaped(&shown(full, 24)), escaped(&shown(full, 200)));
+    let (name, full) = (escaped(&shown(full, 20)), escaped(&shown(full, 200)));
     format!(
         "<li><span class=\"name\" title=\"{full}\">{name}</span><span class=\"track\"><span {paint} \
          style=\"left:{left:.1}%;width:{share:.1}%{style}\"></span></span><span class=\"value\">{value}</span></li>"

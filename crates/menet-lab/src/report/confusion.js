@@ -82,11 +82,14 @@
     }
     const cell = written ? 38 : places.length <= 40 ? 17 : 13;
     const place = byId(`confusion-${i}`);
-    place.style.height = `${places.length * cell + 150}px`;
+    place.style.height = `${places.length * cell + 170}px`;
     // On a phone it is wider than the screen and scrolls, rather than too small to read.
     place.style.minWidth = `${places.length * Math.min(cell, 24) + 130}px`;
     place.style.maxWidth = `${Math.max(420, places.length * cell * 1.4 + 170)}px`;
-    const xaxis = { ...axis("given class"), tickangle: places.length > 6 ? -90 : 0 };
+    // Upright where names side by side would overlap.
+    const longest = Math.max(...at.map((k) => Math.min(16, classes[places[k]].length)));
+    const room = (Math.min(place.clientWidth, parseInt(place.style.maxWidth, 10)) - 150) / places.length;
+    const xaxis = { ...axis("given class"), tickangle: places.length > 6 || 7 * longest > room ? -90 : 0 };
     const yaxis = { ...axis("class"), range: [places.length - 0.5, -0.5] };
     draw(`confusion-${i}`, [trace], {
       xaxis,

@@ -13,7 +13,7 @@ use crate::params::fields;
 use crate::progress::{Progress, Quiet};
 
 /// The ridges that are tried by default.
-pub const RIDGES: [f64; 2] = [0.3, 3.0];
+pub const RIDGES: [f64; 2] = [0.3, 10.0];
 
 /// The numbers of variables per path that are tried by default.
 pub const SIZES: [usize; 4] = [5, 10, 20, 50];
@@ -75,19 +75,19 @@ impl MenProcedure {
     /// MEN with these parameters, and the default lists for what they leave open.
     pub fn new(base: MenParams) -> Self {
         let mut grid = Grid::of(&base);
-        grid.ridge = if base.ridge.is_some() { grid.ridge } else { RIDGES.to_vec() };
+        let open = base.ridge.is_none() && base.preset == menet::params::Preset::Default;
+        grid.ridge = if open { RIDGES.to_vec() } else { grid.ridge };
         grid.sizes = match (base.panel_size, base.nonzeros) {
             (None, None) => SIZES.map(Size::Nonzeros).to_vec(),
             _ => grid.sizes,
         };
-        if base.preset == menet::params::Preset::Default {
+        if base.preset != menet::params::Preset::Paper {
             use menet::Named;
             use menet::refit::Refit;
-            use menet::rules::{Metric, RuleKind};
+            use menet::rules::RuleKind;
             grid.refit =
                 if base.refit.is_some() { grid.refit } else { vec![Refit::Panel, Refit::Discriminant] };
             grid.rule = if base.rule.is_some() { grid.rule } else { RuleKind::ALL.to_vec() };
-            grid.metric = if base.metric.is_some() { grid.metric } else { Metric::ALL.to_vec() };
         }
         MenProcedure {
             name: "men".to_owned(),

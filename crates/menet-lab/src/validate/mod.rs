@@ -129,6 +129,10 @@ pub fn validate(
     let repeats: Vec<Vec<Split>> = (0..options.repeats())
         .map(|repeat| splits::outer(data, groups, options, repeat))
         .collect::<Result<_>>()?;
+    if options.pairs > 0 && first.men().is_some() {
+        // Tell now what would otherwise be told after all folds.
+        menet::stability::half_samples(data, 1, groups, options.seed)?;
+    }
     let mut run =
         Run { subject, options, repeats, store: Store::open(folder, &record, &fingerprint)?, progress };
     run.folds()?;

@@ -44,7 +44,7 @@ pub struct Validation {
     pub words: Vec<String>,
     /// `run.toml`: everything that is needed to repeat the run.
     pub run: String,
-    /// Seconds of computing.
+    /// Seconds of computing. They are in no file, so that a run that was stopped and continued writes the same bytes.
     pub seconds: f64,
 }
 

@@ -10,17 +10,17 @@ use crate::evaluate::generator;
 /// The stream of random numbers for half-samples.
 const STREAM: u64 = 0x5AB1;
 
-/// The fewest samples of a class that a half-sample can be learned from.
+/// How many samples every class has in both halves, if it has twice as many.
 const FEWEST: usize = 2;
 
-/// How many times groups are dealt out anew if a class has too few samples in a half.
+/// How many times groups are dealt out anew if a class has fewer in a half.
 const DEALS: usize = 20;
 
 /// Draws `pairs` complementary pairs of half-samples, as rows of `data`, rising: places 2k and 2k+1 of the result are pair k, and hold every
 /// sample once together.
 ///
 /// Each half has half of the samples of every class. The odd sample of a class goes to either half: of the classes with one, every
-/// second has it in the first half, beginning at random.
+/// second has it in the first half, beginning at random. So a class of one sample is in one of the two halves.
 ///
 /// With `groups`, one number per sample, samples of one group stay together. The groups are dealt out in random order, each to the half
 /// that makes the two more equal in their classes. So the halves are about equal, not exactly.
@@ -28,7 +28,7 @@ const DEALS: usize = 20;
 /// Pair k depends on the data, the groups, the seed and k, not on how many pairs there are.
 ///
 /// # Errors
-/// When `pairs` is 0, there is not one group per sample, or a class would have fewer than two samples in a half.
+/// When `pairs` is 0, there is not one group per sample, or fewer than two classes would be in both halves.
 pub fn half_samples(
     data: &Dataset<'_>,
     pairs: usize,
@@ -38,15 +38,14 @@ pub fn half_samples(
     if pairs == 0 {
         return Err(Error::parameter("pairs", 0, ">= 1"));
     }
-    for (class, name) in data.classes().iter().enumerate() {
-        let size = data.members(class).len();
-        if size < 2 * FEWEST {
-            let allowed = format!(
-                "at least {} in every class, {FEWEST} per half-sample: leave the class out, or add samples to it",
-                2 * FEWEST
-            );
-            return Err(Error::parameter("samples", format!("{size} of class {name:?}"), allowed));
-        }
+    let divisible = (0..data.classes().len()).filter(|&class| data.members(class).len() >= 2).count();
+    if divisible < 2 {
+        let value = format!("{divisible} of {} classes with at least 2 samples", data.classes().len());
+        return Err(Error::parameter(
+            "samples",
+            value,
+            "at least 2 such classes, so that both halves have two classes",
+        ));
     }
     let grouped = groups.map(|groups| Grouped::new(data, groups)).transpose()?;
     let mut halves = Vec::with_capacity(2 * pairs);
@@ -114,25 +113,27 @@ impl Grouped {
     fn deal(&self, data: &Dataset<'_>, rng: &mut impl Rng) -> Result<Vec<bool>> {
         let sizes: Vec<f64> =
             (0..data.classes().len()).map(|class| data.members(class).len() as f64).collect();
-        let mut lacking = 0;
+        let mut usable = None;
         for _ in 0..DEALS {
             let (in_first, ahead) = self.deal_once(data, &sizes, rng);
             // The smaller half of a class has (size − |ahead|)/2 samples.
-            let few = |class: &usize| sizes[*class] - ahead[*class].abs() < (2 * FEWEST) as f64;
-            match (0..sizes.len()).find(few) {
-                Some(class) => lacking = class,
-                None => return Ok(in_first),
+            let smaller = |class: usize| (sizes[class] - ahead[class].abs()) / 2.0;
+            let enough = |class: usize| smaller(class) >= (FEWEST as f64).min((sizes[class] / 2.0).floor());
+            if (0..sizes.len()).all(enough) {
+                return Ok(in_first);
+            }
+            if (0..sizes.len()).filter(|&class| smaller(class) >= 1.0).count() >= 2 {
+                usable = Some(in_first);
             }
         }
-        let of = self.counts.iter().filter(|counts| counts[lacking] > 0.0).count();
-        let value = format!(
-            "such that class {:?}, {} samples in {of} group{}, cannot have {FEWEST} in both halves",
-            data.classes()[lacking],
-            sizes[lacking],
-            if of == 1 { "" } else { "s" }
-        );
-        let allowed = "groups that divide every class in two: leave the class out, or use smaller groups";
-        Err(Error::parameter("groups", value, allowed))
+        // Groups may not allow better.
+        usable.ok_or_else(|| {
+            let groups = self.rows.len();
+            let value = format!("{groups} groups of which no two halves have two classes in both");
+            let allowed =
+                "groups that divide at least two classes: use smaller groups, or leave the groups out";
+            Error::parameter("groups", value, allowed)
+        })
     }
 
     /// Whether each sample is in the first half, and how many more samples of every class that has than the second.
@@ -243,13 +244,24 @@ mod tests {
     }
 
     #[test]
+    fn small_classes_are_in_as_many_halves_as_they_can() {
+        let data = data(&[9, 5, 3, 2, 1]);
+        for pair in half_samples(&data, 10, None, 3).unwrap().chunks_exact(2) {
+            let of = |class: usize| pair.iter().map(|half| count(&data, half, class)).collect::<Vec<_>>();
+            assert!(of(1).iter().all(|&count| count >= 2) && of(2).iter().all(|&count| count >= 1));
+            assert_eq!(of(3), [1, 1]);
+            assert_eq!(of(4).iter().sum::<usize>(), 1);
+        }
+    }
+
+    #[test]
     fn too_few_samples_are_told() {
         let message = |result: Result<Vec<Vec<usize>>>| result.unwrap_err().to_string();
-        let small = message(half_samples(&data(&[6, 3]), 5, None, 0));
-        assert!(small.contains("3 of class \"1\"") && small.contains("at least 4"), "{small}");
+        let small = message(half_samples(&data(&[6, 1, 1]), 5, None, 0));
+        assert!(small.contains("1 of 3 classes"), "{small}");
         let data = data(&[6, 6]);
         let together = message(half_samples(&data, 5, Some(&[0, 1, 2, 3, 4, 5, 9, 9, 9, 9, 9, 9]), 0));
-        assert!(together.contains("class \"1\", 6 samples in 1 group,"), "{together}");
+        assert!(together.contains("7 groups"), "{together}");
         assert!(message(half_samples(&data, 5, Some(&[0]), 0)).contains("12 samples"));
         assert!(message(half_samples(&data, 0, None, 0)).contains("`pairs` is 0"));
     }

@@ -47,6 +47,7 @@ use crate::error::{Error, Result, at_least_one};
 use crate::evaluate::subset;
 use crate::monitor::{Monitor, Stage, proceed};
 use crate::params::MenParams;
+use crate::plan::Plan;
 
 pub use bounds::{Bounds, bounds, size_for};
 pub use half_samples::half_samples;
@@ -119,7 +120,7 @@ pub fn select(
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<StableSelection> {
     let p = data.variables();
-    params.check(p)?;
+    Plan::new(data, params)?;
     at_least_one("most", Some(how.most))?;
     // Also where the size is given: what is out of range is refused before any work.
     let within = size_for(how.false_selections, how.threshold, p, how.pairs)?;

@@ -1,7 +1,7 @@
 //! The balanced accuracy of every method on the same splits, with intervals.
 
 use super::super::canvas::{Anchor, Canvas};
-use super::values::{counted, percent, ticks};
+use super::values::{counted, named, percent, ticks};
 use crate::names::shown;
 use crate::palette::look;
 use crate::validate::{Assessed, Validation};
@@ -31,7 +31,7 @@ pub(super) fn figure(validation: &Validation) -> Option<String> {
     let at = |value: f64| LEFT + (value - range.start()) / (range.end() - range.start()).max(1e-9) * WIDTH;
     let bottom = TOP + methods.len() as f64 * ROW;
     let mut canvas = Canvas::new(LEFT + WIDTH + RIGHT, bottom + 58.0);
-    let title = format!("Methods on the same splits: {}", shown(&validation.data, 60));
+    let title = format!("Methods on the same splits: {}", shown(&validation.data, 28));
     canvas.title((16.0, 26.0), 17.0, Anchor::Start, &title);
     let design = &validation.design;
     let folds = if design.leave_one_group_out {
@@ -61,7 +61,7 @@ pub(super) fn figure(validation: &Validation) -> Option<String> {
         }
         let mean = at(method.balanced.mean.clamp(0.0, 1.0));
         canvas.circle((mean, middle), 3.0, colour, 6.0);
-        let name = shown(&super::values::named(&method.name), 26);
+        let name = shown(&named(&method.name), 20);
         canvas.styled((LEFT - 10.0, middle + 4.0), 12.0, Anchor::End, "#222222", row == 0, &name);
         let variables = if method.variables.is_finite() && method.variables > 0.0 {
             format!(", {:.0} variables", method.variables)

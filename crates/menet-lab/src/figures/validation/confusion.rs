@@ -1,14 +1,11 @@
 //! Which classes the held-out samples of every class were given.
 
 use super::super::canvas::{Anchor, Canvas};
-use super::values::{class, percent};
+use super::values::{class, longest, percent};
 use crate::names::shown;
 use crate::validate::Validation;
 
-const TOP: f64 = 66.0;
-
-/// The height above the matrix for the turned names of its columns.
-const NAMES: f64 = 96.0;
+const TOP: f64 = 62.0;
 
 /// None where nothing was tested.
 pub(super) fn figure(validation: &Validation) -> Option<String> {
@@ -19,25 +16,21 @@ pub(super) fn figure(validation: &Validation) -> Option<String> {
     }
     let cell = (620.0 / classes as f64).clamp(13.0, 84.0);
     let size = (cell * 0.22).clamp(8.0, 14.0);
-    let name = size.max(9.0).min(12.0);
-    let (left, top) = (176.0, TOP + NAMES);
+    let name = size.clamp(9.0, 12.0);
+    let rows: Vec<String> = (0..classes).map(|number| class(validation, number, 21)).collect();
+    let columns: Vec<String> = (0..classes).map(|number| class(validation, number, 16)).collect();
+    let (left, top) = (longest(&rows, name) + 52.0, TOP + 0.71 * longest(&columns, name) + 18.0);
     let side = cell * classes as f64;
-    let mut canvas = Canvas::new((left + side + 120.0).max(640.0), top + side + 40.0);
-    let title = format!("What held-out samples were taken for: {}", shown(&validation.data, 50));
+    let mut canvas = Canvas::new((left + side + 120.0).max(700.0), top + side + 40.0);
+    let title = format!("What held-out samples were taken for: {}", shown(&validation.data, 22));
     canvas.title((16.0, 26.0), 17.0, Anchor::Start, &title);
     let balanced = percent(&method.balanced);
     let note = format!("percent of every class, over all repeats; balanced accuracy {balanced}");
     canvas.text((16.0, 46.0), 12.0, Anchor::Start, &note);
     for (a, row) in method.confusion.iter().enumerate() {
         let (x, y) = (left + a as f64 * cell, top + a as f64 * cell);
-        canvas.text((left - 8.0, y + cell / 2.0 + name * 0.36), name, Anchor::End, &class(validation, a, 21));
-        canvas.turned(
-            (x + cell / 2.0 + 3.0, top - 8.0),
-            name,
-            -45.0,
-            Anchor::Start,
-            &class(validation, a, 16),
-        );
+        canvas.text((left - 8.0, y + cell / 2.0 + name * 0.36), name, Anchor::End, &rows[a]);
+        canvas.turned((x + cell / 2.0 + 3.0, top - 8.0), name, -45.0, Anchor::Start, &columns[a]);
         let total: usize = row.iter().sum();
         for (b, &count) in row.iter().enumerate() {
             let corner = (left + b as f64 * cell, y);

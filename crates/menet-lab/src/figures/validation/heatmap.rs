@@ -4,7 +4,7 @@ use image::{Rgb, RgbImage};
 use menet::Dataset;
 
 use super::super::canvas::{Anchor, Canvas};
-use super::values::{class, columns, mean_and_deviation, some_samples, variable};
+use super::values::{class, columns, longest, mean_and_deviation, rgb, some_samples, variable};
 use crate::names::shown;
 use crate::palette::{diverging, look};
 use crate::validate::Validation;
@@ -45,16 +45,18 @@ pub(super) fn figure(validation: &Validation, data: &Dataset<'_>) -> Option<Stri
     let across = sample_order(&standardized, &classes, mixed);
     let down = order(&standardized);
 
-    let head = if mixed { validation.classes.len() as f64 * ROW + 6.0 } else { 70.0 };
+    let names: Vec<String> =
+        (0..validation.classes.len()).map(|number| class(validation, number, 10)).collect();
+    let head = if mixed { names.len() as f64 * ROW + 6.0 } else { 0.87 * longest(&names, 9.5) + 16.0 };
     let bottom = TOP + head + down.len() as f64 * ROW;
     let mut canvas = Canvas::new(LEFT + WIDTH + 24.0, bottom + 56.0);
-    let title = format!("The panel in every sample: {}", shown(&validation.data, 60));
+    let title = format!("The panel in every sample: {}", shown(&validation.data, 28));
     canvas.title((16.0, 26.0), 17.0, Anchor::Start, &title);
     canvas.text((16.0, 46.0), 12.0, Anchor::Start, &note(validation, data, samples.len(), mixed));
     if mixed {
         memberships(&mut canvas, validation, &across, &classes);
     } else {
-        blocks(&mut canvas, validation, &across, &classes, (TOP + head, bottom));
+        blocks(&mut canvas, &names, &across, &classes, (TOP + head, bottom));
     }
     let picture = RgbImage::from_fn(across.len() as u32, down.len() as u32, |x, y| {
         let value = standardized[down[y as usize]][across[x as usize]];
@@ -118,7 +120,7 @@ fn memberships(canvas: &mut Canvas, validation: &Validation, across: &[usize], c
 /// The names of the classes above their samples, and lines between the classes.
 fn blocks(
     canvas: &mut Canvas,
-    validation: &Validation,
+    names: &[String],
     across: &[usize],
     classes: &[usize],
     (top, bottom): (f64, f64),
@@ -133,13 +135,7 @@ fn blocks(
         let number = classes[across[start]];
         let middle = LEFT + (start + end) as f64 / 2.0 * cell;
         if (end - start) as f64 * cell >= 9.0 {
-            canvas.turned(
-                (middle + 3.0, top - 6.0),
-                9.5,
-                -60.0,
-                Anchor::Start,
-                &class(validation, number, 10),
-            );
+            canvas.turned((middle + 3.0, top - 6.0), 9.5, -60.0, Anchor::Start, &names[number]);
         }
         let at = LEFT + end as f64 * cell;
         canvas.line((at, top - 4.0), (at, bottom + 3.0), "#555555", 0.5);
@@ -162,12 +158,6 @@ fn key(canvas: &mut Canvas, (x, y): (f64, f64)) {
     canvas.text((x + length + 24.0, y + 11.0), 12.0, Anchor::Start, note);
 }
 
-/// The parts of a colour `#rrggbb`.
-fn rgb(colour: &str) -> [u8; 3] {
-    let part = |at: usize| colour.get(at..at + 2).and_then(|hex| u8::from_str_radix(hex, 16).ok());
-    [1, 3, 5].map(|at| part(at).unwrap_or(0))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -180,10 +170,5 @@ mod tests {
         assert_eq!(apart, [0, 0, 0, 1, 1, 1]);
         let mixed: Vec<usize> = sample_order(&values, &classes, true).iter().map(|&i| classes[i]).collect();
         assert_ne!(mixed, apart);
-    }
-
-    #[test]
-    fn colours_are_read() {
-        assert_eq!(rgb("#0072b2"), [0, 0x72, 0xb2]);
     }
 }

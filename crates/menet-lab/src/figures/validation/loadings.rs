@@ -32,7 +32,7 @@ pub(super) fn figure(validation: &Validation, data: &Dataset<'_>) -> Option<Stri
     let heights: Vec<f64> = axes.chunks(ACROSS).map(|row| rows(row) as f64 * STEP + 62.0).collect();
     let width = (across as f64 * CELL + 24.0).max(760.0);
     let mut canvas = Canvas::new(width, TOP + heights.iter().sum::<f64>());
-    let title = format!("What every axis is made of: {}", shown(&validation.data, 60));
+    let title = format!("What every axis is made of: {}", shown(&validation.data, 28));
     canvas.title((16.0, 26.0), 17.0, Anchor::Start, &title);
     let cut = if all.len() > AXES { format!("; {AXES} of {} axes", all.len()) } else { String::new() };
     let note = format!("weight × standard deviation, the largest {LARGEST} per axis{cut}");

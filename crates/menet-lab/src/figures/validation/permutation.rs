@@ -2,6 +2,7 @@
 
 use kuva::plot::Histogram;
 use kuva::plot::annotations::ReferenceLine;
+use kuva::plot::legend::{LegendEntry, LegendShape};
 use kuva::render::layout::Layout;
 use kuva::render::plots::Plot;
 
@@ -24,7 +25,9 @@ pub(super) fn figure(validation: &Validation) -> Option<String> {
     let observed = 100.0 * test.observed;
     let chance = 100.0 / validation.classes.len().max(1) as f64;
     let (edges, counts) = bins(&values, &[observed, chance]);
-    let (low, high) = (edges[0], edges[edges.len() - 1]);
+    // Round numbers beyond all bins, hardly above 100 %.
+    let low = (edges[0] / 10.0).floor().max(0.0) * 10.0;
+    let high = ((edges[edges.len() - 1] / 10.0).ceil() * 10.0).min(102.0);
     let plots = vec![Plot::Histogram(Histogram::from_bins(edges, counts).with_color("#b8b8b8"))];
     let Interval { mean, low: least, high: most } = test.p_value;
     let uncertain = if least.is_finite() && most.is_finite() {
@@ -32,25 +35,36 @@ pub(super) fn figure(validation: &Validation) -> Option<String> {
     } else {
         String::new()
     };
+    let entry = |label: String, colour: &str, shape, dash: Option<&str>| LegendEntry {
+        label,
+        color: colour.to_owned(),
+        shape,
+        dasharray: dash.map(str::to_owned),
+    };
+    let legend = vec![
+        entry("permuted labels".to_owned(), "#b8b8b8", LegendShape::Rect, None),
+        entry(format!("true labels: {observed:.1} %"), look(1).colour, LegendShape::Line, None),
+        entry(format!("chance: {chance:.1} %"), "#555555", LegendShape::Line, Some("4,4")),
+    ];
     let title =
-        format!("Could it be chance? p = {}{uncertain}: {}", fraction(mean), plotted(&validation.data, 40));
+        format!("Could it be chance? p = {}{uncertain}: {}", fraction(mean), plotted(&validation.data, 18));
     let layout = Layout::auto_from_plots(&plots)
         .with_title(title)
+        .with_title_size(15)
         .with_subtitle(note(test))
         .with_x_label("balanced accuracy on held-out samples (%)")
         .with_y_label("permutations")
         .with_x_axis_min(low)
         .with_x_axis_max(high)
+        .with_x_tick_step(10.0)
+        .with_legend_entries(legend)
         .with_reference_line(
             ReferenceLine::vertical(observed)
                 .with_color(look(1).colour)
                 .with_stroke_width(2.4)
-                .with_dasharray("")
-                .with_label(format!("true labels: {observed:.1} %")),
+                .with_dasharray(""),
         )
-        .with_reference_line(
-            ReferenceLine::vertical(chance).with_color("#555555").with_dasharray("4,4").with_label("chance"),
-        )
+        .with_reference_line(ReferenceLine::vertical(chance).with_color("#555555").with_dasharray("4,4"))
         .with_font_family(FONT)
         .with_width(900.0)
         .with_height(520.0);

@@ -29,7 +29,7 @@ pub(super) fn figure(validation: &Validation, data: &Dataset<'_>) -> Option<Stri
     let bottom = TOP + axes.len().div_ceil(ACROSS) as f64 * step;
     let width = (32.0 + across as f64 * (w + GAP)).max(760.0);
     let mut canvas = Canvas::new(width, bottom + 48.0);
-    let title = format!("The pixels of the panel, axis by axis: {}", shown(&validation.data, 50));
+    let title = format!("The pixels of the panel, axis by axis: {}", shown(&validation.data, 28));
     canvas.title((16.0, 26.0), 17.0, Anchor::Start, &title);
     let cut = if all.len() > AXES { format!("; {AXES} of {} axes", all.len()) } else { String::new() };
     let panel = counted(validation.panel.len(), "pixel");

@@ -41,24 +41,23 @@ pub(super) fn figure(validation: &Validation) -> Option<String> {
         let mut line = LinePlot::new().with_data(points.clone()).with_color(colour).with_stroke_width(width);
         if !many {
             let name = plotted(&class(validation, *number, 18), 18);
-            let label = format!("{name}, {}", fraction(area(points)));
+            let label = format!("{name}: {}", fraction(area(points)));
             line = line.with_line_style(style(look.dash)).with_legend(label);
         }
         plots.push(Plot::Line(line));
     }
     if many {
         let mean = mean(&curves);
-        let label = format!("mean, {}", fraction(area(&mean)));
+        let label = format!("mean: {}", fraction(area(&mean)));
         let line = LinePlot::new().with_data(mean).with_color(look(0).colour).with_stroke_width(2.6);
         plots.push(Plot::Line(line.with_legend(label)));
     }
     let mut layout = Layout::auto_from_plots(&plots)
-        .with_title(format!("ROC of held-out samples: {}", plotted(&validation.data, 50)))
+        .with_title(format!("ROC of held-out samples: {}", plotted(&validation.data, 28)))
         .with_subtitle(note(validation, many))
         .with_subtitle_wrap(90)
         .with_x_label("fraction of the other classes taken for the class")
         .with_y_label("fraction of the class that is found")
-        .with_legend_title("class, area")
         .with_font_family(FONT)
         .with_width(840.0)
         .with_height(600.0);
@@ -80,7 +79,9 @@ fn note(validation: &Validation, many: bool) -> String {
         }
         _ => String::new(),
     };
-    format!("{kind}; probabilities of a sample are averaged over the repeats{interval}")
+    format!(
+        "{kind}; probabilities of a sample are averaged over the repeats; beside a class: the area{interval}"
+    )
 }
 
 /// The points of a ROC curve from scores and whether a sample is of the class; none if all are, or none is.
@@ -95,9 +96,9 @@ fn curve(mut scored: Vec<(f64, bool)>) -> Option<Vec<(f64, f64)>> {
     let (mut right, mut wrong) = (0, 0);
     for (place, &(score, is)) in scored.iter().enumerate() {
         if is {
-            right += 1
+            right += 1;
         } else {
-            wrong += 1
+            wrong += 1;
         }
         // Equal scores cannot be parted, so the curve goes straight over them.
         if scored.get(place + 1).is_none_or(|next| next.0 != score) {

@@ -11,7 +11,7 @@ use menet::Dataset;
 
 use super::super::canvas::{Anchor, Canvas, FONT};
 use super::super::rates::MARKERS;
-use super::values::{class, counted, some_samples};
+use super::values::{class, counted, faded, some_samples};
 use crate::error::Result;
 use crate::names::{plotted, shown};
 use crate::palette::look;
@@ -22,6 +22,8 @@ const MOST: usize = 2000;
 
 /// A legend of more classes is longer than the figure; names at the centres replace it.
 const LEGEND: usize = 14;
+
+const LEGEND_WIDTH: f64 = 210.0;
 
 const TOP: f64 = 58.0;
 const WIDTH: f64 = 560.0;
@@ -37,15 +39,16 @@ pub(super) fn figure(validation: &Validation, data: &Dataset<'_>) -> Result<Opti
     let mut held = vec![false; data.samples()];
     models.split.test.iter().for_each(|&i| held[i] = true);
     let classes = data.classes().len();
-    let legend = if classes > LEGEND { 0.0 } else { 200.0 };
+    let one = models.all.projection().components().max(models.fold.projection().components()) < 2;
+    let legend = if classes > LEGEND || one { 0.0 } else { LEGEND_WIDTH };
     let mut canvas = Canvas::new(2.0 * WIDTH + legend, TOP + HEIGHT);
-    let title = format!("Samples on the axes of the model: {}", shown(&validation.data, 60));
+    let title = format!("Samples on the axes of the model: {}", shown(&validation.data, 28));
     canvas.title((16.0, 26.0), 17.0, Anchor::Start, &title);
     let few = match data.samples() - rows.len() {
         0 => String::new(),
         _ => format!("; {} of {} samples are shown", rows.len(), data.samples()),
     };
-    let names = if classes > LEGEND { "; names stand at the centres of the classes" } else { "" };
+    let names = if classes > LEGEND && !one { "; names stand at the centres of the classes" } else { "" };
     let note = format!("held-out samples are full, those that the fold learned from are faint{names}{few}");
     canvas.text((16.0, 46.0), 12.0, Anchor::Start, &note);
     let z = models.all.projection().project(data)?;
@@ -99,10 +102,9 @@ impl Panel<'_> {
                 if points.is_empty() {
                     continue;
                 }
-                let dots = ScatterPlot::new().with_data(points).with_color(look.colour).with_size(4.0);
-                let opacity = if full { 0.85 } else { 0.22 };
-                plots
-                    .push(Plot::Scatter(dots.with_marker(MARKERS[look.marker]).with_marker_opacity(opacity)));
+                let colour = if full { look.colour.to_owned() } else { faded(look.colour) };
+                let dots = ScatterPlot::new().with_data(points).with_color(colour).with_size(4.0);
+                plots.push(Plot::Scatter(dots.with_marker(MARKERS[look.marker])));
             }
         }
         let one = self.z.ncols() < 2;
@@ -112,7 +114,7 @@ impl Panel<'_> {
             .with_x_label("axis 1")
             .with_y_label(if one { "" } else { "axis 2" })
             .with_font_family(FONT)
-            .with_width(WIDTH + if legend { 200.0 } else { 0.0 })
+            .with_width(WIDTH + if legend { LEGEND_WIDTH } else { 0.0 })
             .with_height(HEIGHT);
         if one {
             layout = layout.with_y_axis_min(0.3).with_y_axis_max(classes as f64 + 0.7).with_y_tick_step(1.0);
@@ -122,14 +124,16 @@ impl Panel<'_> {
                 layout = layout.with_annotation(self.label(class));
             }
         }
-        if legend && !one {
+        if legend {
             let entry = |class: usize| LegendEntry {
-                label: self.name(class, 20),
+                label: self.name(class, 17),
                 color: look(class).colour.to_owned(),
                 shape: LegendShape::Marker(MARKERS[look(class).marker]),
                 dasharray: None,
             };
-            layout = layout.with_legend_entries((0..classes).map(entry).collect());
+            layout = layout
+                .with_legend_entries((0..classes).map(entry).collect())
+                .with_legend_width(LEGEND_WIDTH - 20.0);
         }
         kuva::render_to_svg(plots, layout)
     }

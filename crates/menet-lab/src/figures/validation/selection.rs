@@ -1,14 +1,15 @@
 //! How good models are against how many variables they use, with the choice by one standard error.
 
 use kuva::plot::LinePlot;
-use kuva::plot::annotations::ReferenceLine;
+
 use kuva::plot::scatter::ScatterPlot;
 use kuva::render::layout::{Layout, TickFormat};
 use kuva::render::plots::Plot;
 
 use super::super::canvas::FONT;
-use super::super::rates::{Extent, MARKERS};
+use super::super::rates::{Extent, MARKERS, style};
 use super::super::tuning::round_number;
+use super::values::first_end;
 use crate::names::plotted;
 use crate::palette::look;
 use crate::validate::{SizeRow, Validation};
@@ -58,26 +59,29 @@ pub(super) fn figure(validation: &Validation) -> Option<String> {
     }
     let bound =
         best.map(|best| 100.0 * (best.balanced - best.standard_error)).filter(|bound| bound.is_finite());
-    bound.iter().for_each(|&bound| extent.rate(bound));
+    let (left, right) = (first_end(first), round_number(last * 1.1, true));
+    if let Some(bound) = bound {
+        extent.rate(bound);
+        let line = LinePlot::new().with_data([(left, bound), (right, bound)]).with_color("#555555");
+        let line = line.with_line_style(style("6,4")).with_stroke_width(1.2);
+        plots.push(Plot::Line(line.with_legend("best less one standard error")));
+    }
     let (bottom, top) = extent.rates();
-    let mut layout = Layout::auto_from_plots(&plots)
-        .with_title(format!("How many variables: {}", plotted(&validation.data, 60)))
+    let layout = Layout::auto_from_plots(&plots)
+        .with_title(format!("How many variables: {}", plotted(&validation.data, 28)))
         .with_subtitle("in the cross-validation on all samples that chose the final model: at every size the best of all other settings; bars: one standard error")
         .with_subtitle_wrap(110)
         .with_x_label("distinct variables of all axes together, mean over the folds")
         .with_y_label("balanced accuracy (%)")
         .with_log_x()
-        .with_x_axis_min(round_number(first / 1.1, false))
-        .with_x_axis_max(round_number(last * 1.1, true))
+        .with_x_axis_min(left)
+        .with_x_axis_max(right)
         .with_y_axis_min(bottom)
         .with_y_axis_max(top)
         .with_x_tick_format(TickFormat::Integer)
         .with_font_family(FONT)
         .with_width(900.0)
         .with_height(520.0);
-    if let Some(bound) = bound {
-        let line = ReferenceLine::horizontal(bound).with_color("#555555").with_dasharray("6,4");
-        layout = layout.with_reference_line(line.with_label("best less one standard error"));
-    }
+
     Some(kuva::render_to_svg(plots, layout))
 }

@@ -11,7 +11,7 @@ use menet::dataset::View;
 
 use super::super::canvas::{Anchor, Canvas, FONT};
 use super::super::rates::style;
-use super::values::{Effect, class, counted, effects};
+use super::values::{Effect, class, counted, effects, faded};
 use crate::names::{plotted, shown};
 use crate::palette::{LOOKS, look};
 use crate::validate::Validation;
@@ -36,7 +36,7 @@ pub(super) fn figure(validation: &Validation, data: &Dataset<'_>) -> Option<Stri
     order.sort_by(|&a, &b| places[a].total_cmp(&places[b]));
     let means = class_means(data);
     let mut canvas = Canvas::new(WIDTH, TOP + axes.len() as f64 * HEIGHT);
-    let title = format!("The panel along the spectrum: {}", shown(&validation.data, 60));
+    let title = format!("The panel along the spectrum: {}", shown(&validation.data, 28));
     canvas.title((16.0, 26.0), 17.0, Anchor::Start, &title);
     let cut = if all.len() > AXES { format!("; {AXES} of {} axes", all.len()) } else { String::new() };
     let behind = if means.len() > LOOKS { "the mean of all samples" } else { "the means of the classes" };
@@ -162,15 +162,6 @@ fn chart(
         layout = layout.with_legend_entries((0..means.len()).map(entry).collect());
     }
     kuva::render_to_svg(plots, layout)
-}
-
-/// A colour `#rrggbb` halfway to white.
-fn faded(colour: &str) -> String {
-    let part = |at: usize| {
-        let value = colour.get(at..at + 2).and_then(|hex| u16::from_str_radix(hex, 16).ok()).unwrap_or(128);
-        (value + 2 * 255) / 3
-    };
-    format!("#{:02x}{:02x}{:02x}", part(1), part(3), part(5))
 }
 
 #[cfg(test)]

@@ -14,27 +14,29 @@ const MOST: usize = 40;
 const LEFT: f64 = 230.0;
 const WIDTH: f64 = 560.0;
 const ROW: f64 = 15.0;
-const TOP: f64 = 92.0;
+const LINE: f64 = 16.0;
 
 /// None without half-samples, or where they select nothing.
 pub(super) fn figure(validation: &Validation, data: &Dataset<'_>) -> Option<String> {
     let found = validation.stability.as_ref().filter(|found| !found.stable_frequencies.is_empty())?;
     let shown_rows = &found.stable_frequencies[..found.stable_frequencies.len().min(MOST)];
-    let bottom = TOP + shown_rows.len() as f64 * ROW;
+    let notes = notes(found, shown_rows.len());
+    let top = 78.0 + LINE * notes.len() as f64;
+    let bottom = top + shown_rows.len() as f64 * ROW;
     let mut canvas = Canvas::new(LEFT + WIDTH + 60.0, bottom + 56.0);
-    let title = format!("How often half-samples select a variable: {}", shown(&validation.data, 50));
+    let title = format!("How often half-samples select a variable: {}", shown(&validation.data, 28));
     canvas.title((16.0, 26.0), 17.0, Anchor::Start, &title);
-    for (line, note) in notes(found, shown_rows.len()).iter().enumerate() {
-        canvas.text((16.0, 46.0 + 16.0 * line as f64), 12.0, Anchor::Start, note);
+    for (line, note) in notes.iter().enumerate() {
+        canvas.text((16.0, 46.0 + LINE * line as f64), 12.0, Anchor::Start, note);
     }
     let at = |frequency: f64| LEFT + frequency.clamp(0.0, 1.0) * WIDTH;
     for tick in [0.0, 0.2, 0.4, 0.6, 0.8, 1.0] {
-        canvas.line((at(tick), TOP), (at(tick), bottom + 4.0), "#dddddd", 1.0);
+        canvas.line((at(tick), top), (at(tick), bottom + 4.0), "#dddddd", 1.0);
         canvas.text((at(tick), bottom + 18.0), 11.0, Anchor::Middle, &format!("{:.0} %", 100.0 * tick));
     }
     let own_size = found.size == found.stable_size;
     for (row, &(j, frequency)) in shown_rows.iter().enumerate() {
-        let y = TOP + row as f64 * ROW;
+        let y = top + row as f64 * ROW;
         let stable = found.stable.contains(&j);
         let colour = if stable { look(0).colour } else { "#b8b8b8" };
         canvas.rect((LEFT, y + 2.0), (at(frequency) - LEFT, ROW - 4.0), colour, "none");
@@ -46,9 +48,9 @@ pub(super) fn figure(validation: &Validation, data: &Dataset<'_>) -> Option<Stri
         }
     }
     let threshold = at(found.threshold);
-    canvas.line((threshold, TOP - 6.0), (threshold, bottom + 4.0), "#000000", 1.4);
+    canvas.line((threshold, top - 6.0), (threshold, bottom + 4.0), "#000000", 1.4);
     let label = format!("threshold {:.0} %", 100.0 * found.threshold);
-    canvas.text((threshold, TOP - 10.0), 11.0, Anchor::Middle, &label);
+    canvas.text((threshold, top - 10.0), 11.0, Anchor::Middle, &label);
     let label = format!("of {} half-samples", found.half_samples);
     canvas.text((LEFT + WIDTH / 2.0, bottom + 40.0), 12.0, Anchor::Middle, &label);
     Some(canvas.finish())
@@ -64,16 +66,10 @@ fn notes(found: &StabilityFound, shown_rows: usize) -> Vec<String> {
         format!("; circles: panels of {}, as of the final model", found.size)
     };
     let first = format!("bars: panels of {}{circles}{cut}", counted(found.stable_size, "variable"));
-    let bounds: Vec<String> = found
-        .false_selections
-        .iter()
-        .map(|(assumption, bound)| format!("{} ({})", fraction(*bound), shown(assumption, 40)))
-        .collect();
     let stable = format!("stable (dark, bold): {}", counted(found.stable.len(), "variable"));
-    let bound = if bounds.is_empty() {
-        String::new()
-    } else {
-        format!("; false among them, expected at most: {}", bounds.join(", "))
+    // One line each: the names of the assumptions are long.
+    let bound = |(assumption, bound): &(String, f64)| {
+        format!("false among them, expected at most: {}, {}", fraction(*bound), shown(assumption, 60))
     };
-    vec![first, stable + &bound]
+    [first, stable].into_iter().chain(found.false_selections.iter().map(bound)).collect()
 }

@@ -9,7 +9,7 @@ use kuva::render::plots::Plot;
 use super::super::canvas::FONT;
 use super::super::rates::MARKERS;
 use super::super::tuning::round_number;
-use super::values::{counted, fraction};
+use super::values::{counted, first_end, fraction};
 use crate::names::plotted;
 use crate::palette::look;
 use crate::validate::{Interval, Validation};
@@ -55,14 +55,14 @@ pub(super) fn figure(validation: &Validation) -> Option<String> {
     };
     let size = counted(found.size, "variable");
     let layout = Layout::auto_from_plots(&plots)
-        .with_title(format!("Stability of the selection: {}", plotted(&validation.data, 60)))
+        .with_title(format!("Stability of the selection: {}", plotted(&validation.data, 28)))
         .with_subtitle(format!(
             "1: every half-sample selects the same; 0: as by chance; {index} with {size}; band: 95 % interval"
         ))
         .with_x_label("variables in the panel")
         .with_y_label("Nogueira's stability index")
         .with_log_x()
-        .with_x_axis_min(round_number(first / 1.1, false))
+        .with_x_axis_min(first_end(first))
         .with_x_axis_max(round_number(last * 1.1, true))
         .with_y_axis_min((bottom * 10.0).floor() / 10.0)
         .with_y_axis_max((top * 10.0).ceil() / 10.0)

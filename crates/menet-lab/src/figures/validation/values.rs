@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use menet::Dataset;
 use menet::dataset::View;
 
+use super::super::tuning::round_number;
 use crate::names::{name_of, shown};
 use crate::validate::{Interval, PanelEntry, Validation};
 
@@ -87,12 +88,9 @@ pub(super) fn some_samples(data: &Dataset<'_>, most: usize) -> Vec<usize> {
     rows
 }
 
-/// The name of a variable, its position in the image, or its number from 0 as in `panel.csv`.
+/// The name of a variable, its position in the image, or its number from 1, as in `panel.csv`.
 pub(super) fn variable(data: &Dataset<'_>, j: usize) -> String {
-    match (data.feature_names(), data.image_shape()) {
-        (None, None) => j.to_string(),
-        (names, shape) => named(&name_of(names, shape, j)),
-    }
+    named(&name_of(data.feature_names(), data.image_shape(), j))
 }
 
 /// A name that can be seen.
@@ -119,9 +117,11 @@ pub(super) fn percent(interval: &Interval) -> String {
 
 /// A probability or an index in two or three digits.
 pub(super) fn fraction(value: f64) -> String {
-    if !value.is_finite() {
+    if value == 0.0 {
+        "0".to_owned()
+    } else if !value.is_finite() {
         "not known".to_owned()
-    } else if value != 0.0 && value.abs() < 0.001 {
+    } else if value.abs() < 0.001 {
         format!("{value:.1e}")
     } else if value.abs() < 0.1 {
         format!("{value:.4}")
@@ -139,6 +139,28 @@ pub(super) fn ticks(range: &RangeInclusive<f64>, most: usize) -> Vec<f64> {
     let step = step.unwrap_or(span);
     let first = (low / step - 1e-9).ceil();
     (0..=most).map(|i| (first + i as f64) * step).filter(|&tick| tick <= high + step * 1e-9).collect()
+}
+
+/// The parts of a colour `#rrggbb`.
+pub(super) fn rgb(colour: &str) -> [u8; 3] {
+    let part = |at: usize| colour.get(at..at + 2).and_then(|hex| u8::from_str_radix(hex, 16).ok());
+    [1, 3, 5].map(|at| part(at).unwrap_or(0))
+}
+
+/// A colour `#rrggbb` most of the way to white: kuva makes only some markers transparent.
+pub(super) fn faded(colour: &str) -> String {
+    let [red, green, blue] = rgb(colour).map(|part| ((u16::from(part) + 2 * 255) / 3) as u8);
+    format!("#{red:02x}{green:02x}{blue:02x}")
+}
+
+/// How many pixels the longest of some names takes at a font size, about.
+pub(super) fn longest(names: &[String], size: f64) -> f64 {
+    names.iter().map(|name| name.chars().count()).max().unwrap_or(0) as f64 * size * 0.62
+}
+
+/// Where a logarithmic axis begins: at a round number, or a little below 1 so that a point at 1 is drawn whole.
+pub(super) fn first_end(least: f64) -> f64 {
+    if least < 1.1 { 0.85 } else { round_number(least / 1.1, false) }
 }
 
 /// A count with its noun.
@@ -182,6 +204,7 @@ mod tests {
             (fraction(0.00012), fraction(0.0102), fraction(0.5)),
             ("1.2e-4".into(), "0.0102".into(), "0.50".into())
         );
+        assert_eq!((rgb("#0072b2"), faded("#0072b2")), ([0, 0x72, 0xb2], "#aad0e5".to_owned()));
         let one_sided = Interval { mean: 0.5, low: f64::NAN, high: 0.6 };
         assert_eq!(percent(&one_sided), "50.0 %");
     }

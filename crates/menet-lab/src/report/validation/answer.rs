@@ -11,6 +11,9 @@ use crate::validate::{Assessed, Interval, PermutationTest, Validation};
 const NAMED: usize = 5;
 const UNFOLDED: usize = 12;
 
+/// How many of the samples that are always wrong are listed.
+const LISTED: usize = 200;
+
 /// From which p-value on a result may be chance.
 const LEVEL: f64 = 0.05;
 
@@ -53,14 +56,11 @@ fn how_sure(validation: &Validation) -> String {
     };
     let PermutationTest { permuted, as_good, p_value, asked, early, .. } = test;
     let runs = counted(permuted.len(), "run");
+    let whole = format!("of {runs} of the whole procedure with permuted labels");
     let good = match as_good {
-        0 => format!(
-            "None of {runs} of the whole procedure with permuted labels is as good as the run with the true ones"
-        ),
-        n => format!(
-            "{} of {runs} of the whole procedure with permuted labels are as good as the run with the true ones",
-            count(*n)
-        ),
+        0 => format!("None {whole} is as good as the run with the true ones"),
+        1 => format!("1 {whole} is as good as the run with the true ones"),
+        n => format!("{} {whole} are as good as the run with the true ones", count(*n)),
     };
     let stopped = if *early {
         format!(" The test stopped before all {} because the answer was clear.", count(*asked))
@@ -92,7 +92,7 @@ fn which(subject: &Subject<'_>) -> String {
         .iter()
         .take(NAMED)
         .map(|entry| {
-            let name = escaped(&shown(&entry.name, 40));
+            let name = escaped(&shown(&subject.variable(entry.variable), 40));
             let often = entry.frequency.map_or_else(String::new, |f| format!(" ({:.0}&nbsp;%)", 100.0 * f));
             format!("<b>{name}</b>{often}")
         })
@@ -110,18 +110,19 @@ fn which(subject: &Subject<'_>) -> String {
         );
     };
     let Interval { mean, low, high } = found.index;
+    let share = format!("{:.0}&nbsp;% of the half-samples", 100.0 * found.threshold);
     let stable = match found.stable.len() {
-        0 => "No variable is stable".to_owned(),
-        1 => "1 variable is stable".to_owned(),
-        n => format!("{} variables are stable", count(n)),
+        0 => format!("No variable is stable: none is selected by at least {share}."),
+        1 => format!("1 variable is stable: at least {share} select it."),
+        n => format!("{} variables are stable: at least {share} select each of them.", count(n)),
     };
+    let index = format!("{mean:.2}, 95&nbsp;% interval {low:.2} to {high:.2}").replace('-', "−");
     format!(
-        "{uses} In brackets is how many of {} select the variable. The selection is <b>{}</b> (Nogueira's stability index {mean:.2}, \
-         95&nbsp;% interval {low:.2} to {high:.2}). {stable}: at least {:.0}&nbsp;% of the half-samples select each.",
+        "{uses} In brackets is how many of {} select the variable. The selection is <b>{}</b> (Nogueira's stability index {index}). \
+         {stable}",
         counted(found.half_samples, "half-sample"),
         stability_word(mean),
-        100.0 * found.threshold,
-    ).replace("interval -", "interval −")
+    )
 }
 
 /// Nogueira's index in words, by the thresholds of Nogueira, Sechidis and Brown (2018).
@@ -139,9 +140,9 @@ fn scores(subject: &Subject<'_>) -> String {
     for method in &subject.validation.methods {
         let optional =
             |value: Option<Interval>| value.map_or_else(|| "–".to_owned(), |value| plain_with(&value, 3));
-        let _ = write!(
+        let _ = writeln!(
             rows,
-            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
             escaped(&shown(&method.name, 40)),
             percent_with(&method.balanced),
             percent_with(&method.rate),
@@ -178,9 +179,9 @@ fn recalls(subject: &Subject<'_>) -> String {
                 _ => "<td>never tested</td>".to_owned(),
             })
             .collect();
-        let _ = write!(
+        let _ = writeln!(
             rows,
-            "<tr><th scope=\"row\">{}</th><td>{}</td>{cells}</tr>\n",
+            "<tr><th scope=\"row\">{}</th><td>{}</td>{cells}</tr>",
             subject.dotted(class, 60),
             count(*size)
         );
@@ -208,6 +209,7 @@ fn always_wrong(subject: &Subject<'_>) -> String {
     }
     let rows: String = wrong
         .iter()
+        .take(LISTED)
         .map(|sample| {
             let most = (0..sample.given.len()).max_by_key(|&c| (sample.given[c], std::cmp::Reverse(c)));
             let given = most.map_or_else(String::new, |class| subject.dotted(class, 40));
@@ -220,10 +222,11 @@ fn always_wrong(subject: &Subject<'_>) -> String {
         })
         .collect();
     let open = if wrong.len() <= UNFOLDED { " open" } else { "" };
+    let cut = if wrong.len() > LISTED { format!("; the first {LISTED} are listed") } else { String::new() };
     let unnamed = if wrong.iter().any(|s| s.name.is_none()) { "; rows are counted from 0" } else { "" };
     format!(
         "<details id=\"wrong\"{open}>\n<summary>{} of {} always wrong</summary>\n<p class=\"note\">whenever they are held out, by {}; \
-         look whether their labels are right{unnamed}</p>\n<div class=\"scroll tall\" tabindex=\"0\" role=\"region\" \
+         look whether their labels are right{unnamed}{cut}</p>\n<div class=\"scroll tall\" tabindex=\"0\" role=\"region\" \
          aria-label=\"Samples that are always wrong\">\n<table>\n<thead><tr><th scope=\"col\">sample</th><th \
          scope=\"col\">class</th><th scope=\"col\">most often given</th><th scope=\"col\">times held \
          out</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n</details>\n",

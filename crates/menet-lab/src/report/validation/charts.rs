@@ -42,7 +42,7 @@ pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
             }
         }
         None => {
-            markup += "<p>No half-samples were asked for, so nothing is known of the stability of the selection.</p>\n"
+            markup += "<p>No half-samples were asked for, so nothing is known of the stability of the selection.</p>\n";
         }
     }
     page.section("stability", "Would other samples select the same?", "Stability", &markup);
@@ -67,7 +67,7 @@ pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
             placed(
                 page,
                 "permutation",
-                "Could it be chance?",
+                "Permuted labels",
                 &note,
                 histogram(test, 1.0 / subject.classes.len() as f64),
             )
@@ -145,10 +145,17 @@ fn by_size(layout: &mut Value, sizes: impl Iterator<Item = f64> + Clone) {
     let least = sizes.clone().fold(f64::INFINITY, f64::min);
     let most = sizes.fold(0.0, f64::max);
     if least > 0.0 && most / least > LOGARITHMIC {
+        // Left to itself, plotly writes 2 for 20.
+        let ticks: Vec<u64> =
+            (0..9).flat_map(|power| [1, 2, 5].map(|digit| digit * 10_u64.pow(power))).collect();
         layout["xaxis"]["type"] = "log".into();
-        layout["xaxis"]["dtick"] = "D2".into();
+        layout["xaxis"]["tickmode"] = "array".into();
+        layout["xaxis"]["tickvals"] = json!(ticks);
+        layout["xaxis"]["ticktext"] = ticks.iter().map(u64::to_string).collect();
     }
     layout["hovermode"] = "closest".into();
+    // A band would turn the order round.
+    layout["legend"]["traceorder"] = "normal".into();
 }
 
 fn index(found: &StabilityFound) -> Value {
@@ -171,7 +178,7 @@ fn sizes(rows: &[SizeRow]) -> Value {
     };
     let points: Vec<(f64, Interval)> = rows.iter().map(band).collect();
     let mut traces = banded(0, "balanced accuracy", &points, "%{x:.4g} variables: %{y:.3f}<extra></extra>");
-    let mut layout = layout("variables in the panel (mean over the folds)", "balanced accuracy");
+    let mut layout = layout("variables (mean over folds)", "balanced accuracy");
     if let Some(best) = rows.iter().find(|row| row.best) {
         traces.push(mark("the best", "diamond", 10, 2, (best.variables, best.balanced)));
         layout["shapes"] = json!([level(best.balanced - best.standard_error, "dash")]);
@@ -201,10 +208,11 @@ fn histogram(test: &PermutationTest, chance: f64) -> Value {
     let colour = look(0).colour;
     let mut layout = layout("balanced accuracy", "permutations");
     let observed = look(1).colour;
+    let middle = (least + most.max(test.observed)) / 2.0;
     let note = |x: f64, label: String, at: f64| {
+        let (side, shift) = if x > middle { ("right", -6) } else { ("left", 6) };
         json!({
-            "x": number(x), "y": at, "yref": "paper", "text": label, "showarrow": false,
-            "xanchor": if x > (least + most.max(test.observed)) / 2.0 { "right" } else { "left" }, "xshift": if x > (least + most.max(test.observed)) / 2.0 { -6 } else { 6 },
+            "x": number(x), "y": at, "yref": "paper", "text": label, "showarrow": false, "xanchor": side, "xshift": shift,
         })
     };
     layout["shapes"] =
@@ -246,12 +254,16 @@ fn comparison(subject: &Subject<'_>) -> Value {
     });
     let traces: Vec<Value> = rows.collect();
     let mut layout = layout("balanced accuracy", "");
+    let chance = 1.0 / subject.classes.len() as f64;
+    let low = methods.iter().map(|method| method.balanced.low).fold(chance, f64::min);
+    let high = methods.iter().map(|method| method.balanced.high).fold(chance, f64::max);
+    layout["xaxis"]["range"] = json!([number(low - 0.03), number(high + 0.03)]);
     layout["xaxis"]["tickformat"] = ".0%".into();
     layout["yaxis"]["tickmode"] = "array".into();
     layout["yaxis"]["tickvals"] = (0..methods.len()).collect();
     layout["yaxis"]["ticktext"] = methods.iter().map(|method| text(&method.name, 18)).collect();
     layout["yaxis"]["range"] = json!([methods.len() as f64 - 0.5, -0.5]);
-    layout["shapes"] = json!([upright(1.0 / subject.classes.len() as f64, "#808080", 1.2, "dot")]);
+    layout["shapes"] = json!([upright(chance, "#808080", 1.2, "dot")]);
     layout["hovermode"] = "closest".into();
     json!({ "data": traces, "layout": layout })
 }

@@ -50,15 +50,6 @@ pub(super) fn probability(p: f64) -> String {
     format!("{p:.digits$}")
 }
 
-/// Seconds or minutes.
-pub(super) fn duration(seconds: f64) -> String {
-    match seconds {
-        s if s < 10.0 => format!("{s:.1} s"),
-        s if s < 120.0 => format!("{s:.0} s"),
-        s => format!("{:.1} min", s / 60.0),
-    }
-}
-
 /// A number of any size in a few digits.
 pub(super) fn short(value: f64) -> String {
     let plain = value == 0.0 || (0.001..1e5).contains(&value.abs());
@@ -79,8 +70,6 @@ mod tests {
         assert_eq!(probability(0.001), "0.0010");
         assert_eq!(probability(1.0), "1.00");
         assert_eq!(probability(1.23e-7), "1.2e−7");
-        assert_eq!(duration(0.42), "0.4 s");
-        assert_eq!(duration(600.0), "10.0 min");
         assert_eq!(short(-0.5), "−0.500");
     }
 }

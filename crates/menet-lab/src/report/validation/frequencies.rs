@@ -10,13 +10,12 @@ const BARS: usize = 40;
 
 pub(super) fn markup(subject: &Subject<'_>, found: &StabilityFound) -> String {
     let StabilityFound { stable_frequencies, threshold, stable_size, .. } = found;
-    let names = subject.data.feature_names();
     let bars: String = stable_frequencies
         .iter()
         .take(BARS)
         .map(|&(j, frequency)| {
-            let full = names.and_then(|names| names.get(j)).map_or_else(|| j.to_string(), Clone::clone);
-            let (name, full) = (escaped(&shown(&full, 24)), escaped(&shown(&full, 200)));
+            let full = subject.variable(j);
+            let (name, full) = (escaped(&shown(&full, 20)), escaped(&shown(&full, 200)));
             let kind = if frequency >= *threshold { "stable" } else { "rare" };
             let share = 100.0 * frequency;
             format!(

@@ -38,7 +38,7 @@ pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
     page.values.insert("heatmap".to_owned(), json!({
         "levels": STANDARD.encode(levels),
         "steps": STEPS,
-        "variables": rows.iter().map(|&k| shown(&panel[k].name, 60)).collect::<Value>(),
+        "variables": rows.iter().map(|&k| shown(&subject.variable(panel[k].variable), 60)).collect::<Value>(),
         "speaks": rows.iter().map(|&k| panel[k].class).collect::<Value>(),
         "samples": columns.iter().map(|&i| sample_name(&subject.first.samples[samples[i]])).collect::<Value>(),
         "class": columns.iter().map(|&i| subject.data.class_of(samples[i])).collect::<Value>(),

@@ -13,9 +13,10 @@ use crate::report::charts::{layout, text};
 use crate::report::script::number;
 use crate::report::shell;
 
-/// The most bars per axis, axes, points of a mean spectrum, and classes with a mean spectrum.
+/// The most bars per axis, axes, axes with bars, points of a mean spectrum, and classes with a mean spectrum.
 const BARS: usize = 25;
 const AXES: usize = 10;
+const BARRED: usize = 6;
 const POINTS: usize = 2000;
 const CLASSES: usize = 10;
 
@@ -62,7 +63,7 @@ pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
     }
     markup += &subject.key();
     markup += "<div class=\"panes\">\n";
-    for a in 0..shown {
+    for a in 0..axes.min(BARRED) {
         let weights = effects(subject, a);
         let largest = weights.first().map_or(1.0, |(_, weight)| weight.abs());
         let bars: String = weights
@@ -72,7 +73,13 @@ pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
                 let colour = panel[k]
                     .class
                     .map_or_else(|| "var(--faint)".to_owned(), |c| format!("var(--k{})", c % LOOKS));
-                bar(&panel[k].name, weight, largest, "class=\"by-class\"", &format!(";background:{colour}"))
+                bar(
+                    &subject.variable(panel[k].variable),
+                    weight,
+                    largest,
+                    "class=\"by-class\"",
+                    &format!(";background:{colour}"),
+                )
             })
             .collect();
         let cut = if weights.len() > BARS {
@@ -86,8 +93,8 @@ pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
         );
     }
     markup += "</div>\n<p class=\"note\">Each bar has the colour of the class that a larger value of the variable speaks for.</p>\n";
-    if shown < axes {
-        markup += &format!("<p class=\"note\">The first {shown} of {axes} axes are shown.</p>\n");
+    if axes > BARRED {
+        markup += &format!("<p class=\"note\">The first of {axes} axes are shown.</p>\n");
     }
     page.section("loadings", "Weights", "Weights", &markup);
 }
@@ -122,12 +129,12 @@ fn spectrum_chart(subject: &Subject<'_>, at: &[f64], a: usize, what: &str) -> Va
         .enumerate()
         .map(|(class, means)| {
             json!({
-                "type": "scatter", "mode": "lines", "yaxis": "y2",
+                "type": "scatter", "mode": "lines",
                 "name": text(&subject.validation.classes[class], 24),
                 "x": drawn.iter().map(|&j| number(at[j])).collect::<Value>(),
                 "y": drawn.iter().map(|&j| number(means[j])).collect::<Value>(),
-                "line": { "color": look(class).colour, "width": 1.2 },
-                "opacity": 0.55,
+                "line": { "color": look(class).colour, "width": 1.5 },
+                "opacity": 0.7,
                 "hoverinfo": "skip",
             })
         })
@@ -143,25 +150,26 @@ fn spectrum_chart(subject: &Subject<'_>, at: &[f64], a: usize, what: &str) -> Va
         let colour = owner.map_or("#808080", |class| look(class).colour);
         let place = |k: usize| at[subject.validation.panel[k].variable];
         traces.push(json!({
-            "type": "scatter", "mode": "lines", "showlegend": false, "hoverinfo": "skip",
+            "type": "scatter", "mode": "lines", "yaxis": "y2", "showlegend": false, "hoverinfo": "skip",
             "x": own.iter().flat_map(|(k, _)| [number(place(*k)), number(place(*k)), Value::Null]).collect::<Value>(),
             "y": own.iter().flat_map(|(_, w)| [json!(0), number(*w), Value::Null]).collect::<Value>(),
             "line": { "color": colour, "width": 2.5 },
         }));
         traces.push(json!({
-            "type": "scatter", "mode": "markers", "showlegend": false,
+            "type": "scatter", "mode": "markers", "yaxis": "y2", "showlegend": false,
             "x": own.iter().map(|(k, _)| number(place(*k))).collect::<Value>(),
             "y": own.iter().map(|(_, w)| number(*w)).collect::<Value>(),
-            "marker": { "color": colour, "size": 6 },
+            "marker": { "color": colour, "size": 4 },
             "hovertemplate": "%{x}: %{y:.4g}<extra></extra>",
         }));
     }
-    let mut layout = layout("variable", what.split(';').next().unwrap_or(what));
+    // The second axis lies above the first, so that the means are behind the weights.
+    let mut layout = layout("variable", "class mean");
     layout["hovermode"] = "closest".into();
-    layout["yaxis"]["zeroline"] = true.into();
+    layout["yaxis"]["side"] = "right".into();
+    layout["yaxis"]["showgrid"] = false.into();
     layout["yaxis2"] = json!({
-        "title": { "text": "class mean" }, "overlaying": "y", "side": "right", "showgrid": false, "zeroline": false,
-        "automargin": true,
+        "title": { "text": what.split(';').next() }, "overlaying": "y", "side": "left", "zeroline": true, "automargin": true,
     });
     json!({ "data": traces, "layout": layout })
 }
@@ -174,7 +182,7 @@ fn class_means(data: &Dataset<'_>) -> Vec<Vec<f64>> {
         match data.view() {
             View::Double(x) => sums.iter_mut().zip(x.row(i).iter()).for_each(|(sum, x)| *sum += x),
             View::Single(x) => {
-                sums.iter_mut().zip(x.row(i).iter()).for_each(|(sum, &x)| *sum += f64::from(x))
+                sums.iter_mut().zip(x.row(i).iter()).for_each(|(sum, &x)| *sum += f64::from(x));
             }
             View::Sparse(x) => x.row(i).for_each(|(j, x)| sums[j] += x),
         }

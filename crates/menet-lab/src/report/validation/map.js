@@ -89,21 +89,24 @@ const sampleMap = (() => {
     const yOf = (i) => (flat ? map.class[i] + jitter(i) : scores[i][state.y]);
     const added = model === "all" ? state.added : [];
     const drawn = model === "fold" ? indices.filter((i) => map.held[i] !== null) : indices;
-    const xs = extent([...drawn.map(xOf), ...added.map((s) => s.scores[state.x])]);
-    const ys = flat ? [-0.6, classes.length - 0.4] : extent([...drawn.map(yOf), ...added.map((s) => s.scores[state.y])]);
+    const seen = (i) => model === "all" || map.held[i] === false;
+    const members = classes.map((_, k) => drawn.filter((i) => map.class[i] === k));
+    const round = byId("map-ellipses").checked && !flat;
+    const lines = members.map((own, k) => (round ? ellipse(own.filter(seen).map((i) => [xOf(i), yOf(i)]), k) : null));
+    const reach = (axis) => lines.flatMap((line) => (line ? line[axis] : []));
+    const xs = extent([...drawn.map(xOf), ...reach("x"), ...added.map((s) => s.scores[state.x])]);
+    const ys = flat
+      ? [-0.6, classes.length - 0.4]
+      : extent([...drawn.map(yOf), ...reach("y"), ...added.map((s) => s.scores[state.y])]);
     const traces = [];
     const shaded = byId("map-regions").checked && decide[model];
     if (shaded) {
       const size = gridSize(model);
       traces.push(regions(model, grid(xs, size), flat ? grid(ys, 2) : grid(ys, size)));
     }
-    const seen = (i) => model === "all" || map.held[i] === false;
+    traces.push(...lines.filter((line) => line));
     classes.forEach((name, k) => {
-      const own = drawn.filter((i) => map.class[i] === k);
-      if (byId("map-ellipses").checked && !flat) {
-        const line = ellipse(own.filter(seen).map((i) => [xOf(i), yOf(i)]), k);
-        if (line) traces.push(line);
-      }
+      const own = members[k];
       const [color, symbol] = look(k);
       const points = (which, marker, showlegend) => ({
         type: "scatter",
@@ -158,7 +161,7 @@ const sampleMap = (() => {
   };
 
   const note = (model, flat, axes, added, shaded) => {
-    const out = [flat ? "the model has one axis: one strip per class, spread only to tell samples apart" : "axes as chosen"];
+    const out = flat ? ["the model has one axis: one strip per class, spread only to tell samples apart"] : [];
     if (model === "fold") {
       const held = map.held.filter((h) => h === true).length;
       out.push(`the model of the first fold: ${held} held-out samples large and outlined, its training samples faint`);
@@ -212,6 +215,8 @@ const sampleMap = (() => {
   byId("map-x").addEventListener("change", swap("x", "y"));
   byId("map-y").addEventListener("change", swap("y", "x"));
   for (const id of ["map-regions", "map-ellipses"]) byId(id).addEventListener("change", redraw);
+  // With other axes at their mean, regions say little of where samples are: they are shown if one asks.
+  byId("map-regions").checked = map.all.axes <= 2;
   choose();
   follow(redraw);
 

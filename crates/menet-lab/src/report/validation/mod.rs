@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 
 use super::shell::{CONFUSION, DRAW, Document, NO_SCRIPT, dark};
 use crate::error::{Error, Result};
-use crate::names::{escaped, shown};
+use crate::names::{escaped, name_of, shown};
 use crate::palette::{LOOKS, dark_twins, look};
 use crate::validate::{Assessed, SampleResult, Validation};
 
@@ -36,6 +36,8 @@ mod map;
 mod model;
 mod panel;
 mod roc;
+#[cfg(test)]
+mod tests;
 
 use link::Link;
 pub use link::check_link;
@@ -151,6 +153,12 @@ impl<'a> Subject<'a> {
         escaped(&shown(&self.validation.classes[class], most))
     }
 
+    /// How a variable is called: by its name, by its place in the image, or by its number from 0.
+    fn variable(&self, j: usize) -> String {
+        let (names, shape) = (self.data.feature_names(), self.data.image_shape());
+        if names.is_none() && shape.is_none() { j.to_string() } else { name_of(names, shape, j) }
+    }
+
     /// A dot in the colour of a class, and its name.
     fn dotted(&self, class: usize, most: usize) -> String {
         let (colour, full) = (class % LOOKS, self.class(class, 200));
@@ -193,7 +201,7 @@ impl Page {
 
 /// What was validated, in a line.
 fn scope(subject: &Subject<'_>) -> String {
-    let Validation { variables, design, seconds, .. } = subject.validation;
+    let Validation { variables, design, .. } = subject.validation;
     let groups = match design.groups {
         Some(groups) if design.leave_one_group_out => {
             format!("; each fold leaves out one of {groups} groups")
@@ -204,12 +212,11 @@ fn scope(subject: &Subject<'_>) -> String {
     let folds = format::counted(design.folds, "fold");
     let repeats = format::counted(design.repeats, "repeat");
     format!(
-        "{} of {} classes, {}; cross-validation with {folds}, {repeats}{groups}; seed {}; {} of computing",
+        "{} of {} classes, {}; cross-validation with {folds}, {repeats}{groups}; seed {}",
         format::counted(subject.data.samples(), "sample"),
         subject.classes.len(),
         format::counted(*variables, "variable"),
         design.seed,
-        format::duration(*seconds),
     )
 }
 

@@ -14,7 +14,7 @@ const MOST: usize = 1000;
 
 /// The headers, with the values they sort by.
 const COLUMNS: [(&str, &str, &str); 6] = [
-    ("name", "variable", "the name"),
+    ("called", "variable", "the name"),
     ("frequency", "half-samples", "how many of the half-samples select it"),
     ("folds", "folds", "how many models of the outer folds use it"),
     ("entered", "order", "its place among the variables that entered the path of an axis"),
@@ -39,12 +39,12 @@ pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
         .collect();
     let mut rows = String::new();
     for (k, entry) in panel.iter().take(MOST).enumerate() {
-        let _ = write!(rows, "<tr data-row=\"{k}\">{}</tr>\n", cells(subject, k, entry));
+        let _ = writeln!(rows, "<tr data-row=\"{k}\">{}</tr>", cells(subject, k, entry));
     }
     let boxed = if subject.classes.len() <= boxes::CLASSES {
         "one box per class"
     } else {
-        "the class that it speaks for above all others"
+        "above for the class that it speaks for, below for all others"
     };
     let cut = if panel.len() > MOST {
         format!(" The table has the first {} of {}; the file has all.", count(MOST), count(panel.len()))
@@ -68,7 +68,8 @@ pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
 }
 
 fn cells(subject: &Subject<'_>, k: usize, entry: &PanelEntry) -> String {
-    let (name, full) = (escaped(&shown(&entry.name, 40)), escaped(&shown(&entry.name, 200)));
+    let name = subject.variable(entry.variable);
+    let (name, full) = (escaped(&shown(&name, 40)), escaped(&shown(&name, 200)));
     let name = match &subject.link {
         Some(link) => link.anchor(&entry.name, &name),
         None => name,
@@ -93,6 +94,7 @@ fn cells(subject: &Subject<'_>, k: usize, entry: &PanelEntry) -> String {
 fn row(subject: &Subject<'_>, entry: &PanelEntry) -> Value {
     json!({
         "variable": entry.variable,
+        "called": subject.variable(entry.variable),
         "name": entry.name,
         "frequency": entry.frequency,
         "folds": entry.folds,

@@ -46,7 +46,7 @@
     const sort = (head) => {
       const { key } = head.firstElementChild.dataset;
       const value = (row) => (key === "effect" && of(row).effect !== null ? Math.abs(of(row).effect) : of(row)[key]);
-      const text = key === "name" || key === "class";
+      const text = key === "called" || key === "class";
       const first = text || key === "entered" ? "ascending" : "descending";
       const other = first === "ascending" ? "descending" : "ascending";
       const order = head.getAttribute("aria-sort") === first ? other : first;
@@ -61,7 +61,7 @@
     };
     const search = () => {
       const wanted = byId("panel-search").value.trim().toLowerCase();
-      const found = (row) => [of(row).name, of(row).class ?? ""].some((text) => text.toLowerCase().includes(wanted));
+      const found = (row) => [of(row).called, of(row).class ?? ""].some((text) => text.toLowerCase().includes(wanted));
       rows.forEach((row) => (row.hidden = wanted !== "" && !found(row)));
       const left = rows.filter((row) => !row.hidden).length;
       byId("panel-count").textContent = wanted === "" ? "" : `${left} of ${rows.length} variables`;

@@ -1,0 +1,91 @@
+//! Stability selection.
+
+use std::sync::Mutex;
+
+use menet::Method;
+use menet::stability::{self, Bounds, Stability, StabilityIndex, StabilityParams};
+use numpy::PyReadonlyArray1;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+use crate::arrays::{Samples, vector};
+use crate::errors::Failure;
+use crate::run::run;
+use crate::settings::{Settings, method};
+
+/// An estimate and the ends of its interval.
+type Interval = (f64, f64, f64);
+
+/// The orders of entry, the panel size, the stable panel, the index, and the bounds in the order of [`Bounds`].
+type Found = (Vec<Vec<usize>>, usize, Vec<usize>, Interval, (f64, f64, f64));
+
+/// How half-samples are drawn and the stable panel is chosen.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct How {
+    pairs: usize,
+    most: usize,
+    size: Option<usize>,
+    threshold: f64,
+    false_selections: f64,
+    seed: u64,
+    groups: Option<Vec<usize>>,
+}
+
+impl From<How> for StabilityParams {
+    fn from(how: How) -> Self {
+        StabilityParams::default().with(|it| {
+            (it.pairs, it.most, it.size) = (how.pairs, how.most, how.size);
+            (it.threshold, it.false_selections) = (how.threshold, how.false_selections);
+            (it.seed, it.groups) = (how.seed, how.groups);
+        })
+    }
+}
+
+/// Selects variables that most half-samples agree on; `codes` are positions in `classes`.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "an estimator and its data")]
+pub(crate) fn stable_selection(
+    py: Python<'_>,
+    settings: Settings,
+    how: How,
+    x: Samples<'_>,
+    codes: PyReadonlyArray1<'_, i64>,
+    classes: Vec<String>,
+    progress: Option<Py<PyAny>>,
+    threads: usize,
+) -> PyResult<Found> {
+    let Method::Men(params) = method("men", settings)? else {
+        return Err(PyTypeError::new_err("the parameters of another method"));
+    };
+    let (x, codes, how) = (x.view()?, vector(&codes)?, StabilityParams::from(how));
+    let raised: Mutex<Option<PyErr>> = Mutex::new(None);
+    let found = run(py, threads, |monitor| {
+        let data = x.dataset(codes, classes)?;
+        let step = |done: usize, total: usize| {
+            let Some(progress) = &progress else { return };
+            let told = Python::attach(|py| progress.call1(py, (done, total)).map(drop));
+            if let (Err(error), Ok(mut raised)) = (told, raised.lock()) {
+                raised.get_or_insert(error);
+            }
+        };
+        Ok(stability::select(&data, &params, &how, monitor, &step)?)
+    })?;
+    if let Ok(Some(error)) = raised.into_inner() {
+        return Err(error);
+    }
+    let Bounds { meinshausen_buhlmann, unimodal, r_concave, .. } = found.bounds;
+    let bounds = (meinshausen_buhlmann, unimodal, r_concave);
+    Ok((found.stability.orders().to_vec(), found.size, found.stable, interval(found.index), bounds))
+}
+
+/// How much the panels of `size` variables agree.
+#[pyfunction]
+pub(crate) fn stability_index(variables: usize, orders: Vec<Vec<usize>>, size: usize) -> PyResult<Interval> {
+    let stability = Stability::new(variables, orders).map_err(Failure::from)?;
+    Ok(interval(stability.index(size)))
+}
+
+fn interval(index: StabilityIndex) -> Interval {
+    (index.value, index.low, index.high)
+}
