@@ -170,7 +170,8 @@ def test_groups_are_those_of_the_command(command, tmp_path):
     patients = np.array(["b", "a", "c", "d", "e", "f", "h", "g"])[np.arange(48) // 6]
     frame = pd.DataFrame(X, columns=[f"v{j}" for j in range(X.shape[1])])
     frame.assign(patient=patients, label=y).to_csv(tmp_path / "d.csv", index=False)
-    few = ("--permutations", 3, "--pairs", 3, "--nonzeros", 3, "--refit", "panel", "--rule", "gaussian", "--json")
+    few = ("--permutations", 3, "--pairs", 3, "--nonzeros", 3, "--ridge", "0.3,3", "--refit", "panel")
+    few = (*few, "--rule", "gaussian", "--json")
     data = ("--data", tmp_path / "d.csv", "--label", "label", "--groups", "patient")
     search = ManifoldElasticNetCV(n_nonzeros=3, ridge=[0.3, 3.0], refit="panel", rule="gaussian", metric="cosine", cv=3)
     how = {"n_permutations": 3, "n_pairs": 3, "groups": patients}
