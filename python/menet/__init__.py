@@ -21,12 +21,9 @@ from menet._lars import lars_path, lars_path_gram
 from menet._men import ManifoldElasticNet
 from menet._paths import LarsPath, LarsPaths
 from menet._sparse_baselines import SPG, SparsePCA
-<<<<<<< HEAD
 from menet._stability import StabilitySelection
-=======
 from menet._validate import validate
 from menet._validation import Interval, Validation
->>>>>>> pyval
 
 __all__ = [
     "DLA",
@@ -41,11 +38,8 @@ __all__ = [
     "ManifoldElasticNet",
     "ManifoldElasticNetCV",
     "SparsePCA",
-<<<<<<< HEAD
     "StabilitySelection",
-=======
     "Validation",
->>>>>>> pyval
     "__version__",
     "datasets",
     "lars_path",

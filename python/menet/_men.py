@@ -50,9 +50,10 @@ class ManifoldElasticNet(Decider):
         and at most 100, or all variables if there are fewer. With ``panel_size``: as many as the panel needs.
     preset : {"default", "stable", "paper"}, default="default"
         The values of parameters that are None. "default": ``ridge=0.3``, ``refit="discriminant"``, ``rule="nearest"``,
-        ``metric="cosine"``, which were best on faces and genes. "stable": the same with ``ridge=10``, which selects
-        more of the same variables from other samples where there are few samples of many variables. "paper":
-        ``ridge=0.03``, ``refit="none"``, ``rule="nearest"``, ``metric="euclidean"``, exactly the method of the paper.
+        ``metric="cosine"``, which were best on faces and genes. "stable": ``ridge=10.0``, ``refit="discriminant"``,
+        ``rule="nearest"``, ``metric="cosine"``, which selects more of the same variables from other samples where there
+        are few samples of many variables. "paper": ``ridge=0.03``, ``refit="none"``, ``rule="nearest"``,
+        ``metric="euclidean"``, exactly the method of the paper.
     panel_size : int, optional
         Largest number of variables in the panel, at least 1. None: no limit. The refits "panel" and "discriminant"
         first select more candidates, then drop those that contribute least to the separation of the classes.

@@ -52,8 +52,9 @@ class Procedures:
                 return {"registered": estimator, "folds": self.folds}
             make = named(estimator, self.X.shape[1])
             folds = self.folds if estimator in CHOOSING else None
-            X = dense(self.X, copies=3)
-            return self._bring(name, make, f"{WORDS[estimator]}: {identity(make([], 0))}", X, folds)
+            # Several of them share one dense matrix.
+            self.X = dense(self.X, copies=3)
+            return self._bring(name, make, f"{WORDS[estimator]}: {identity(make([], 0))}", self.X, folds)
         if type(estimator) in (ManifoldElasticNet, ManifoldElasticNetCV):
             return self._men(name, estimator)
         check_classifier(estimator, f"{name!r} in `compare`")

@@ -75,7 +75,7 @@ def validate(
     leave_one_group_out : bool, default=False
         Whether to hold out one group at a time, instead of `n_splits` folds and `n_repeats` repeats.
     n_splits : int, default=5
-        Folds of the cross-validation, at least 2.
+        Folds of the cross-validation, at least 2. More than there are samples, or groups: as many as there are.
     n_repeats : int, default=10
         How many times the cross-validation is repeated with other folds.
     n_permutations : int, default=1000

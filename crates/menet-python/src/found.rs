@@ -25,6 +25,9 @@ pub(crate) struct Found {
     model: Option<Model>,
 }
 
+/// One repeat: balanced accuracy, rate, AUC, log loss, variables.
+type Repeat = (f64, f64, Option<f64>, Option<f64>, f64);
+
 /// How one method did.
 #[derive(IntoPyObject)]
 struct Method {
@@ -35,8 +38,7 @@ struct Method {
     log_loss: Option<Ends>,
     recalls: Vec<Option<Ends>>,
     confusion: Vec<Vec<usize>>,
-    /// Per repeat: balanced accuracy, rate, AUC, log loss, variables.
-    repeats: Vec<(f64, f64, Option<f64>, Option<f64>, f64)>,
+    repeats: Vec<Repeat>,
     variables: f64,
     choices: Vec<String>,
     tested: Vec<usize>,

@@ -34,8 +34,29 @@ pub(crate) fn run<T: Send>(
     threads: usize,
     work: impl FnOnce(&dyn Monitor) -> Result<T, Failure> + Send,
 ) -> PyResult<T> {
-    let pool = pool(threads)
-        .map_err(|e| PyRuntimeError::new_err(format!("{threads} threads cannot be started: {e}")))?;
+    run_on(py, &*pool(threads).map_err(|e| not_started(threads, &e))?, work)
+}
+
+/// The same on a pool of its own, for work that calls Python, where it may come back to [`run`]: on the same pool that would wait for
+/// itself.
+pub(crate) fn run_apart<T: Send>(
+    py: Python<'_>,
+    threads: usize,
+    work: impl FnOnce(&dyn Monitor) -> Result<T, Failure> + Send,
+) -> PyResult<T> {
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+    run_on(py, &pool.map_err(|e| not_started(threads, &e))?, work)
+}
+
+fn not_started(threads: usize, why: &rayon::ThreadPoolBuildError) -> PyErr {
+    PyRuntimeError::new_err(format!("{threads} threads cannot be started: {why}"))
+}
+
+fn run_on<T: Send>(
+    py: Python<'_>,
+    pool: &ThreadPool,
+    work: impl FnOnce(&dyn Monitor) -> Result<T, Failure> + Send,
+) -> PyResult<T> {
     let watch = Watch::default();
     let (mut signal, mut out) = (None, None);
     py.detach(|| {

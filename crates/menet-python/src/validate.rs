@@ -17,7 +17,7 @@ use crate::arrays::{Samples, vector};
 use crate::found::Found;
 use crate::model::Model;
 use crate::procedures::Described;
-use crate::run::run;
+use crate::run::run_apart;
 
 /// How samples are held out, labels are permuted and half-samples are drawn.
 #[derive(FromPyObject)]
@@ -104,7 +104,7 @@ pub(crate) fn validate(
     let procedures: Vec<Box<dyn Procedure>> =
         procedures.into_iter().map(Described::procedure).collect::<PyResult<_>>()?;
     let (x, codes, raised) = (x.view()?, vector(&codes)?, Mutex::new(None));
-    let outcome = run(py, threads, |monitor| {
+    let outcome = run_apart(py, threads, |monitor| {
         let watch = Watch { monitor, tell: progress.as_ref(), raised: &raised };
         check_link(link.as_deref())?;
         let mut data = x.dataset(codes, classes)?;
