@@ -7,7 +7,7 @@ use menet::evaluate::{Split, generator, stratified_folds, subset};
 use menet::refit::Refit;
 use menet::rules::{Metric, Priors, RuleKind};
 use menet::scores::{ScoreKind, scores_of};
-use menet::select::{Grid, Size, best, best_or_own, search};
+use menet::select::{Grid, Size, Trial, best, best_or_own, contest, most_stable, search};
 use menet::{Dataset, Error, MenParams, Monitor, fit};
 
 fn samples() -> (Mat<f64>, Vec<usize>) {
@@ -114,7 +114,8 @@ fn a_contest_chooses_as_a_search_does() {
         assert_eq!(most_stable(&all, score, data.variables()), most_stable(&few, score, data.variables()));
         let same = |(a, b): (&Trial, &Trial)| a.panels == b.panels && a.merit(score) == b.merit(score);
         assert!(all.iter().zip(&few).all(same));
-        let unknown = few.iter().filter(|trial| trial.folds.iter().all(|found| found.log_loss.is_none())).count();
+        let unknown =
+            few.iter().filter(|trial| trial.folds.iter().all(|found| found.log_loss.is_none())).count();
         assert!(unknown > few.len() / 2, "{unknown} of {} without probabilities", few.len());
     }
 }
@@ -131,7 +132,8 @@ fn the_most_stable_choice_agrees_most_within_one_standard_error() {
         let found = menet::stability::Stability::new(data.variables(), trials[at].panels.clone()).unwrap();
         found.index(usize::MAX).value
     };
-    let (top, chosen) = (best(&trials, score, false).unwrap(), most_stable(&trials, score, data.variables()).unwrap());
+    let (top, chosen) =
+        (best(&trials, score, false).unwrap(), most_stable(&trials, score, data.variables()).unwrap());
     let least = trials[top].merit(score) - trials[top].standard_error(score);
     assert!(trials[chosen].merit(score) >= least);
     let others = (0..trials.len()).filter(|&at| trials[at].merit(score) >= least);

@@ -1,10 +1,47 @@
 //! Which trial is chosen.
 
 use super::Trial;
+use crate::named::Named;
 use crate::params::MenParams;
 use crate::rules::RuleKind;
 use crate::scores::ScoreKind;
 use crate::stability::Stability;
+
+/// Which of the trials is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Choose {
+    /// The best.
+    #[default]
+    Best,
+    /// The one with the fewest variables within one standard error of the best.
+    Smallest,
+    /// The one whose panels agree most over the folds, within one standard error of the best.
+    MostStable,
+}
+
+impl Named for Choose {
+    const PARAMETER: &'static str = "choose";
+    const ALL: &'static [Self] = &[Choose::Best, Choose::Smallest, Choose::MostStable];
+
+    fn name(self) -> &'static str {
+        match self {
+            Choose::Best => "best",
+            Choose::Smallest => "smallest",
+            Choose::MostStable => "most_stable",
+        }
+    }
+}
+
+impl Choose {
+    /// The place of the trial that is taken, of models of so many `variables`.
+    pub fn of(self, trials: &[Trial], score: ScoreKind, variables: usize) -> Option<usize> {
+        match self {
+            Choose::Best => best(trials, score, false),
+            Choose::Smallest => best(trials, score, true),
+            Choose::MostStable => most_stable(trials, score, variables),
+        }
+    }
+}
 
 /// The place of the best trial. Among equals the lower log loss decides, then the fewer variables, then the first. With
 /// `one_standard_error`, of those no worse than the best by more than its standard error, the one with the fewest variables.

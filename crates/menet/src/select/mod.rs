@@ -27,7 +27,7 @@ use crate::scores::{ScoreKind, Scores};
 use best::tied;
 use fold::{Fold, Found, Outcome};
 
-pub use best::{best, best_or_own, most_stable};
+pub use best::{Choose, best, best_or_own, most_stable};
 pub use grid::{Grid, Size};
 
 /// One setting over all folds.
