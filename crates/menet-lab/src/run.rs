@@ -12,11 +12,12 @@ use toml::Table;
 use crate::cell::{Cell, Choice, Outcome, Place, evaluate, places_of};
 use crate::error::{Error, Result};
 use crate::journal::{Fingerprint, Journal};
+use crate::names::slug;
 use crate::params::overlay;
 use crate::progress::{Progress, Quiet, Steps, Tracker};
 use crate::protocol::{Protocol, Set};
 use crate::space::sparsities;
-use crate::study::{ChoiceRow, ResultRow, Showcase, Study};
+use crate::study::{ChoiceRow, ResultRow, Showcase, Study, Validated};
 use crate::workers::{self, locked};
 use crate::{figures, output, report, summary};
 
@@ -75,6 +76,7 @@ pub fn run(
         choices: choices(&cells),
         run: run_toml,
         showcases: Vec::new(),
+        validations: sets.iter().map(|set| validated(set, folder)).collect(),
     };
     output::write(&study, protocol, &sets, folder)?;
     let mut steps = Steps::new(progress, sets.len() * protocol.methods.len());
@@ -138,6 +140,16 @@ fn note(tracker: &Mutex<Tracker>, progress: &dyn Progress, event: impl Fn(&mut T
     let now = Instant::now();
     event(&mut tracker, now);
     progress.status(tracker.status(now));
+}
+
+/// Where the report looks for the validation of a set.
+fn validated(set: &Set<'_>, folder: &Path) -> Validated {
+    let name = format!("validation-{}", slug(&set.name));
+    Validated {
+        data: set.name.clone(),
+        there: folder.join(&name).join("report.html").is_file(),
+        folder: name,
+    }
 }
 
 fn results(cells: &[Cell]) -> Vec<ResultRow> {

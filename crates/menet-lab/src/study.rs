@@ -164,6 +164,19 @@ pub struct Study {
     pub run: String,
     /// The models learned from the first split of every set, at the first training size.
     pub showcases: Vec<Showcase>,
+    /// Every set, and the folder beside the report for its validation.
+    pub validations: Vec<Validated>,
+}
+
+/// Where the validation of a set is, or would be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Validated {
+    /// The data set.
+    pub data: String,
+    /// The name of the folder, beside the report.
+    pub folder: String,
+    /// Whether its report is there.
+    pub there: bool,
 }
 
 impl Study {

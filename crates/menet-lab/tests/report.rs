@@ -4,6 +4,7 @@ use std::path::Path;
 
 use menet_io::{ReadOptions, Table, read};
 use menet_lab::params::MethodParams;
+use menet_lab::study::Validated;
 use menet_lab::{MetricChoice, Protocol, Set, Study, figures, report, run};
 
 const HOSTILE: &str =
@@ -120,6 +121,17 @@ fn faces_and_genes_are_drawn_and_reported() {
     let tuned = Study { tuned: true, ..study };
     let page = self::page(&tuned);
     assert!(!page.contains("optimistic") && page.contains("cross-validation"));
+}
+
+#[test]
+fn the_page_links_to_validations_beside_it() {
+    let table = genes();
+    let full = study(&[("genes", &table)], &[2], 1);
+    assert!(page(&full).contains("menet validate") && page(&full).contains("validation-genes"));
+    let there = Validated { data: "<genes>".to_owned(), folder: "validation-genes".to_owned(), there: true };
+    let linked = page(&Study { validations: vec![there], ..full });
+    assert!(linked.contains("<a href=\"validation-genes/report.html\">&lt;genes&gt;</a>"));
+    assert!(!linked.contains("menet validate"));
 }
 
 #[test]

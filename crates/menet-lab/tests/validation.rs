@@ -284,6 +284,41 @@ fn small_classes_and_wrong_options_are_told() {
     );
 }
 
+/// The intervals cover what the procedure reaches on new samples, although repeats use the same samples again.
+#[test]
+#[ignore = "takes a minute; `make soak` runs it"]
+fn intervals_cover_the_accuracy_on_new_samples() {
+    const SETS: u64 = 300;
+    let params = MenParams::default().with(|it| it.nonzeros = Some(5));
+    let men = MenProcedure { grid: menet::select::Grid::of(&params), ..MenProcedure::new(params.clone()) };
+    let options = Options { folds: 5, repeats: 10, permutations: 0, pairs: 0, ..Options::default() };
+    for shift in [0.5, 1.0, 1.6] {
+        // As many training samples as a fold has.
+        let mut truth = 0.0;
+        for seed in 0..SETS {
+            let train = made(50_000 + seed, &[16, 16], 40, 6, shift);
+            let test = made(90_000 + seed, &[500, 500], 40, 6, shift);
+            let model = menet::fit(&train, &params, &()).unwrap();
+            let z = model.projection().project(&test).unwrap();
+            let given = model.rule().unwrap().classify(z.as_ref()).unwrap();
+            let right = given.iter().zip(test.class_indices()).filter(|(a, b)| a == b).count();
+            truth += right as f64 / 1000.0 / SETS as f64;
+        }
+        let (mut covered, mut width) = (0, 0.0);
+        for seed in 0..SETS {
+            let set = set(made(seed, &[20, 20], 40, 6, shift));
+            let found = go(&set, &options, &[&men], None).methods[0].balanced;
+            covered += usize::from(found.low <= truth && truth <= found.high);
+            width += (found.high - found.low) / SETS as f64;
+        }
+        let coverage = covered as f64 / SETS as f64;
+        println!(
+            "shift {shift}: true balanced accuracy {truth:.3}, covered {coverage:.3}, mean width {width:.3}"
+        );
+        assert!(coverage > 0.92, "{coverage} at {shift}");
+    }
+}
+
 /// The Kolmogorov–Smirnov distance of values from the uniform distribution.
 fn distance_from_uniform(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();

@@ -73,7 +73,7 @@ pub fn html(study: &Study) -> Result<String> {
 <h2>Parameters</h2>
 {choices}{run}</section>
 "##,
-        words = words::protocol(study),
+        words = words::protocol(study) + &words::validations(study),
         table = table::rates(study, &settings),
         sections = page.markup,
         explorer = if explorable { include_str!("explorer.html") } else { "" },

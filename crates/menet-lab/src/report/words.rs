@@ -2,7 +2,31 @@
 
 use crate::curves::{Setting, settings};
 use crate::names::{escaped, shown};
-use crate::study::{ResultRow, Study};
+use crate::study::{ResultRow, Study, Validated};
+
+/// Links to the validations of the sets, or how to make them.
+pub(super) fn validations(study: &Study) -> String {
+    let (there, missing): (Vec<&Validated>, Vec<&Validated>) =
+        study.validations.iter().partition(|found| found.there);
+    let link = |found: &&Validated| {
+        let (folder, data) = (escaped(&found.folder), escaped(&shown(&found.data, 40)));
+        format!("<a href=\"{folder}/report.html\">{data}</a>")
+    };
+    let mut out = String::new();
+    if !there.is_empty() {
+        let links: Vec<String> = there.iter().map(link).collect();
+        out += &format!("\n<p>How far a model can be trusted, with its variables: {}.</p>", links.join(", "));
+    }
+    if let Some(first) = missing.first() {
+        let folder = escaped(&first.folder);
+        out += &format!(
+            "\n<p class=\"note\">How good a model is on new samples, whether that could be chance, and whether other samples would \
+             select the same variables: <code>menet validate</code> writes a report about it. If its <code>--out</code> is the \
+             folder <code>{folder}</code> beside this page, the next <code>menet evaluate</code> links to it here.</p>"
+        );
+    }
+    out
+}
 
 /// The protocol.
 pub(super) fn protocol(study: &Study) -> String {

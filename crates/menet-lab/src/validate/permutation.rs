@@ -113,7 +113,9 @@ mod tests {
                 next[good] += chance * (1.0 - up);
             }
             for (good, chance) in next.iter_mut().enumerate() {
-                if done == asked || (done == FIRST && good == 0) || good == ENOUGH {
+                let ends = done == asked || (done == FIRST && good == 0) || good == ENOUGH;
+                // More than enough cannot be reached.
+                if ends && *chance > 0.0 {
                     found.push((p_value(good, done, asked, true), std::mem::take(chance)));
                 }
             }

@@ -57,12 +57,12 @@ fn cross_validation(found: &Validation, men: Option<&MenProcedure>) -> String {
     };
     let unit = if design.groups.is_some() { "group" } else { "sample" };
     let first = &found.methods[0];
-    let scores = [("AUC", first.auc), ("log loss", first.log_loss)].into_iter();
+    let scores = [("an AUC", first.auc), ("a log loss", first.log_loss)].into_iter();
     let scores: String =
-        scores.filter_map(|(name, value)| Some(format!(", {name} {}", told(value?)))).collect();
+        scores.filter_map(|(name, value)| Some(format!(", {name} of {}", told(value?)))).collect();
     format!(
         "Performance was estimated on {samples} samples of {classes} classes with {} variables: {held_out}.{inside} Held-out samples \
-         were classified with a balanced accuracy of {} (95 % confidence interval{scores}). Intervals take the {unit} as the unit, so that \
+         were classified with a balanced accuracy of {}{scores}. Intervals take the {unit} as the unit, so that \
          repeats do not narrow them: Wilson's for rates, combined over classes by Zou and Donner's method, Newcombe's for the \
          AUC, Student's t for the log loss.",
         found.variables,
@@ -100,7 +100,7 @@ fn selection(found: &Validation, stability: &StabilityFound) -> String {
     });
     format!(
         "The stability of the selection was assessed on {} half-samples in complementary pairs: Nogueira's index of panels of {} \
-         variables is {} (95 % confidence interval). {} of {} variables were among the first {} in at least {:.0} % of the \
+         variables is {}. {} of {} variables were among the first {} in at least {:.0} % of the \
          half-samples{bound}.",
         stability.half_samples,
         stability.size,
@@ -113,7 +113,7 @@ fn selection(found: &Validation, stability: &StabilityFound) -> String {
 }
 
 fn told(interval: Interval) -> String {
-    format!("{:.3} ({:.3} to {:.3})", interval.mean, interval.low, interval.high)
+    format!("{:.3} (95 % confidence interval {:.3} to {:.3})", interval.mean, interval.low, interval.high)
 }
 
 fn p(value: f64) -> String {
