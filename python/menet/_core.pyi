@@ -159,7 +159,7 @@ def search(
     codes: _Codes,
     folds: list[tuple[list[int], list[int]]],
     score: str,
-    one_standard_error: bool,
+    choose: str,
     progress: Callable[[int, int], None] | None,
     threads: int,
 ) -> tuple[list[str], NDArray[np.float64], _Floats, list[str | None], int | None]: ...

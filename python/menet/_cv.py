@@ -112,6 +112,8 @@ class ManifoldElasticNetCV(Decider):
         The score, averaged over the folds, by which the best setting is chosen.
     one_standard_error : bool, default=False
         Whether to choose the setting with the fewest variables among those within one standard error of the best score.
+    most_stable : bool, default=False
+        Whether to choose, among those, the setting whose panels agree most over the folds (Nogueira's index).
     verbose : int, default=0
         Whether to report progress on standard error.
 
@@ -213,6 +215,7 @@ class ManifoldElasticNetCV(Decider):
         cv: Any = 5,
         scoring: _choices.Scoring = "balanced_accuracy",
         one_standard_error: bool = False,
+        most_stable: bool = False,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -250,6 +253,7 @@ class ManifoldElasticNetCV(Decider):
         self.cv = cv
         self.scoring = scoring
         self.one_standard_error = one_standard_error
+        self.most_stable = most_stable
         self.verbose = verbose
 
     def fit(self, X: Samples, y: ArrayLike | None = None, *, groups: ArrayLike | None = None) -> Self:
@@ -323,9 +327,17 @@ class ManifoldElasticNetCV(Decider):
         check_is_fitted(self)
         return self.best_estimator_.at(n_nonzeros=n_nonzeros, n_components=n_components, panel_size=panel_size)
 
+    def _choose(self) -> str:
+        """Return which of the settings that are good enough is chosen, by the core's name."""
+        smallest = flag("one_standard_error", self.one_standard_error)
+        stable = flag("most_stable", self.most_stable)
+        if smallest and stable:
+            raise ValueError("`one_standard_error` and `most_stable` are both True, but only one of them can be")
+        return "smallest" if smallest else "most_stable" if stable else "best"
+
     def _fit_core(self, X: Any, codes: NDArray[np.int64], classes: list[str], threads: int) -> None:
         score, place, factor = core_score(self.scoring)
-        one_standard_error = flag("one_standard_error", self.one_standard_error)
+        choose = self._choose()
         plain, bases, tried = self._to_try(X.shape[1], len(classes))
         listed = [name for name in SEARCHED if is_list(name, getattr(self, name)) or len(tried[name]) > 1]
         folds = folds_of(self.cv, X, self.classes_[codes], self._groups)
@@ -336,7 +348,7 @@ class ManifoldElasticNetCV(Decider):
             codes,
             folds,
             score,
-            one_standard_error,
+            choose,
             progress() if whole_number("verbose", self.verbose) > 0 else None,
             threads,
         )

@@ -29,7 +29,7 @@ from menet._cv import ManifoldElasticNetCV
 from menet._input import Samples, dense
 from menet._men import ManifoldElasticNet
 from menet._search import core_score
-from menet._settings import core_name, count, flag, settings
+from menet._settings import core_name, count, settings
 
 # The engine's limit on its counts.
 MOST = 1_000_000
@@ -84,7 +84,7 @@ class Procedures:
         return {"name": name, "identity": identity, "folds": folds, "decide": decide}
 
     def _men(self, name: str, estimator: Any) -> dict[str, Any]:
-        plain = {"name": name, "folds": self.folds, "score": "balanced", "smallest": False, "values": None}
+        plain = {"name": name, "folds": self.folds, "score": "balanced", "choose": "best", "values": None}
         if type(estimator) is ManifoldElasticNet:
             return {**plain, "settings": settings(estimator, without={"n_jobs"})}
         _, bases, tried = estimator._to_try(self.X.shape[1], len(self.classes))
@@ -97,7 +97,7 @@ class Procedures:
             **plain,
             "folds": inner_folds(estimator),
             "score": core_score(estimator.scoring)[0],
-            "smallest": flag("one_standard_error", estimator.one_standard_error),
+            "choose": estimator._choose(),
             "settings": bases[0],
             "values": {core_name(parameter): values for parameter, values in tried.items()},
         }

@@ -29,7 +29,7 @@ pub(crate) enum Described {
         values: Option<Values>,
         folds: usize,
         score: String,
-        smallest: bool,
+        choose: String,
     },
     /// A classifier in Python.
     #[pyo3(from_item_all)]
@@ -40,14 +40,14 @@ impl Described {
     pub(crate) fn procedure(self) -> PyResult<Box<dyn Procedure>> {
         Ok(match self {
             Described::Registered { registered: name, folds } => registered(&name, folds)?,
-            Described::Men { name, settings, values, folds, score, smallest } => {
+            Described::Men { name, settings, values, folds, score, choose } => {
                 let base = base(settings)?;
                 let grid = match values {
                     Some(values) => values.grid(&base)?,
                     None => Grid::of(&base),
                 };
                 let score = ScoreKind::from_name(&score).map_err(Failure::from)?;
-                let choose = if smallest { Choose::Smallest } else { Choose::Best };
+                let choose = Choose::from_name(&choose).map_err(Failure::from)?;
                 Box::new(MenProcedure { name, base, grid, folds, score, choose })
             }
             Described::Brought { name, identity, folds, decide } => {

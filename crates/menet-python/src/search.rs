@@ -6,7 +6,7 @@ use menet::evaluate::Split;
 use menet::refit::Refit;
 use menet::rules::{Metric, Priors, RuleKind};
 use menet::scores::ScoreKind;
-use menet::select::{self, Grid, Size, Trial};
+use menet::select::{self, Choose, Grid, Size, Trial};
 use menet::{MenParams, Method, Named};
 use numpy::ndarray::Array3;
 use numpy::{PyArray1, PyArray3, PyReadonlyArray1};
@@ -59,22 +59,24 @@ pub(crate) fn search<'py>(
     codes: PyReadonlyArray1<'_, i64>,
     folds: Vec<(Vec<usize>, Vec<usize>)>,
     score: &str,
-    one_standard_error: bool,
+    choose: &str,
     progress: Option<Py<PyAny>>,
     threads: usize,
 ) -> PyResult<Found<'py>> {
     let bases = bases.into_iter().map(base).collect::<PyResult<Vec<MenParams>>>()?;
     let score = ScoreKind::from_name(score).map_err(Failure::from)?;
+    let choose = Choose::from_name(choose).map_err(Failure::from)?;
     // Bases differ in the number of nonzeros alone, so that one grid serves all.
     let grid = values.grid(bases.first().unwrap_or(&MenParams::default()))?;
     let folds: Vec<Split> = folds.into_iter().map(|(train, test)| Split { train, test }).collect();
     let (x, codes) = (x.view()?, vector(&codes)?);
     let raised: Mutex<Option<PyErr>> = Mutex::new(None);
-    let count = bases.len();
+    let (count, mut variables) = (bases.len(), 0);
     let trials: Vec<Trial> = run(py, threads, |monitor| {
         // The classes go by their codes, so that they keep their order in folds that lack some.
         let data = x.plain_dataset(codes)?;
         let mut all = Vec::new();
+        variables = data.variables();
         for (at, base) in bases.iter().enumerate() {
             let step = |done: usize, total: usize| {
                 let Some(progress) = &progress else { return };
@@ -106,7 +108,7 @@ pub(crate) fn search<'py>(
             .iter()
             .map(|trial| trial.failed.clone().map(|e| PyErr::from(Failure::from(e)).value(py).to_string()))
             .collect(),
-        select::best(&trials, score, one_standard_error),
+        choose.of(&trials, score, variables),
     ))
 }
 

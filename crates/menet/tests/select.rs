@@ -7,7 +7,7 @@ use menet::evaluate::{Split, generator, stratified_folds, subset};
 use menet::refit::Refit;
 use menet::rules::{Metric, Priors, RuleKind};
 use menet::scores::{ScoreKind, scores_of};
-use menet::select::{Grid, Size, best, best_or_own, search};
+use menet::select::{Grid, Size, Trial, best, best_or_own, contest, most_stable, search};
 use menet::{Dataset, Error, MenParams, Monitor, fit};
 
 fn samples() -> (Mat<f64>, Vec<usize>) {
@@ -96,6 +96,49 @@ fn the_best_is_chosen_and_one_standard_error_takes_fewer_variables() {
         let least = trials[top].merit(score) - trials[top].standard_error(score);
         assert!(trials[frugal].merit(score) >= least);
     }
+}
+
+#[test]
+fn a_contest_chooses_as_a_search_does() {
+    let (x, labels) = samples();
+    let data = Dataset::new(x.as_ref(), &labels).unwrap();
+    let (base, score) = (MenParams::default(), ScoreKind::Balanced);
+    for seed in 0..6 {
+        let folds = stratified_folds(&data, 3, &mut generator(seed, &[])).unwrap();
+        let grid = grid([2, 5, 9].map(Size::Nonzeros).to_vec());
+        let all = search(&data, &base, &grid, &folds, score, &(), &|_, _| ()).unwrap();
+        let few = contest(&data, &base, &grid, &folds, score, &()).unwrap();
+        let chosen = best(&few, score, false).unwrap();
+        assert_eq!(best(&all, score, false), Some(chosen));
+        assert_eq!(all[chosen].folds, few[chosen].folds, "probabilities of the best are known");
+        assert_eq!(most_stable(&all, score, data.variables()), most_stable(&few, score, data.variables()));
+        let same = |(a, b): (&Trial, &Trial)| a.panels == b.panels && a.merit(score) == b.merit(score);
+        assert!(all.iter().zip(&few).all(same));
+        let unknown =
+            few.iter().filter(|trial| trial.folds.iter().all(|found| found.log_loss.is_none())).count();
+        assert!(unknown > few.len() / 2, "{unknown} of {} without probabilities", few.len());
+    }
+}
+
+#[test]
+fn the_most_stable_choice_agrees_most_within_one_standard_error() {
+    let (x, labels) = samples();
+    let data = Dataset::new(x.as_ref(), &labels).unwrap();
+    let score = ScoreKind::Balanced;
+    let folds = stratified_folds(&data, 5, &mut generator(1, &[])).unwrap();
+    let grid = grid([2, 5, 9].map(Size::Nonzeros).to_vec());
+    let trials = search(&data, &MenParams::default(), &grid, &folds, score, &(), &|_, _| ()).unwrap();
+    let agreement = |at: usize| {
+        let found = menet::stability::Stability::new(data.variables(), trials[at].panels.clone()).unwrap();
+        found.index(usize::MAX).value
+    };
+    let (top, chosen) =
+        (best(&trials, score, false).unwrap(), most_stable(&trials, score, data.variables()).unwrap());
+    let least = trials[top].merit(score) - trials[top].standard_error(score);
+    assert!(trials[chosen].merit(score) >= least);
+    let others = (0..trials.len()).filter(|&at| trials[at].merit(score) >= least);
+    assert!(others.into_iter().all(|at| agreement(at) <= agreement(chosen) + 1e-12));
+    assert_eq!(most_stable(&[], score, 3), None);
 }
 
 #[test]

@@ -28,8 +28,11 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "N", help = with_default("Folds of the cross-validation", TuneOptions::default().folds))]
     folds: Option<usize>,
     /// Take the sparsest model within one standard error of the best.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "most_stable")]
     one_standard_error: bool,
+    /// Take the model whose selection agrees most over the folds, within one standard error of the best; for MEN.
+    #[arg(long)]
+    most_stable: bool,
     #[arg(long, value_name = "NAME", help = with_default(
         &format!("The score that MEN is tuned for: {}; other methods are tuned for the rate", names::<ScoreKind>()),
         TuneOptions::default().score.name()))]
@@ -83,6 +86,7 @@ impl SearchArgs {
             budget: self.budget.unwrap_or(default.budget),
             folds: self.folds.unwrap_or(default.folds),
             one_standard_error: self.one_standard_error,
+            most_stable: self.most_stable,
             score: score.first().copied().unwrap_or(default.score),
             nonzeros: self.nonzeros.clone(),
             panel_size: self.panel_size.clone(),
@@ -121,6 +125,7 @@ impl SearchArgs {
             ("--budget", self.budget.is_some()),
             ("--folds", self.folds.is_some()),
             ("--one-standard-error", self.one_standard_error),
+            ("--most-stable", self.most_stable),
             ("--score", self.score.is_some()),
             ("--panel-size", !self.panel_size.is_empty()),
             ("--nonzeros", !self.nonzeros.is_empty()),

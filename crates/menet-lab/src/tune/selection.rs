@@ -18,7 +18,7 @@ use menet::evaluate::Split;
 use menet::refit::Refit;
 use menet::rules::{Metric, RuleKind};
 use menet::scores::ScoreKind;
-use menet::select::{self, Grid, Size, Trial};
+use menet::select::{self, Choose, Grid, Size, Trial};
 use menet::targets::TargetKind;
 use menet::{Dataset, Error as CoreError, MenParams, Method, Named};
 
@@ -43,8 +43,8 @@ const SHRINKAGES: [f64; 3] = [0.1, 1.0, 10.0];
 pub struct Selection {
     /// The score that was tuned for.
     pub score: ScoreKind,
-    /// Whether the smallest model within one standard error of the best was chosen.
-    pub one_standard_error: bool,
+    /// Which of the models that are good enough was chosen.
+    pub choose: Choose,
     /// All trials, in the order in which they were tried.
     pub trials: Vec<Trial>,
     /// The index of the chosen trial.
@@ -344,11 +344,17 @@ impl<'a> Search<'a> {
 
     /// Fits the choice on all samples. If a choice works in the folds but fails on all samples, the next one is taken.
     fn finish(mut self, method: &Method, own: &MenParams, dims: &[usize]) -> Result<Tuned> {
-        let TuneOptions { score, one_standard_error, .. } = *self.options;
+        let score = self.options.score;
         let mut last = None;
-        let choose = |trials: &[Trial]| match one_standard_error {
-            true => select::best(trials, score, true),
-            false => select::best_or_own(trials, score, own),
+        let how = match (self.options.one_standard_error, self.options.most_stable) {
+            (true, _) => Choose::Smallest,
+            (_, true) => Choose::MostStable,
+            _ => Choose::Best,
+        };
+        let variables = self.data.variables();
+        let choose = |trials: &[Trial]| match how {
+            Choose::Best => select::best_or_own(trials, score, own),
+            other => other.of(trials, score, variables),
         };
         while let Some(chosen) = choose(&self.trials) {
             let params = self.trials[chosen].params.clone();
@@ -366,7 +372,7 @@ impl<'a> Search<'a> {
             if dims.iter().all(|&d| d > dimension) {
                 return Err(out_of_reach(dimension).into());
             }
-            let selection = Selection { score, one_standard_error, trials: self.trials, chosen };
+            let selection = Selection { score, choose: how, trials: self.trials, chosen };
             return Ok(Tuned {
                 method: method.clone().with_men(params.clone()),
                 dimension,

@@ -2,7 +2,7 @@
 
 use menet::evaluate::{Split, subset};
 use menet::scores::ScoreKind;
-use menet::select::{self, Grid, Size, Trial};
+use menet::select::{self, Choose, Grid, Size, Trial};
 use menet::{Dataset, Men, MenParams, Method};
 
 use super::procedure::{Case, Decided, Procedure};
@@ -36,29 +36,6 @@ pub struct MenProcedure {
     pub score: ScoreKind,
     /// Which of the settings that are good enough is taken.
     pub choose: Choose,
-}
-
-/// Which trial is taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Choose {
-    /// The best.
-    #[default]
-    Best,
-    /// The one with the fewest variables within one standard error of the best.
-    Smallest,
-    /// The one whose panels agree most over the folds within one standard error of the best.
-    MostStable,
-}
-
-impl Choose {
-    /// The place of the trial that is taken.
-    pub fn of(self, trials: &[Trial], score: ScoreKind, variables: usize) -> Option<usize> {
-        match self {
-            Choose::Best => select::best(trials, score, false),
-            Choose::Smallest => select::best(trials, score, true),
-            Choose::MostStable => select::most_stable(trials, score, variables),
-        }
-    }
 }
 
 /// A model, and the trials that it was chosen from.
@@ -120,8 +97,7 @@ impl MenProcedure {
             return Ok(Chosen { men, params, trials: Vec::new(), place: None });
         }
         let folds: Vec<Split> = inner(data, groups, self.folds, seed)?;
-        let mut trials =
-            select::search(data, &self.base, &self.grid, &folds, self.score, &quiet, &|_, _| ())?;
+        let mut trials = select::contest(data, &self.base, &self.grid, &folds, self.score, &quiet)?;
         let mut last = None;
         while let Some(place) = self.choose.of(&trials, self.score, data.variables()) {
             let params = trials[place].params.clone();

@@ -1,7 +1,7 @@
 //! What was done and found, in words that can go into a methods section.
 
-use super::men::{Choose, MenProcedure};
-use super::{Interval, Options, StabilityFound, Validation};
+use super::men::MenProcedure;
+use super::{Choose, Interval, Options, StabilityFound, Validation};
 
 /// The paragraphs: the cross-validation, the permutation test, the stability, the final model, the software.
 pub(super) fn paragraphs(found: &Validation, options: &Options, men: Option<&MenProcedure>) -> Vec<String> {

@@ -54,11 +54,8 @@ pub(super) fn temperature(trials: &[Trial], counts: &[usize], least: Option<f64>
     let unit = spreads[spreads.len() / 2];
     let highest = least.map_or(SHARPEST, |least| unit / least);
     let lowest = BLUNTEST.min(highest);
-    let slopes = |sharpness: f64| {
-        let each: Vec<(f64, f64)> =
-            trials.par_iter().map(|trial| slope(trial, counts, unit, sharpness)).collect();
-        each.iter().fold((0.0, 0.0), |sum, each| (sum.0 + each.0, sum.1 + each.1))
-    };
+    let known = Known::new(trials, counts, unit);
+    let slopes = |sharpness: f64| known.slopes(sharpness);
     if slopes(highest).0 <= 0.0 {
         // Not a rounding error below `least`.
         return Some(least.unwrap_or(unit / highest));
@@ -87,20 +84,66 @@ pub(super) fn temperature(trials: &[Trial], counts: &[usize], least: Option<f64>
     Some((unit / sharpness).max(least.unwrap_or(0.0)))
 }
 
-/// The first and second derivative of the loss of one sample by `unit / T`.
-fn slope(trial: &Trial, counts: &[usize], unit: f64, sharpness: f64) -> (f64, f64) {
-    let best = trial.scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    // From the best score, in units: at most 0. The derivatives do not depend on where the scores are counted from.
-    let x: Vec<f64> = trial.scores.iter().map(|s| (s - best) / unit).collect();
-    let mut p: Vec<f64> = x.iter().map(|x| sharpness * x).collect();
-    log_softmax(&mut p);
-    p.iter_mut().for_each(|p| *p = p.exp());
-    let m = counts[trial.own] as f64;
-    let own = (m + 1.0) / (m + 2.0);
-    let expected: f64 = x.iter().zip(&p).map(|(x, p)| p * x).sum();
-    let wanted = own * x[trial.own] + (1.0 - own) * runner_up(&x, trial.own).map_or(x[trial.own], |c| x[c]);
+/// What the derivatives of the loss need of every trial, whatever the temperature.
+struct Known {
+    classes: usize,
+    /// The scores from the best one of their trial, in units: at most 0. The derivatives do not depend on where scores are counted from.
+    x: Vec<f64>,
+    /// What `x` should be on average over the classes.
+    wanted: Vec<f64>,
+}
+
+/// Fewer trials than this are not worth several threads.
+const FEW: usize = 256;
+
+impl Known {
+    fn new(trials: &[Trial], counts: &[usize], unit: f64) -> Self {
+        let classes = trials.first().map_or(0, |trial| trial.scores.len());
+        let (mut all, mut wanted) =
+            (Vec::with_capacity(trials.len() * classes), Vec::with_capacity(trials.len()));
+        for trial in trials {
+            let best = trial.scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let from = all.len();
+            all.extend(trial.scores.iter().map(|s| (s - best) / unit));
+            let x = &all[from..];
+            let m = counts[trial.own] as f64;
+            let own = (m + 1.0) / (m + 2.0);
+            wanted.push(
+                own * x[trial.own] + (1.0 - own) * runner_up(x, trial.own).map_or(x[trial.own], |c| x[c]),
+            );
+        }
+        Known { classes, x: all, wanted }
+    }
+
+    /// The first and second derivative of the loss by `unit / T`.
+    fn slopes(&self, sharpness: f64) -> (f64, f64) {
+        let add = |sum: (f64, f64), each: (f64, f64)| (sum.0 + each.0, sum.1 + each.1);
+        let rows = || self.x.chunks_exact(self.classes);
+        if self.wanted.len() < FEW {
+            let mut p = vec![0.0; self.classes];
+            let each = rows().zip(&self.wanted).map(|(x, &wanted)| slope(x, wanted, sharpness, &mut p));
+            return each.fold((0.0, 0.0), add);
+        }
+        let each: Vec<(f64, f64)> = self
+            .x
+            .par_chunks_exact(self.classes)
+            .zip(&self.wanted)
+            .map_init(|| vec![0.0; self.classes], |p, (x, &wanted)| slope(x, wanted, sharpness, p))
+            .collect();
+        each.into_iter().fold((0.0, 0.0), add)
+    }
+}
+
+/// The derivatives of one sample; `p` is room for its probabilities.
+fn slope(x: &[f64], wanted: f64, sharpness: f64, p: &mut [f64]) -> (f64, f64) {
+    // The best score is 0, so that nothing overflows.
+    p.iter_mut().zip(x).for_each(|(p, x)| *p = if *x == 0.0 { 1.0 } else { (sharpness * x).exp() });
+    let total: f64 = p.iter().sum();
+    p.iter_mut().for_each(|p| *p /= total);
+    let expected: f64 = x.iter().zip(&*p).map(|(x, p)| p * x).sum();
     // Scores may be large enough that their squares overflow; their probabilities are 0 then.
-    let variance = x.iter().zip(&p).filter(|&(_, &p)| p > 0.0).map(|(x, p)| p * (x - expected).powi(2)).sum();
+    let variance =
+        x.iter().zip(&*p).filter(|&(_, &p)| p > 0.0).map(|(x, p)| p * (x - expected).powi(2)).sum();
     (expected - wanted, variance)
 }
 

@@ -1,10 +1,47 @@
 //! Which trial is chosen.
 
 use super::Trial;
+use crate::named::Named;
 use crate::params::MenParams;
 use crate::rules::RuleKind;
 use crate::scores::ScoreKind;
 use crate::stability::Stability;
+
+/// Which of the trials is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Choose {
+    /// The best.
+    #[default]
+    Best,
+    /// The one with the fewest variables within one standard error of the best.
+    Smallest,
+    /// The one whose panels agree most over the folds, within one standard error of the best.
+    MostStable,
+}
+
+impl Named for Choose {
+    const PARAMETER: &'static str = "choose";
+    const ALL: &'static [Self] = &[Choose::Best, Choose::Smallest, Choose::MostStable];
+
+    fn name(self) -> &'static str {
+        match self {
+            Choose::Best => "best",
+            Choose::Smallest => "smallest",
+            Choose::MostStable => "most_stable",
+        }
+    }
+}
+
+impl Choose {
+    /// The place of the trial that is taken, of models of so many `variables`.
+    pub fn of(self, trials: &[Trial], score: ScoreKind, variables: usize) -> Option<usize> {
+        match self {
+            Choose::Best => best(trials, score, false),
+            Choose::Smallest => best(trials, score, true),
+            Choose::MostStable => most_stable(trials, score, variables),
+        }
+    }
+}
 
 /// The place of the best trial. Among equals the lower log loss decides, then the fewer variables, then the first. With
 /// `one_standard_error`, of those no worse than the best by more than its standard error, the one with the fewest variables.
@@ -13,8 +50,6 @@ pub fn best(trials: &[Trial], score: ScoreKind, one_standard_error: bool) -> Opt
     let better = |a: usize, b: usize| {
         let key = |at: usize| (trials[at].merit(score), -trials[at].log_loss(), -trials[at].variables);
         let (x, y) = (key(a), key(b));
-        // Rounding does not choose.
-        let close = |x: f64, y: f64| x == y || (x - y).abs() <= 1e-9 * x.abs().max(y.abs());
         if !close(x.0, y.0) {
             return x.0 > y.0;
         }
@@ -29,6 +64,18 @@ pub fn best(trials: &[Trial], score: ScoreKind, one_standard_error: bool) -> Opt
         let (a, b) = (trials[next].variables, trials[best].variables);
         if a < b || (a == b && better(next, best)) { next } else { best }
     })
+}
+
+/// Rounding does not choose.
+fn close(x: f64, y: f64) -> bool {
+    x == y || (x - y).abs() <= 1e-9 * x.abs().max(y.abs())
+}
+
+/// The places of the trials that [`best`] tells apart by their log loss: those with the highest score.
+pub(super) fn tied(trials: &[Trial], score: ScoreKind) -> Vec<usize> {
+    let usable = || (0..trials.len()).filter(|&at| !trials[at].folds.is_empty());
+    let most = usable().map(|at| trials[at].merit(score)).fold(f64::NEG_INFINITY, f64::max);
+    usable().filter(|&at| close(trials[at].merit(score), most)).collect()
 }
 
 /// The place of the trial whose panels agree most over the folds, of those no worse than the best by more than its standard error.

@@ -1,5 +1,7 @@
 //! All settings on one fold.
 
+use std::sync::Arc;
+
 use faer::Mat;
 
 use super::grid::Grid;
@@ -12,11 +14,37 @@ use crate::panel::Reading;
 use crate::params::MenParams;
 use crate::projection::Projection;
 use crate::refit::Axes;
-use crate::rules::{Projected, RuleKind, learn, learn_blunt};
+use crate::rules::{Learned, Projected, RuleKind, RuleParams, learn, learn_blunt};
 use crate::scores::{ScoreKind, Scores, scores_of};
 
-/// Scores and panel, or why there are none.
-pub(super) type Found = Result<(Scores, Vec<usize>)>;
+/// What was found of a setting, or why there is nothing.
+pub(super) type Found = Result<Outcome>;
+
+/// What was found of a setting.
+pub(super) struct Outcome {
+    pub(super) scores: Scores,
+    pub(super) panel: Vec<usize>,
+    /// The parameters and samples to compute probabilities with, if that can be asked for later.
+    pub(super) later: Option<(RuleParams, Arc<Space>)>,
+}
+
+/// Training and test samples on the same axes.
+pub(super) struct Space {
+    gallery: Mat<f64>,
+    z: Mat<f64>,
+    covariance: Option<Mat<f64>>,
+}
+
+/// For which settings probabilities are computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Probabilities {
+    /// For all.
+    All,
+    /// For none.
+    None,
+    /// For those that are asked for, with [`Fold::with_probabilities`].
+    Asked,
+}
 
 /// The training and test samples of a fold.
 pub(super) struct Fold {
@@ -26,20 +54,24 @@ pub(super) struct Fold {
     truth: Vec<usize>,
     class_of: Vec<usize>,
     classes: usize,
-    /// Whether probabilities are computed.
-    probabilities: bool,
+    probabilities: Probabilities,
 }
 
 /// With so many training samples probabilities are computed whether the score asks for them or not: they tell equals apart.
 const FEW: usize = 500;
 
 impl Fold {
-    pub(super) fn new(data: &Dataset<'_>, fold: &Split, score: ScoreKind) -> Result<Self> {
+    /// `asked`: probabilities are computed for the settings that ask for them, unless `score` needs them for all.
+    pub(super) fn new(data: &Dataset<'_>, fold: &Split, score: ScoreKind, asked: bool) -> Result<Self> {
         let (train, test) = (subset(data, &fold.train)?, subset(data, &fold.test)?);
         let place = |name: &String| data.classes().iter().position(|other| other == name).unwrap_or(0);
         let class_of = train.classes().iter().map(place).collect();
         let truth = fold.test.iter().map(|&i| data.class_of(i)).collect();
-        let probabilities = score.needs_probabilities() || train.samples() <= FEW;
+        let probabilities = match (score.needs_probabilities(), asked, train.samples() <= FEW) {
+            (true, ..) | (_, false, true) => Probabilities::All,
+            (false, true, _) => Probabilities::Asked,
+            (false, false, false) => Probabilities::None,
+        };
         Ok(Fold { train, test, truth, class_of, classes: data.classes().len(), probabilities })
     }
 
@@ -139,30 +171,46 @@ impl Fold {
     fn decide(&self, axes: &Axes, prepared: &Prepared<'_>, settings: &[MenParams]) -> Result<Vec<Found>> {
         let projection = Projection::new(prepared.problem().mean().to_vec(), axes.axes.clone())?;
         let (gallery, z) = (projection.project(&self.train)?, projection.project(&self.test)?);
-        let projected = Projected {
-            z: gallery.as_ref(),
-            classes: self.train.class_indices(),
-            count: self.train.classes().len(),
-            covariance: axes.covariance.as_ref().map(Mat::as_ref),
-        };
+        let space = Arc::new(Space { gallery, z, covariance: axes.covariance.clone() });
         let one = |params: &MenParams| {
             let rule = params.rule_for(axes.axes.len());
-            let rule =
-                if self.probabilities { learn(&rule, &projected)? } else { learn_blunt(&rule, &projected)? };
-            let given: Vec<usize> =
-                rule.classify(z.as_ref())?.into_iter().map(|class| self.class_of[class]).collect();
-            if !self.probabilities {
-                return Ok((scores_of(&self.truth, &given, self.classes, None)?, axes.panel.clone()));
+            let panel = axes.panel.clone();
+            if self.probabilities == Probabilities::All {
+                let scores = self.with_probabilities(&rule, &space)?;
+                return Ok(Outcome { scores, panel, later: None });
             }
-            let known = rule.log_probabilities(z.as_ref())?;
-            let mut all = Mat::from_fn(z.nrows(), self.classes, |_, _| f64::NEG_INFINITY);
-            for (k, &class) in self.class_of.iter().enumerate() {
-                all.col_mut(class).copy_from(known.col(k));
-            }
-            let scores = scores_of(&self.truth, &given, self.classes, Some(all.as_ref()))?;
-            Ok((scores, axes.panel.clone()))
+            let given = self.given(&learn_blunt(&rule, &self.projected(&space))?, &space)?;
+            let scores = scores_of(&self.truth, &given, self.classes, None)?;
+            let later = (self.probabilities == Probabilities::Asked).then(|| (rule, Arc::clone(&space)));
+            Ok(Outcome { scores, panel, later })
         };
         Ok(settings.iter().map(one).collect())
+    }
+
+    /// The scores of a rule, with those that need probabilities.
+    pub(super) fn with_probabilities(&self, rule: &RuleParams, space: &Space) -> Result<Scores> {
+        let rule = learn(rule, &self.projected(space))?;
+        let given = self.given(&rule, space)?;
+        let known = rule.log_probabilities(space.z.as_ref())?;
+        let mut all = Mat::from_fn(space.z.nrows(), self.classes, |_, _| f64::NEG_INFINITY);
+        for (k, &class) in self.class_of.iter().enumerate() {
+            all.col_mut(class).copy_from(known.col(k));
+        }
+        scores_of(&self.truth, &given, self.classes, Some(all.as_ref()))
+    }
+
+    fn projected<'a>(&'a self, space: &'a Space) -> Projected<'a> {
+        Projected {
+            z: space.gallery.as_ref(),
+            classes: self.train.class_indices(),
+            count: self.train.classes().len(),
+            covariance: space.covariance.as_ref().map(Mat::as_ref),
+        }
+    }
+
+    /// The classes that a rule gives to the test samples, among those of all samples.
+    fn given(&self, rule: &Learned, space: &Space) -> Result<Vec<usize>> {
+        Ok(rule.classify(space.z.as_ref())?.into_iter().map(|class| self.class_of[class]).collect())
     }
 }
 

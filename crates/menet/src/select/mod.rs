@@ -24,9 +24,10 @@ use crate::evaluate::Split;
 use crate::monitor::Monitor;
 use crate::params::MenParams;
 use crate::scores::{ScoreKind, Scores};
-use fold::{Fold, Found};
+use best::tied;
+use fold::{Fold, Found, Outcome};
 
-pub use best::{best, best_or_own, most_stable};
+pub use best::{Choose, best, best_or_own, most_stable};
 pub use grid::{Grid, Size};
 
 /// One setting over all folds.
@@ -85,25 +86,72 @@ pub fn search(
     monitor: &dyn Monitor,
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Vec<Trial>> {
+    let (folds, found) = attempt(data, base, grid, (folds, score, false), monitor, progress)?;
+    trials(base, grid, &folds, found, score)
+}
+
+/// As [`search`], for a choice alone: where `score` needs no probabilities, they are computed only for the settings that tie for
+/// the best, which the log loss tells apart. The choice of the best is the same, in less time. All other trials have no log loss and no AUC.
+///
+/// # Errors
+/// As [`search`].
+pub fn contest(
+    data: &Dataset<'_>,
+    base: &MenParams,
+    grid: &Grid,
+    folds: &[Split],
+    score: ScoreKind,
+    monitor: &dyn Monitor,
+) -> Result<Vec<Trial>> {
+    let (folds, found) = attempt(data, base, grid, (folds, score, true), monitor, &|_, _| ())?;
+    trials(base, grid, &folds, found, score)
+}
+
+/// Every setting on every fold.
+fn attempt(
+    data: &Dataset<'_>,
+    base: &MenParams,
+    grid: &Grid,
+    (folds, score, asked): (&[Split], ScoreKind, bool),
+    monitor: &dyn Monitor,
+    progress: &(dyn Fn(usize, usize) + Sync),
+) -> Result<(Vec<Fold>, Vec<Vec<Found>>)> {
     grid.check()?;
     let (done, total) = (AtomicUsize::new(0), folds.len() * grid.paths_per_fold());
     let step = || progress(done.fetch_add(1, Ordering::Relaxed) + 1, total);
-    let found: Vec<Vec<Found>> = folds
-        .par_iter()
-        .map(|fold| Fold::new(data, fold, score)?.try_all(base, grid, monitor, &step))
-        .collect::<Result<_>>()?;
+    let try_all = |fold: &Split| {
+        let fold = Fold::new(data, fold, score, asked)?;
+        let found = fold.try_all(base, grid, monitor, &step)?;
+        Ok((fold, found))
+    };
+    let pairs: Vec<(Fold, Vec<Found>)> = folds.par_iter().map(try_all).collect::<Result<_>>()?;
+    Ok(pairs.into_iter().unzip())
+}
+
+/// The settings, each with what was found of it in every fold.
+fn trials(
+    base: &MenParams,
+    grid: &Grid,
+    folds: &[Fold],
+    found: Vec<Vec<Found>>,
+    score: ScoreKind,
+) -> Result<Vec<Trial>> {
     let settings = grid.settings(base);
     let mut trials: Vec<Trial> = settings
         .into_iter()
         .map(|params| Trial { params, folds: Vec::new(), variables: 0.0, panels: Vec::new(), failed: None })
         .collect();
+    // What can be asked for later, by trial and fold.
+    let mut open: Vec<Vec<_>> = trials.iter().map(|_| Vec::new()).collect();
     for of_fold in found {
-        for (trial, found) in trials.iter_mut().zip(of_fold) {
+        for (at, found) in of_fold.into_iter().enumerate() {
+            let trial = &mut trials[at];
             match found {
-                Ok((scores, panel)) => {
+                Ok(Outcome { scores, panel, later }) => {
                     trial.folds.push(scores);
                     trial.variables += panel.len() as f64 / folds.len() as f64;
                     trial.panels.push(panel);
+                    open[at].extend(later);
                 }
                 Err(error) => trial.failed = trial.failed.take().or(Some(error)),
             }
@@ -111,6 +159,11 @@ pub fn search(
     }
     for trial in trials.iter_mut().filter(|trial| trial.failed.is_some()) {
         trial.folds.clear();
+    }
+    for at in tied(&trials, score) {
+        for (place, (rule, space)) in open[at].iter().enumerate() {
+            trials[at].folds[place] = folds[place].with_probabilities(rule, space)?;
+        }
     }
     match trials.iter().all(|trial| trial.failed.is_some()) {
         true => Err(trials
