@@ -10,7 +10,7 @@ import inspect
 import pickle
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -130,6 +130,28 @@ def check_classifier(estimator: Any, called: str) -> None:
         classifier = False
     if not classifier or not all(hasattr(estimator, name) for name in ("get_params", "fit", "predict")):
         raise TypeError(f"{called} is {estimator!r}, but must be a classifier of scikit-learn's kind")
+
+
+def needs_frames(estimator: Any) -> bool:
+    """Return whether a classifier may look at the names or the types of columns.
+
+    Others get arrays: scikit-learn looks at every column of a frame at every call, which takes longer than most fits.
+    """
+    curious = ("ColumnTransformer", "FunctionTransformer", "HistGradientBoosting")
+    return any(
+        type(part).__module__.split(".")[0] not in ("sklearn", "menet") or type(part).__name__.startswith(curious)
+        for part in _parts(estimator)
+    )
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    """Yield an estimator and all estimators in its parameters."""
+    if hasattr(value, "get_params") and not inspect.isclass(value):
+        yield value
+        value = value.get_params(deep=False)
+    inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
+    for one in inner:
+        yield from _parts(one)
 
 
 def named(name: str, variables: int) -> Callable[[Folds, int], Any]:

@@ -13,7 +13,18 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from menet import _core
-from menet._comparisons import CHOOSING, NAMED, WORDS, Brought, check_classifier, copies_of, identity, named, version
+from menet._comparisons import (
+    CHOOSING,
+    NAMED,
+    WORDS,
+    Brought,
+    check_classifier,
+    copies_of,
+    identity,
+    named,
+    needs_frames,
+    version,
+)
 from menet._cv import ManifoldElasticNetCV
 from menet._input import Samples, dense
 from menet._men import ManifoldElasticNet
@@ -33,9 +44,10 @@ class Procedures:
     def __init__(
         self, given: Samples, X: Any, classes: NDArray[Any], groups: NDArray[np.int64] | None, folds: int
     ) -> None:
-        # A frame stays a frame, and a list becomes an array.
-        self.given = given if hasattr(given, "shape") else X
+        # Frames, for estimators that need them; lists become arrays.
+        self.frame = given if hasattr(given, "columns") else X
         self.X, self.classes, self.groups, self.folds = X, classes, groups, folds
+        self.dense: Any = None
         self.brought = False
 
     def first(self, estimator: Any) -> dict[str, Any]:
@@ -44,7 +56,7 @@ class Procedures:
         if type(estimator) in (ManifoldElasticNet, ManifoldElasticNetCV):
             return self._men("men", estimator)
         check_classifier(estimator, "`estimator`")
-        return self._bring(type(estimator).__name__, copies_of(estimator), identity(estimator), self.given)
+        return self._bring_own(type(estimator).__name__, estimator)
 
     def other(self, name: str, estimator: Any) -> dict[str, Any]:
         if isinstance(estimator, str):
@@ -53,12 +65,16 @@ class Procedures:
             make = named(estimator, self.X.shape[1])
             folds = self.folds if estimator in CHOOSING else None
             # Several of them share one dense matrix.
-            self.X = dense(self.X, copies=3)
-            return self._bring(name, make, f"{WORDS[estimator]}: {identity(make([], 0))}", self.X, folds)
+            self.dense = dense(self.X, copies=3) if self.dense is None else self.dense
+            return self._bring(name, make, f"{WORDS[estimator]}: {identity(make([], 0))}", self.dense, folds)
         if type(estimator) in (ManifoldElasticNet, ManifoldElasticNetCV):
             return self._men(name, estimator)
         check_classifier(estimator, f"{name!r} in `compare`")
-        return self._bring(name, copies_of(estimator), identity(estimator), self.given)
+        return self._bring_own(name, estimator)
+
+    def _bring_own(self, name: str, estimator: Any) -> dict[str, Any]:
+        X = self.frame if needs_frames(estimator) else self.X
+        return self._bring(name, copies_of(estimator), identity(estimator), X)
 
     def _bring(
         self, name: str, make: Callable[..., Any], identity: str, X: Any, folds: int | None = None

@@ -16,6 +16,7 @@ from conftest import same
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.cluster import KMeans
+from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold
@@ -27,7 +28,7 @@ from sklearn.svm import LinearSVC
 
 import menet
 from menet import ManifoldElasticNet, ManifoldElasticNetCV, _core, validate
-from menet._comparisons import NAMED, anova_f, identity, panel_of
+from menet._comparisons import NAMED, anova_f, identity, needs_frames, panel_of
 
 # Nothing but the folds, for what does not depend on more.
 FOLDS = {"n_repeats": 1, "n_permutations": 0, "n_pairs": 0}
@@ -436,6 +437,20 @@ def test_frames_name_variables_and_samples_and_stay_frames():
     assert list(named.samples.names[:2]) == ["100", "101"]
     assert named.feature_names is None
     assert named.recall.keys() == {0, 1, 2}
+
+
+def test_columns_can_be_chosen_by_name():
+    X, y = waves()
+    frame = pd.DataFrame(X, columns=[f"gene {j}" for j in range(12)])
+    first = ColumnTransformer([("kept", "passthrough", ["gene 0", "gene 1", "gene 2"])])
+    by_name = validate(make_pipeline(first, GaussianNB()), frame, y, **FOLDS)
+    alone = validate(GaussianNB(), X[:, :3], y, **FOLDS)
+    np.testing.assert_array_equal(by_name.samples.probabilities, alone.samples.probabilities)
+    search = GridSearchCV(make_pipeline(StandardScaler(), GaussianNB()), {"standardscaler": [StandardScaler(), first]})
+    assert needs_frames(search)
+    assert not needs_frames(GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9]}))
+    whole = [validate(GaussianNB(), given, y, **FOLDS) for given in (frame, X)]
+    assert results(whole[0]) == results(whole[1])
 
 
 def test_the_final_model_is_the_fit_to_all_samples(genes):
