@@ -46,6 +46,7 @@ def validate(
     out: str | PathLike[str] | None = None,
     link: str | None = None,
     sample_names: Iterable[Any] | None = None,
+    image_shape: tuple[int, int] | None = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
     verbose: bool = False,
@@ -101,6 +102,8 @@ def validate(
         Address of a variable in the report, with ``{name}`` in it.
     sample_names : iterable, optional
         The names of the samples. None: the index of a frame, unless it only counts the rows.
+    image_shape : tuple of int, optional
+        Height and width, if the samples are images: the report then draws the panel as a picture.
     random_state : int or RandomState, default=0
         The seed of all random choices.
     n_jobs : int, optional
@@ -183,6 +186,7 @@ def validate(
                 "label_kind": _labels.kind_of(model.classes_),
                 "variables": None if names is None else names.tolist(),
                 "samples": samples,
+                "shape": None if image_shape is None else tuple(count("image_shape", side, least=1) for side in image_shape),
                 "groups": None if members is None else members.tolist(),
             },
             {

@@ -98,7 +98,7 @@ def test_priors_shift_decisions(halves):
         ({"n_neighbors": 0}, ValueError, "`n_neighbors` is 0"),
         ({"panel_size": 0}, ValueError, "`panel_size` is 0"),
         ({"relax": 1.5}, ValueError, "`relax` is 1.5"),
-        ({"preset": "best"}, ValueError, "`preset` is 'best', but must be one of default, paper"),
+        ({"preset": "best"}, ValueError, "`preset` is 'best', but must be one of default, stable, paper"),
         ({"refit": "all"}, ValueError, "`refit` is 'all', but must be one of none, axis, panel, discriminant"),
         ({"rule": 1}, ValueError, "`rule` is 1, but must be one of nearest, centroid, gaussian"),
     ],

@@ -75,7 +75,7 @@ def test_a_search_has_the_same_parameters_and_lists_for_some():
         {name: p.default for name, p in inspect.signature(kind.__init__).parameters.items() if name != "self"}
         for kind in (menet.ManifoldElasticNet, menet.ManifoldElasticNetCV)
     )
-    assert list(many) == [*one, "cv", "scoring", "one_standard_error", "verbose"]
+    assert list(many) == [*one, "cv", "scoring", "one_standard_error", "most_stable", "verbose"]
     lists = {name for name, value in many.items() if isinstance(value, tuple)}
     assert lists == {"ridge", "refit", "rule", "metric"}
     assert {name: value for name, value in many.items() if name in one.keys() - lists} == {

@@ -236,6 +236,21 @@ fn groups_stay_together_and_are_the_units_of_the_intervals() {
     assert!(message.contains("--groups"), "{message}");
 }
 
+/// Two classes give one axis, on which the default metric of the nearest neighbour, the cosine, is none.
+#[test]
+fn two_classes_are_validated_with_fixed_and_with_chosen_settings() {
+    let set = set(made(8, &[15, 15], 20, 4, 2.0));
+    let options = Options { permutations: 0, pairs: 3, repeats: 1, ..quick() };
+    let params = MenParams::default().with(|it| it.rule = Some(menet::rules::RuleKind::Nearest));
+    let fixed = MenProcedure { grid: menet::select::Grid::of(&params), ..MenProcedure::new(params.clone()) };
+    for men in [fixed, MenProcedure::new(params.clone())] {
+        let found = go(&set, &options, &[&men], None);
+        assert!(found.methods[0].balanced.mean > 0.7, "{:?}", found.methods[0].balanced);
+        let model = found.models.unwrap().all;
+        assert_eq!(model.rule().unwrap().kind(), menet::rules::RuleKind::Nearest);
+    }
+}
+
 #[test]
 fn choices_can_prefer_small_or_stable_models() {
     let set = set(made(5, &[20, 20], 40, 4, 1.5));

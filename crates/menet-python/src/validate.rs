@@ -61,6 +61,8 @@ pub(crate) struct Names<'py> {
     label_kind: String,
     variables: Option<Vec<String>>,
     samples: Option<Vec<String>>,
+    /// Height and width, if the samples are images.
+    shape: Option<(usize, usize)>,
     /// The group of every sample as a number from 0.
     groups: Option<Vec<usize>>,
 }
@@ -96,7 +98,7 @@ pub(crate) fn validate(
     progress: Option<Py<PyAny>>,
     threads: usize,
 ) -> PyResult<Found> {
-    let Names { codes, classes, label_kind, variables, samples, groups } = names;
+    let Names { codes, classes, label_kind, variables, samples, shape, groups } = names;
     let Files { out, link, command, words } = files;
     let label_kind = serde_json::from_value::<LabelKind>(label_kind.into())
         .map_err(|e| PyTypeError::new_err(e.to_string()))?;
@@ -110,6 +112,9 @@ pub(crate) fn validate(
         let mut data = x.dataset(codes, classes)?;
         if let Some(names) = variables {
             data = data.with_feature_names(names)?;
+        }
+        if let Some((height, width)) = shape {
+            data = data.with_image_shape(height, width)?;
         }
         let procedures: Vec<&dyn Procedure> = procedures.iter().map(Box::as_ref).collect();
         for men in procedures.iter().filter_map(|procedure| procedure.men()) {

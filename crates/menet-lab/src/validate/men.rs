@@ -1,6 +1,7 @@
 //! MEN as a procedure: the choice of its settings by cross-validation inside the training samples, then the fit.
 
 use menet::evaluate::{Split, subset};
+use menet::rules::Metric;
 use menet::scores::ScoreKind;
 use menet::select::{self, Choose, Grid, Size, Trial};
 use menet::{Dataset, Men, MenParams, Method};
@@ -81,6 +82,19 @@ impl MenProcedure {
         self.grid.settings(&self.base).len() < 2
     }
 
+    /// The settings for these classes: two of them give one axis, on which there are no angles. So a default of cosines becomes the
+    /// Euclidean distance there; a user's own cosine is refused by the fit.
+    fn grid_for(&self, data: &Dataset<'_>) -> Grid {
+        let mut grid = self.grid.clone();
+        if self.base.components.unwrap_or(data.classes().len() - 1) == 1 && self.base.metric.is_none() {
+            grid.metric.retain(|&metric| metric != Metric::Cosine);
+            if grid.metric.is_empty() {
+                grid.metric.push(Metric::Euclidean);
+            }
+        }
+        grid
+    }
+
     /// Chooses among the settings by cross-validation inside `data`, which must be training samples only, and fits the choice.
     /// A choice that works in the folds but not on all samples is left out, and the next best is taken.
     pub(super) fn choose(
@@ -91,13 +105,14 @@ impl MenProcedure {
         progress: &dyn Progress,
     ) -> Result<Chosen> {
         let quiet = Quiet(progress);
-        if self.fixed() {
-            let params = self.grid.settings(&self.base).pop().unwrap_or_else(|| self.base.clone());
+        let grid = self.grid_for(data);
+        let mut settings = grid.settings(&self.base);
+        if let (1, Some(params)) = (settings.len(), settings.pop()) {
             let men = menet::fit(data, &params, &quiet)?;
             return Ok(Chosen { men, params, trials: Vec::new(), place: None });
         }
         let folds: Vec<Split> = inner(data, groups, self.folds, seed)?;
-        let mut trials = select::contest(data, &self.base, &self.grid, &folds, self.score, &quiet)?;
+        let mut trials = select::contest(data, &self.base, &grid, &folds, self.score, &quiet)?;
         let mut last = None;
         while let Some(place) = self.choose.of(&trials, self.score, data.variables()) {
             let params = trials[place].params.clone();

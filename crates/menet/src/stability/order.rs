@@ -5,7 +5,7 @@ use crate::error::{Result, at_least_one};
 use crate::fit::{Neighborhood, Prepared};
 use crate::lars::{Ended, Path};
 use crate::monitor::Monitor;
-use crate::panel::free;
+use crate::panel::{candidates, free};
 use crate::params::MenParams;
 
 /// The distinct variables in the order in which they enter the path of any axis, at most `most`.
@@ -14,8 +14,11 @@ use crate::params::MenParams;
 /// level, the one of the first axis comes first, then the smaller variable. The panel of size q is the first q of the list, so one fit
 /// serves all sizes. Free variables, whose penalty factor is 0, are in every model: they are not listed.
 ///
-/// Paths are computed as far as they are needed. The list is shorter than `most` only if the paths end with fewer variables. The parameters
-/// of later stages have no effect: `nonzeros`, `panel_size`, the refit and the rule.
+/// Where `panel_size` is set and the refit shares the panel, a fit does not take the first variables but drops the others one by one from
+/// a few hundred candidates. The order is then the reverse of that: the variable that is kept longest comes first.
+///
+/// Paths are computed as far as they are needed. The list is shorter than `most` only if the paths end with fewer variables. The other
+/// parameters of later stages have no effect: `nonzeros`, the number in `panel_size`, the rule.
 ///
 /// # Errors
 /// As [`crate::fit()`], and when `most` is 0.
@@ -30,6 +33,9 @@ pub fn entry_order(
     let prepared = Prepared::new(data, params, &neighborhood, monitor)?;
     let p = data.variables();
     let most = most.min(p);
+    if params.panel_size.is_some() && params.refit().shares_panel() {
+        return kept_longest(&prepared, params, most, monitor);
+    }
     // An equal share of the variables per axis is enough at best, all of them at worst.
     let mut nonzeros = (most / prepared.problem.b.ncols().max(1) + 8).min(most);
     loop {
@@ -41,6 +47,25 @@ pub fn entry_order(
         }
         nonzeros = (2 * nonzeros).min(p);
     }
+}
+
+/// The variables of the panels of 1 to `most` variables, each where it first appears.
+fn kept_longest(
+    prepared: &Prepared<'_>,
+    params: &MenParams,
+    most: usize,
+    monitor: &dyn Monitor,
+) -> Result<Vec<usize>> {
+    let params = MenParams { panel_size: Some(most), ..params.clone() };
+    let solved = prepared.solve(&params, monitor)?;
+    let elimination = solved.eliminate_from(candidates(most), 1, &params)?;
+    let free = free(solved.paths());
+    let mut order: Vec<usize> = Vec::with_capacity(most);
+    for size in 1..=most {
+        let new = elimination.panel(size).into_iter().filter(|j| free.binary_search(j).is_err());
+        order.extend(new.filter(|j| !order.contains(j)).collect::<Vec<_>>());
+    }
+    Ok(order)
 }
 
 /// The order of all variables that have entered, and how many of them are in their place for certain: below the level at which the first
@@ -68,4 +93,33 @@ fn order_of(paths: &[Path]) -> (Vec<usize>, usize) {
         }
     }
     (order, if stop.is_some() { certain } else { usize::MAX })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn with_a_panel_size_the_order_is_that_of_the_panels_of_fits() {
+        use crate::evaluate::generator;
+        use rand::RngExt;
+        let mut rng = generator(4, &[]);
+        let labels: Vec<usize> = (0..45).map(|i| i % 3).collect();
+        let x = faer::Mat::from_fn(45, 80, |i, j| {
+            rng.random::<f64>() + if j < 9 && j % 3 == labels[i] { 0.7 } else { 0.0 }
+        });
+        let data = Dataset::from_owned(x, &labels).unwrap();
+        let params = MenParams { panel_size: Some(7), ..MenParams::default() };
+        let order = entry_order(&data, &params, 12, &()).unwrap();
+        assert_eq!(order.len(), 12);
+        for size in [1, 4, 7, 12] {
+            let params = MenParams { panel_size: Some(size), ..params.clone() };
+            let panel = crate::fit(&data, &params, &()).unwrap().panel();
+            let mut first = order[..size].to_vec();
+            first.sort_unstable();
+            assert_eq!(first, panel, "{size}");
+        }
+        let plain = entry_order(&data, &MenParams::default(), 12, &()).unwrap();
+        assert_ne!(plain, order);
+    }
 }
