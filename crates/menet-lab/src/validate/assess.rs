@@ -89,7 +89,10 @@ pub(super) fn assess(
             sample.probabilities.clear();
         }
     }
-    let units = |of: &dyn Fn(&SampleResult) -> bool| units(&samples, groups, of);
+    // Decisions share training samples, and err together where these mislead. As many units as a training part has make up for it:
+    // without this, 95 % intervals covered 92 % (`intervals_cover_the_accuracy_on_new_samples`).
+    let folds = repeats.first().map_or(1, Vec::len).max(2) as f64;
+    let units = |of: &dyn Fn(&SampleResult) -> bool| units(&samples, groups, of) * (1.0 - 1.0 / folds);
     let recalls: Vec<Option<Interval>> = (0..count)
         .map(|class| {
             let tested: usize = confusion[class].iter().sum();
@@ -102,7 +105,10 @@ pub(super) fn assess(
         values.map(|values| values.iter().sum::<f64>() / values.len().max(1) as f64)
     };
     let all = units(&|_| true);
-    let tested: Vec<Interval> = recalls.iter().flatten().copied().collect();
+    let of_class = |(class, recall): (usize, &Option<Interval>)| {
+        Some((recall.as_ref()?.mean, units(&|sample| sample.class == class)))
+    };
+    let tested: Vec<(f64, f64)> = recalls.iter().enumerate().filter_map(of_class).collect();
     let auc = mean(&|row| row.auc).map(|area| {
         let of_class = |class: usize| {
             let inside = units(&|sample| sample.class == class);
@@ -124,7 +130,7 @@ pub(super) fn assess(
     });
     Ok(Assessed {
         name: name.to_owned(),
-        balanced: intervals::mean_of(&tested),
+        balanced: intervals::balanced(&tested),
         rate: intervals::wilson(mean(&|row| Some(row.rate)).unwrap_or(f64::NAN), all),
         auc,
         log_loss,

@@ -62,9 +62,9 @@ fn cross_validation(found: &Validation, men: Option<&MenProcedure>) -> String {
         scores.filter_map(|(name, value)| Some(format!(", {name} of {}", told(value?)))).collect();
     format!(
         "Performance was estimated on {samples} samples of {classes} classes with {} variables: {held_out}.{inside} Held-out samples \
-         were classified with a balanced accuracy of {}{scores}. Intervals take the {unit} as the unit, so that \
-         repeats do not narrow them: Wilson's for rates, combined over classes by Zou and Donner's method, Newcombe's for the \
-         AUC, Student's t for the log loss.",
+         were classified with a balanced accuracy of {}{scores}. Intervals take the {unit} as the unit, as many as a \
+         training part has, so that repeats do not narrow them: Wilson's for rates and the balanced accuracy, Newcombe's for the AUC, \
+         Student's t for the log loss.",
         found.variables,
         told(first.balanced),
     )
