@@ -171,6 +171,7 @@ def validate(
     members = _numbered(groups, len(codes))
     names = getattr(model, "feature_names_in_", None)
     samples = _sample_names(sample_names, given, len(codes))
+    shape = None if image_shape is None else tuple(count("image_shape", side, least=1) for side in image_shape)
     workers = threads(n_jobs)
     procedures = Procedures(given, X, model.classes_, members, inner_folds(estimator))
     described = [procedures.first(estimator), *(procedures.other(name, one) for name, one in others)]
@@ -186,7 +187,7 @@ def validate(
                 "label_kind": _labels.kind_of(model.classes_),
                 "variables": None if names is None else names.tolist(),
                 "samples": samples,
-                "shape": None if image_shape is None else tuple(count("image_shape", side, least=1) for side in image_shape),
+                "shape": shape,
                 "groups": None if members is None else members.tolist(),
             },
             {

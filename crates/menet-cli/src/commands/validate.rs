@@ -69,8 +69,7 @@ pub(crate) struct Validate {
     /// Other methods to compare on the same folds, by the names listed below.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     compare: Vec<String>,
-    /// Address of a variable in the report, with {name} in it, such as https://www.genecards.org/cgi-bin/carddisp.pl?gene={name}
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", help = LINK)]
     link: Option<String>,
     /// A TOML file with parameters, as for fit or evaluate; what it sets is not searched.
     #[arg(long, value_name = "FILE")]
@@ -81,6 +80,9 @@ pub(crate) struct Validate {
     #[command(flatten)]
     choice: ChoiceArgs,
 }
+
+const LINK: &str =
+    "Address of a variable in the report, with {name} in it, such as https://example.org/gene/{name}";
 
 /// How the settings are chosen inside every training part.
 #[derive(Debug, Args)]
