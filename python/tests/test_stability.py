@@ -79,7 +79,7 @@ def test_sparse_samples_threads_and_pickles_give_the_same(drawn, fitted):
     for other in (
         StabilitySelection(n_pairs=10, n_jobs=2).fit(X, y),
         StabilitySelection(n_pairs=10).fit(sparse.csr_array(X), y),
-        StabilitySelection(ManifoldElasticNet(n_nonzeros=2, panel_size=1), n_pairs=10).fit(X, y),
+        StabilitySelection(ManifoldElasticNet(n_nonzeros=2), n_pairs=10).fit(X, y),
         pickle.loads(pickle.dumps(fitted)),
     ):
         np.testing.assert_array_equal(other.frequencies_, fitted.frequencies_)

@@ -15,10 +15,11 @@ use crate::params::MenParams;
 /// serves all sizes. Free variables, whose penalty factor is 0, are in every model: they are not listed.
 ///
 /// Where `panel_size` is set and the refit shares the panel, a fit does not take the first variables but drops the others one by one from
-/// a few hundred candidates. The order is then the reverse of that: the variable that is kept longest comes first.
+/// a few hundred candidates. The order is then the reverse of that: the variable that is kept longest comes first. `nonzeros` limits the
+/// candidates, as in a fit.
 ///
 /// Paths are computed as far as they are needed. The list is shorter than `most` only if the paths end with fewer variables. The other
-/// parameters of later stages have no effect: `nonzeros`, the number in `panel_size`, the rule.
+/// parameters of later stages have no effect: `nonzeros` alone, the number in `panel_size`, the rule.
 ///
 /// # Errors
 /// As [`crate::fit()`], and when `most` is 0.
