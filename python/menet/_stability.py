@@ -49,6 +49,7 @@ class StabilitySelection(SelectorMixin, ClassifierMixin, BaseEstimator):  # type
         The estimator whose parameters are used. None: ``ManifoldElasticNet()``. The panel of a half-sample has the
         variables that enter first; its ``n_nonzeros`` has no effect. If its ``panel_size`` is set and its refit is
         "panel" or "discriminant", half-samples drop candidates one by one, as its fits do; the number has no effect.
+        Variables with penalty factor 0 are in every model: they are not selected, but ``estimator_`` uses them.
     n_pairs : int, default=50
         Number of complementary pairs of half-samples, at least 1.
     max_panel_size : int, default=100

@@ -7,8 +7,9 @@ use menet::evaluate::subset;
 use menet::stability::{Stability, bounds, entry_order, half_samples, size_for};
 
 use super::men::Chosen;
+use super::run::{Run, in_context};
 use super::work::{Found, Store};
-use super::{Interval, Place, Run, StabilityFound, in_context};
+use super::{Interval, Place, StabilityFound};
 use crate::error::Result;
 use crate::progress::{Left, Quiet, proportional};
 use crate::workers::{self, locked};
