@@ -18,6 +18,7 @@
 //! | `permutation` | when the permutation test stops, and its p-value |
 //! | `stability` | the selection in half-samples |
 //! | `sizes`, `panel` | rows of the tables |
+//! | `roc`, `cluster`, `spectrum` | ROC curves, the order of heatmaps, and spectra, for figures and the page |
 //! | `words` | what was done, in words |
 //! | `output` | the files |
 
@@ -32,8 +33,10 @@ mod panel;
 mod permutation;
 mod procedure;
 mod results;
+pub(crate) mod roc;
 mod run;
 mod sizes;
+pub(crate) mod spectrum;
 mod splits;
 mod stability;
 mod words;

@@ -7,7 +7,6 @@ use kuva::plot::scatter::ScatterPlot;
 use kuva::render::layout::Layout;
 use kuva::render::plots::Plot;
 use menet::Dataset;
-use menet::dataset::View;
 
 use super::super::canvas::{Anchor, Canvas, FONT};
 use super::super::rates::style;
@@ -15,6 +14,7 @@ use super::values::{Effect, class, counted, effects, faded};
 use crate::names::{plotted, shown};
 use crate::palette::{LOOKS, look};
 use crate::validate::Validation;
+use crate::validate::spectrum::{class_means, numeric_axis};
 
 const AXES: usize = 6;
 const WIDTH: f64 = 960.0;
@@ -26,7 +26,7 @@ const POINTS: usize = 800;
 
 /// None where the variables have no numeric names, samples are images, or no axis uses a variable.
 pub(super) fn figure(validation: &Validation, data: &Dataset<'_>) -> Option<String> {
-    let places = numeric(data)?;
+    let places = numeric_axis(data)?;
     let all = effects(validation, data);
     if all.iter().all(Vec::is_empty) {
         return None;
@@ -48,37 +48,6 @@ pub(super) fn figure(validation: &Validation, data: &Dataset<'_>) -> Option<Stri
         canvas.embed((0.0, TOP + k as f64 * HEIGHT), &svg);
     }
     Some(canvas.finish())
-}
-
-/// Where the variables lie, if all names are different numbers and samples are no images.
-pub(super) fn numeric(data: &Dataset<'_>) -> Option<Vec<f64>> {
-    if data.image_shape().is_some() || data.variables() < 2 {
-        return None;
-    }
-    let number = |name: &String| name.trim().parse::<f64>().ok().filter(|place| place.is_finite());
-    let places: Vec<f64> = data.feature_names()?.iter().map(number).collect::<Option<_>>()?;
-    let mut sorted = places.clone();
-    sorted.sort_by(f64::total_cmp);
-    sorted.windows(2).all(|pair| pair[0] < pair[1]).then_some(places)
-}
-
-/// The mean of every variable in every class.
-fn class_means(data: &Dataset<'_>) -> Vec<Vec<f64>> {
-    let p = data.variables();
-    let mut means = vec![vec![0.0; p]; data.classes().len()];
-    for i in 0..data.samples() {
-        let mean = &mut means[data.class_of(i)];
-        match data.view() {
-            View::Double(x) => (0..p).for_each(|j| mean[j] += x[(i, j)]),
-            View::Single(x) => (0..p).for_each(|j| mean[j] += f64::from(x[(i, j)])),
-            View::Sparse(x) => x.row(i).for_each(|(j, value)| mean[j] += value),
-        }
-    }
-    for (class, mean) in means.iter_mut().enumerate() {
-        let count = data.members(class).len().max(1) as f64;
-        mean.iter_mut().for_each(|value| *value /= count);
-    }
-    means
 }
 
 fn chart(
@@ -162,25 +131,4 @@ fn chart(
         layout = layout.with_legend_entries((0..means.len()).map(entry).collect());
     }
     kuva::render_to_svg(plots, layout)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use faer::mat;
-
-    #[test]
-    fn numbers_that_differ_are_a_spectrum() {
-        let x = mat![[0.0, 1.0, 2.0], [3.0, 4.0, 5.0f64]];
-        let named = |names: [&str; 3]| {
-            let data = Dataset::new(x.as_ref(), &["a", "b"]).unwrap();
-            data.with_feature_names(names.map(str::to_owned).to_vec()).unwrap()
-        };
-        assert_eq!(numeric(&named(["400", "402.5", "-3e2"])), Some(vec![400.0, 402.5, -300.0]));
-        assert_eq!(numeric(&named(["400", "nan", "401"])), None);
-        assert_eq!(numeric(&named(["400", "gene", "401"])), None);
-        assert_eq!(numeric(&named(["400", "4e2", "401"])), None);
-        assert_eq!(numeric(&Dataset::new(x.as_ref(), &["a", "b"]).unwrap()), None);
-        assert_eq!(class_means(&named(["1", "2", "3"])), [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]);
-    }
 }

@@ -5,10 +5,10 @@ use base64::engine::general_purpose::STANDARD;
 use faer::Mat;
 use serde_json::{Value, json};
 
-use super::cluster::{Distance, order};
 use super::format::count;
 use super::{Page, Subject, sample_name, spaced};
 use crate::names::shown;
+use crate::validate::cluster::order;
 
 /// The most variables and samples that are shown.
 const VARIABLES: usize = 100;
@@ -28,8 +28,8 @@ pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
     let samples: Vec<usize> = spaced(by_class.len(), SAMPLES).into_iter().map(|k| by_class[k]).collect();
     let variables = panel.len().min(VARIABLES);
     let x = standardized(subject, &samples, variables);
-    let rows = order(x.as_ref(), Distance::Correlation);
-    let columns = order(x.transpose(), Distance::Euclidean);
+    let rows = order(&x.col_iter().map(|column| column.iter().copied().collect()).collect::<Vec<_>>());
+    let columns = order(&x.row_iter().map(|row| row.iter().copied().collect()).collect::<Vec<_>>());
     let mut levels = Vec::with_capacity(rows.len() * columns.len());
     for &row in &rows {
         let level = |&column: &usize| ((x[(column, row)] * STEPS).round() as i8).cast_unsigned();
@@ -54,8 +54,8 @@ pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
         + &part(samples.len(), by_class.len(), "samples", "evenly spaced in each class");
     let markup = format!(
         "{}<figure>\n<figcaption>The panel in all samples <span class=\"note\">standardized values, blue below the mean and orange \
-         above; the strip shows the classes; rows are ordered by average linkage on 1 − correlation, columns by average linkage on \
-         the Euclidean distance{cut}</span></figcaption>\n<div class=\"scroll\"><div class=\"chart heatmap\" \
+         above; the strip shows the classes; rows and columns are ordered by average linkage on the \
+         Euclidean distance{cut}</span></figcaption>\n<div class=\"scroll\"><div class=\"chart heatmap\" \
          id=\"heatmap\"></div></div>\n</figure>\n",
         subject.key()
     );

@@ -1,8 +1,6 @@
 //! The weights of every axis, times the standard deviation of the variable: weights alone make the quietest variables the heaviest. As
 //! bars; as pictures where samples are images; along the spectrum where names are numbers in order.
 
-use menet::Dataset;
-use menet::dataset::View;
 use serde_json::{Value, json};
 
 use super::format::count;
@@ -12,6 +10,7 @@ use crate::report::axes::{KEY, bar, canvas, figure, levels};
 use crate::report::charts::{layout, text};
 use crate::report::script::number;
 use crate::report::shell;
+use crate::validate::spectrum::{class_means, numeric_axis};
 
 /// The most bars per axis, axes, axes with bars, points of a mean spectrum, and classes with a mean spectrum.
 const BARS: usize = 25;
@@ -19,9 +18,6 @@ const AXES: usize = 10;
 const BARRED: usize = 6;
 const POINTS: usize = 2000;
 const CLASSES: usize = 10;
-
-/// The fewest variables that make a spectrum.
-const SPECTRUM: usize = 10;
 
 pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
     let panel = &subject.validation.panel;
@@ -51,7 +47,7 @@ pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
         markup += &figure(&caption, &rows);
         markup += &format!("{KEY}<p class=\"note\">{what} over the axis's largest, square-root scale</p>\n");
     }
-    if let Some(at) = spectrum(subject.data) {
+    if let Some(at) = numeric_axis(subject.data) {
         for a in 0..shown {
             let id = format!("spectrum-{a}");
             let note = format!(
@@ -109,18 +105,6 @@ fn effects(subject: &Subject<'_>, a: usize) -> Vec<(usize, f64)> {
     used
 }
 
-/// Where the variables are on a numeric axis: their names, if these are numbers that rise or fall throughout. Numbers in no order are
-/// more likely the keys of a database.
-fn spectrum(data: &Dataset<'_>) -> Option<Vec<f64>> {
-    let names = data.feature_names().filter(|names| names.len() >= SPECTRUM)?;
-    let at: Vec<f64> = names
-        .iter()
-        .map(|name| name.trim().parse().ok().filter(|x: &f64| x.is_finite()))
-        .collect::<Option<_>>()?;
-    let all = |before: fn(f64, f64) -> bool| at.windows(2).all(|pair| before(pair[0], pair[1]));
-    (all(|a, b| a < b) || all(|a, b| a > b)).then_some(at)
-}
-
 fn spectrum_chart(subject: &Subject<'_>, at: &[f64], a: usize, what: &str) -> Value {
     let drawn = spaced(at.len(), POINTS);
     let mut traces: Vec<Value> = class_means(subject.data)
@@ -172,50 +156,4 @@ fn spectrum_chart(subject: &Subject<'_>, at: &[f64], a: usize, what: &str) -> Va
         "title": { "text": what.split(';').next() }, "overlaying": "y", "side": "left", "zeroline": true, "automargin": true,
     });
     json!({ "data": traces, "layout": layout })
-}
-
-/// The mean of every variable in every class.
-fn class_means(data: &Dataset<'_>) -> Vec<Vec<f64>> {
-    let mut sums = vec![vec![0.0; data.variables()]; data.classes().len()];
-    for i in 0..data.samples() {
-        let sums = &mut sums[data.class_of(i)];
-        match data.view() {
-            View::Double(x) => sums.iter_mut().zip(x.row(i).iter()).for_each(|(sum, x)| *sum += x),
-            View::Single(x) => {
-                sums.iter_mut().zip(x.row(i).iter()).for_each(|(sum, &x)| *sum += f64::from(x));
-            }
-            View::Sparse(x) => x.row(i).for_each(|(j, x)| sums[j] += x),
-        }
-    }
-    for (class, sums) in sums.iter_mut().enumerate() {
-        let n = data.members(class).len() as f64;
-        sums.iter_mut().for_each(|sum| *sum /= n);
-    }
-    sums
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use faer::Mat;
-
-    #[test]
-    fn only_numbers_in_order_make_a_spectrum() {
-        let named = |name: fn(usize) -> String| {
-            let data = Dataset::from_owned(Mat::zeros(2, 12), &["a", "b"]).unwrap();
-            spectrum(&data.with_feature_names((0..12).map(name).collect()).unwrap())
-        };
-        assert_eq!(named(|j| format!("{}", 400 + 2 * j)).unwrap()[11], 422.0);
-        assert!(named(|j| format!("{}", -(j as f64))).is_some());
-        assert!(named(|j| format!("{}", j * 7 % 12)).is_none(), "keys are in no order");
-        assert!(named(|j| format!("gene {j}")).is_none());
-        assert!(named(|j| if j == 5 { "NaN".to_owned() } else { j.to_string() }).is_none());
-    }
-
-    #[test]
-    fn class_means_are_means() {
-        let x = faer::mat![[1.0, 0.0], [3.0, 4.0], [5.0, 6.0f64]];
-        let data = Dataset::from_owned(x, &["a", "a", "b"]).unwrap();
-        assert_eq!(class_means(&data), [[2.0, 2.0], [5.0, 6.0]]);
-    }
 }

@@ -26,7 +26,6 @@ use crate::validate::{Assessed, SampleResult, Validation};
 mod answer;
 mod boxes;
 mod charts;
-mod cluster;
 mod format;
 mod frequencies;
 mod heatmap;
