@@ -297,7 +297,8 @@ class Validation(Scores):
         ]
 
     def _chance(self) -> float:
-        return 1.0 / len(self.classes)
+        tested = sum(recall is not None for recall in self.recall.values())
+        return 1.0 / max(tested, 1)
 
     def __repr__(self) -> str:
         """Return the three answers, one per line."""

@@ -135,7 +135,12 @@ impl<L: Line> Journal<L> {
         let mut lines = bytes[..whole].split(|&byte| byte == b'\n');
         let mut journal =
             Journal { path, file, header: header.clone(), lines: Vec::new(), places: HashMap::new() };
-        match lines.next().filter(|first| !first.is_empty()) {
+        // A run of this version that finished nothing does not occupy its folder.
+        let finished = lines.clone().skip(1).any(|line| !line.is_empty());
+        let own = |first: &[u8]| {
+            serde_json::from_slice::<Header>(first).is_ok_and(|found| found.format == L::FORMAT)
+        };
+        match lines.next().filter(|first| !first.is_empty() && (finished || !own(first))) {
             None => {
                 journal.file.set_len(0).map_err(|e| broken(&journal.path, &e))?;
                 journal.write(&header)?;
@@ -194,7 +199,10 @@ impl<L: Line> Journal<L> {
     pub fn arrange(&self, places: &[L::Place]) -> Result<()> {
         let unwritten = |e: serde_json::Error| Error::Usage(e.to_string());
         let mut text = serde_json::to_string(&self.header).map_err(unwritten)? + "\n";
-        for line in places.iter().filter_map(|place| self.find(place)) {
+        // More than was asked for now stays, in the order in which it was finished.
+        let asked: std::collections::HashSet<&L::Place> = places.iter().collect();
+        let others = self.lines.iter().filter(|line| !asked.contains(&line.place()));
+        for line in places.iter().filter_map(|place| self.find(place)).chain(others) {
             text += &serde_json::to_string(line).map_err(unwritten)?;
             text.push('\n');
         }

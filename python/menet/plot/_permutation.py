@@ -44,8 +44,10 @@ def permutation(result: Any, *, ax: Axes | None = None) -> Axes:
     if test is None or not len(test.permuted):
         raise ValueError("the validation was made without a permutation test")
     permuted = 100 * np.asarray(test.permuted, dtype=np.float64)
+    # What could not be learned from has no value.
+    permuted = permuted[np.isfinite(permuted)]
     observed = 100 * float(test.observed)
-    low, high = min(permuted.min(), observed), max(permuted.max(), observed)
+    low, high = permuted.min(initial=observed), permuted.max(initial=observed)
     step = next((step for step in (1.0, 2.0, 5.0) if (high - low) / step <= 40), 5.0)
     edges = np.arange(np.floor(low / step) - 1, np.floor(high / step) + 3) * step
 

@@ -189,6 +189,13 @@ impl Validate {
                 "--model -: a model cannot be written to standard output; name a file".to_owned(),
             ));
         }
+        if let Some(model) = &self.model {
+            let parent = model.parent().filter(|parent| !parent.as_os_str().is_empty());
+            if model.is_dir() || parent.is_some_and(|parent| !parent.is_dir() && parent != self.out) {
+                let why = if model.is_dir() { "this is a folder" } else { "its folder does not exist" };
+                return Err(Failure::Usage(format!("--model {}: {why}; name a file", text::path(model))));
+            }
+        }
         menet_lab::report::validation::check_link(self.link.as_deref())?;
         let params = self.params.iter().map(|path| ("--params", path.clone()));
         let inputs: Vec<_> =
@@ -257,12 +264,26 @@ impl Validate {
             })
             .collect();
         text::print(text::table(&header, &rows))?;
-        let chance = 1.0 / found.classes.len() as f64;
+        let chance = found.chance();
         context.say(format_args!(
             "on held-out samples, with 95 % intervals; chance has a balanced accuracy of {chance:.3}"
         ))?;
+        let untested = found.untested();
+        if !untested.is_empty() {
+            let names: Vec<String> = untested.iter().map(|name| text::inline(name).into_owned()).collect();
+            context.notice(format_args!(
+                "too small to be held out, and not in these scores: {}",
+                names.join(", ")
+            ));
+        }
         if let Some(test) = &found.permutation {
             let early = if test.early { ", enough for a clear answer" } else { "" };
+            if test.failed() > 0 {
+                context.notice(format_args!(
+                    "{} permutations could not be fitted; they count as being as good",
+                    test.failed()
+                ));
+            }
             context.say(format_args!(
                 "p = {:.3} ({:.3} to {:.3}): {} of {} permutations of the labels were as good{early}",
                 test.p_value.mean,
@@ -273,6 +294,9 @@ impl Validate {
             ))?;
         }
         if let Some(stability) = &found.stability {
+            if stability.size == found.variables {
+                context.notice("the panel has all variables, so the index of its stability says nothing");
+            }
             context.say(format_args!(
                 "stability of the selection over {} half-samples: {} for {} variables; {} stable at {:.0} %",
                 stability.half_samples,
@@ -297,7 +321,9 @@ impl Validate {
             let more = if wrong.len() > 10 { ", ..." } else { "" };
             let names: Vec<String> =
                 wrong.iter().take(10).map(|name| text::inline(name).into_owned()).collect();
-            context.say(format_args!("always wrong: {}{more}", names.join(", ")))?;
+            let nameless = found.methods[0].samples.iter().all(|sample| sample.name.is_none());
+            let from = if nameless { " (rows are counted from 0)" } else { "" };
+            context.say(format_args!("always wrong: {}{more}{from}", names.join(", ")))?;
         }
         context.say(format_args!("report.html, tables and figures are in {}", text::path(&self.out)))?;
         match &self.model {
@@ -367,10 +393,10 @@ fn numbered(groups: &[String]) -> Vec<usize> {
         .collect()
 }
 
-/// The names of the samples that were wrong whenever they were held out; their rows if they have no names.
+/// The names of the samples that were wrong whenever they were held out; their rows from 0, as in `samples.csv`, if they have no names.
 fn always_wrong(method: &Assessed) -> Vec<String> {
     let wrong = method.samples.iter().filter(|sample| sample.tested > 0 && sample.wrong == sample.tested);
-    wrong.map(|sample| sample.name.clone().unwrap_or_else(|| format!("row {}", sample.row + 1))).collect()
+    wrong.map(|sample| sample.name.clone().unwrap_or_else(|| format!("row {}", sample.row))).collect()
 }
 
 fn scores(method: &Assessed, classes: &[String]) -> Value {

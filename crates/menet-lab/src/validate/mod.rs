@@ -130,6 +130,16 @@ pub fn validate(
     let repeats: Vec<Vec<Split>> = (0..options.repeats())
         .map(|repeat| splits::outer(data, groups, options, repeat))
         .collect::<Result<_>>()?;
+    let tested = repeats.iter().flatten().flat_map(|split| &split.test).map(|&i| data.class_of(i));
+    let tested: std::collections::BTreeSet<usize> = tested.collect();
+    if tested.len() < 2 {
+        let names: Vec<&str> = tested.iter().map(|&class| data.classes()[class].as_str()).collect();
+        return Err(Error::Usage(format!(
+            "only samples of {} can be held out: without a sample, two of its class must be left to learn from, in other groups \
+             if there are groups; at least two classes need 3 samples or more",
+            if names.is_empty() { "no class".to_owned() } else { format!("class {:?}", names[0]) }
+        )));
+    }
     if options.pairs > 0 && first.men().is_some() {
         // Tell now what would otherwise be told after all folds.
         menet::stability::half_samples(data, 1, groups, options.seed)?;

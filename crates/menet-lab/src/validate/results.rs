@@ -48,6 +48,28 @@ pub struct Validation {
     pub seconds: f64,
 }
 
+impl Validation {
+    /// The balanced accuracy of guessing, among the classes that were held out.
+    pub fn chance(&self) -> f64 {
+        let tested = self.methods.first().map_or(0, |method| method.recalls.iter().flatten().count());
+        1.0 / tested.max(1) as f64
+    }
+
+    /// The classes that were never held out, because they are too small to be learned from without a sample.
+    pub fn untested(&self) -> Vec<&str> {
+        let recalls = self.methods.first().map_or(&[][..], |method| &method.recalls);
+        let never = self.classes.iter().zip(recalls).filter(|(_, recall)| recall.is_none());
+        never.map(|(class, _)| class.as_str()).collect()
+    }
+}
+
+impl PermutationTest {
+    /// How many permutations could not be learned from. They count as being as good.
+    pub fn failed(&self) -> usize {
+        self.permuted.iter().filter(|value| !value.is_finite()).count()
+    }
+}
+
 /// How samples were held out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Design {

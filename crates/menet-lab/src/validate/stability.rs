@@ -17,7 +17,9 @@ use crate::workers::{self, locked};
 impl Run<'_> {
     /// How stable the selection with the settings of the final model is; none if it was not asked for.
     pub(super) fn stability(&mut self, chosen: &Chosen) -> Result<Option<StabilityFound>> {
-        let (pairs, most) = (self.options.pairs, self.options.largest_panel.min(self.data().variables()));
+        // Large enough for the panel of the final model, whose frequencies are shown.
+        let most = self.options.largest_panel.max(chosen.men.panel().len()).min(self.data().variables());
+        let pairs = self.options.pairs;
         if pairs == 0 {
             return Ok(None);
         }

@@ -55,13 +55,21 @@ fn cross_validation(found: &Validation, men: Option<&MenProcedure>) -> String {
             .to_owned(),
         None => String::new(),
     };
+    let untested = match found.untested().as_slice() {
+        [] => String::new(),
+        names => format!(
+            " (not {}, which {} too small)",
+            names.join(", "),
+            if names.len() == 1 { "is" } else { "are" }
+        ),
+    };
     let unit = if design.groups.is_some() { "group" } else { "sample" };
     let first = &found.methods[0];
     let scores = [("an AUC", first.auc), ("a log loss", first.log_loss)].into_iter();
     let scores: String =
         scores.filter_map(|(name, value)| Some(format!(", {name} of {}", told(value?)))).collect();
     format!(
-        "Performance was estimated on {samples} samples of {classes} classes with {} variables: {held_out}.{inside} Held-out samples \
+        "Performance was estimated on {samples} samples of {classes} classes with {} variables: {held_out}.{inside} Held-out samples{untested} \
          were classified with a balanced accuracy of {}{scores}. Intervals take the {unit} as the unit, as many as a \
          training part has, so that repeats do not narrow them: Wilson's for rates and the balanced accuracy, Newcombe's for the AUC, \
          Student's t for the log loss.",
@@ -81,9 +89,13 @@ fn permutation(found: &Validation) -> Option<String> {
     } else {
         format!(" with {} permutations", test.permuted.len())
     };
+    let failed = match test.failed() {
+        0 => String::new(),
+        n => format!("; {n} of these could not be fitted and count as being as good"),
+    };
     Some(format!(
         "A permutation test repeated the whole procedure, choices included, on permuted labels{end}: {} of {} were as good as the \
-         true labels (balanced accuracy {:.3} in the first repeat), p = {} (95 % interval of the p-value {} to {}).",
+         true labels (balanced accuracy {:.3} in the first repeat){failed}, p = {} (95 % interval of the p-value {} to {}).",
         test.as_good,
         test.permuted.len(),
         test.observed,

@@ -8,7 +8,7 @@ use toml::Table;
 
 use super::permutation::Statistic;
 use super::procedure::Decided;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::journal::{Fingerprint, Journal, Line};
 
 /// Which piece of work.
@@ -61,6 +61,23 @@ impl Line for Done {
     }
 }
 
+/// Refuses a folder whose files would be overwritten, though they are of no validation.
+fn refuse_foreign(folder: &Path) -> Result<()> {
+    if folder.as_os_str().is_empty() {
+        return Err(Error::Usage(
+            "the name of the folder is empty; give a folder for the results".to_owned(),
+        ));
+    }
+    let there = |name: &&&str| folder.join(name).exists();
+    match super::output::FILES.iter().find(there) {
+        Some(name) if !folder.join(NAME).exists() => Err(Error::Usage(format!(
+            "{}: this folder has a {name} that no validation wrote, which would be overwritten; give another folder",
+            folder.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// Finished work: on disk, or only in memory where no folder was given.
 #[derive(Debug)]
 pub(super) enum Store {
@@ -72,6 +89,7 @@ impl Store {
     pub(super) fn open(folder: Option<&Path>, options: &Table, data: &Fingerprint) -> Result<Self> {
         Ok(match folder {
             Some(folder) => {
+                refuse_foreign(folder)?;
                 Store::Disk(Box::new(Journal::open(folder, options, std::slice::from_ref(data))?))
             }
             None => Store::Memory(HashMap::new()),

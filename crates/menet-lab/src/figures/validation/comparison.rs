@@ -19,7 +19,7 @@ pub(super) fn figure(validation: &Validation) -> Option<String> {
     if methods.len() < 2 {
         return None;
     }
-    let chance = 1.0 / validation.classes.len().max(1) as f64;
+    let chance = validation.chance();
     let ends = |method: &&Assessed| {
         let balanced = method.balanced;
         let low = if balanced.low.is_finite() { balanced.low } else { balanced.mean };

@@ -23,7 +23,7 @@ pub(super) fn figure(validation: &Validation) -> Option<String> {
         return None;
     }
     let observed = 100.0 * test.observed;
-    let chance = 100.0 / validation.classes.len().max(1) as f64;
+    let chance = 100.0 * validation.chance();
     let (edges, counts) = bins(&values, &[observed, chance]);
     // Round numbers beyond all bins, hardly above 100 %.
     let low = (edges[0] / 10.0).floor().max(0.0) * 10.0;

@@ -33,7 +33,14 @@ pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
 
 fn how_good(subject: &Subject<'_>) -> String {
     let Assessed { name, balanced, .. } = subject.first;
-    let chance = 1.0 / subject.classes.len() as f64;
+    let chance = subject.validation.chance();
+    let untested = match subject.validation.untested().as_slice() {
+        [] => String::new(),
+        names => format!(
+            " <em>Too small to be held out, and not in this number: {}.</em>",
+            names.iter().map(|name| escaped(&shown(name, 40))).collect::<Vec<_>>().join(", ")
+        ),
+    };
     let judged = if balanced.low > chance {
         "The whole interval is above chance."
     } else {
@@ -41,7 +48,7 @@ fn how_good(subject: &Subject<'_>) -> String {
     };
     format!(
         "On samples that it had not seen, {} reaches a balanced accuracy of <b>{}</b> (95&nbsp;% interval {:.1} to {:.1}); guessing \
-         gives {}. {judged}",
+         gives {}. {judged}{untested}",
         escaped(&shown(name, 40)),
         percent(balanced.mean),
         100.0 * balanced.low,
@@ -62,6 +69,10 @@ fn how_sure(validation: &Validation) -> String {
         1 => format!("1 {whole} is as good as the run with the true ones"),
         n => format!("{} {whole} are as good as the run with the true ones", count(*n)),
     };
+    let failed = match test.failed() {
+        0 => String::new(),
+        n => format!(" {} could not be fitted and count as being as good.", count(n)),
+    };
     let stopped = if *early {
         format!(" The test stopped before all {} because the answer was clear.", count(*asked))
     } else {
@@ -75,7 +86,7 @@ fn how_sure(validation: &Validation) -> String {
         ""
     };
     format!(
-        "{good}: <b>p = {}</b> (its own 95&nbsp;% interval {} to {}).{verdict}{stopped}",
+        "{good}: <b>p = {}</b> (its own 95&nbsp;% interval {} to {}).{failed}{verdict}{stopped}",
         probability(p_value.mean),
         probability(p_value.low),
         probability(p_value.high),
@@ -111,14 +122,19 @@ fn which(subject: &Subject<'_>) -> String {
     };
     let Interval { mean, low, high } = found.index;
     let share = format!("{:.0}&nbsp;% of the half-samples", 100.0 * found.threshold);
+    // The stable panel has its own size.
+    let first = format!("first {}", count(found.stable_size));
     let stable = match found.stable.len() {
-        0 => format!("No variable is stable: none is selected by at least {share}."),
-        1 => format!("1 variable is stable: at least {share} select it."),
-        n => format!("{} variables are stable: at least {share} select each of them.", count(n)),
+        0 => format!("No variable is stable: none is among the {first} of at least {share}."),
+        1 => format!("1 variable is stable: at least {share} have it among their {first}."),
+        n => format!(
+            "{} variables are stable: at least {share} have each of them among their {first}.",
+            count(n)
+        ),
     };
     let index = format!("{mean:.2}, 95&nbsp;% interval {low:.2} to {high:.2}").replace('-', "−");
     format!(
-        "{uses} In brackets is how many of {} select the variable. The selection is <b>{}</b> (Nogueira's stability index {index}). \
+        "{uses} In brackets is how many of {} select the variable in a panel of that size. The selection is <b>{}</b> (Nogueira's stability index {index}). \
          {stable}",
         counted(found.half_samples, "half-sample"),
         stability_word(mean),

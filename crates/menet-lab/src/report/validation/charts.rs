@@ -69,7 +69,7 @@ pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
                 "permutation",
                 "Permuted labels",
                 &note,
-                histogram(test, 1.0 / subject.classes.len() as f64),
+                histogram(test, subject.validation.chance()),
             )
         }
         _ => "<p>No permutation test was asked for.</p>\n".to_owned(),
@@ -254,7 +254,7 @@ fn comparison(subject: &Subject<'_>) -> Value {
     });
     let traces: Vec<Value> = rows.collect();
     let mut layout = layout("balanced accuracy", "");
-    let chance = 1.0 / subject.classes.len() as f64;
+    let chance = subject.validation.chance();
     let low = methods.iter().map(|method| method.balanced.low).fold(chance, f64::min);
     let high = methods.iter().map(|method| method.balanced.high).fold(chance, f64::max);
     layout["xaxis"]["range"] = json!([number(low - 0.03), number(high + 0.03)]);
