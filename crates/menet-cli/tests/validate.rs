@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use common::{json, names, ok, refused, small_csv};
+use common::{json, menet, names, ok, refused, small_csv, text};
 
 /// The small set with a patient per two samples and names of samples.
 fn patients() -> String {
@@ -150,4 +150,43 @@ fn a_folder_of_another_run_is_refused() {
     assert!(message.contains("another run") && message.contains("seed"), "{message}");
     let message = refused(dir.path(), &with(&quick("trust"), &["--drop", "patient"]));
     assert!(message.contains("another run"), "{message}");
+}
+
+#[test]
+fn files_of_others_and_finished_work_are_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("d.csv"), patients()).unwrap();
+    let base = with(&quick("trust"), &["--drop", "patient"]);
+    fs::create_dir(dir.path().join("trust")).unwrap();
+    fs::write(dir.path().join("trust/report.html"), "mine").unwrap();
+    assert!(refused(dir.path(), &base).contains("overwritten"));
+    assert_eq!(fs::read_to_string(dir.path().join("trust/report.html")).unwrap(), "mine");
+    fs::remove_dir_all(dir.path().join("trust")).unwrap();
+    ok(dir.path(), &base);
+    let journal = dir.path().join("trust").join(menet_lab::validate::NAME);
+    let lines = |path: &Path| fs::read_to_string(path).unwrap().lines().count();
+    let all = lines(&journal);
+    // Fewer permutations leave the others for later.
+    let fewer: Vec<&str> = base.iter().map(|word| if *word == "12" { "2" } else { word }).collect();
+    ok(dir.path(), &fewer);
+    assert_eq!(lines(&journal), all);
+    // A run that finished nothing leaves its folder free.
+    let header = fs::read_to_string(&journal).unwrap().lines().next().unwrap().to_owned() + "\n";
+    fs::remove_dir_all(dir.path().join("trust")).unwrap();
+    fs::create_dir(dir.path().join("trust")).unwrap();
+    fs::write(&journal, header).unwrap();
+    ok(dir.path(), &with(&base, &["--seed", "3"]));
+}
+
+#[test]
+fn classes_that_are_too_small_are_named_and_do_not_count() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("d.csv"), small_csv() + "1,2,3,tiny\n").unwrap();
+    let output = menet(dir.path(), &quick("trust"));
+    let (said, noted) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success() && said.contains("balanced accuracy of 0.500"), "{said}{noted}");
+    assert!(noted.contains("tiny"), "{noted}");
+    let one = small_csv().replace("no\n", "yes\n") + "1,2,3,no\n2,3,1,no\n";
+    fs::write(dir.path().join("d.csv"), one).unwrap();
+    assert!(refused(dir.path(), &quick("other")).contains("only samples of class \"yes\""));
 }

@@ -3,21 +3,15 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use menet::refit::Refit;
-use menet::rules::RuleKind;
-use menet::scores::ScoreKind;
-use menet::select::Size;
-use menet::{Method, Named};
 use menet_io::ModelFile;
 use menet_lab::Set;
 use menet_lab::validate::{
-    Assessed, Baseline, Choose, INNER_FOLDS, Interval, MenProcedure, Options, Procedure, Subject, Validation,
-    output,
+    Assessed, Baseline, Interval, MenProcedure, Options, Procedure, Subject, Validation, output,
 };
 use serde_json::{Value, json};
 
 use crate::Context;
-use crate::args::{DataArgs, list, method_params, named, names, set_name, with_default};
+use crate::args::{ChoiceArgs, DataArgs, method_params, set_name, with_default};
 use crate::failure::Failure;
 use crate::overwrite::{self, Output};
 use crate::{signals, text};
@@ -83,39 +77,6 @@ pub(crate) struct Validate {
 
 const LINK: &str =
     "Address of a variable in the report, with {name} in it, such as https://example.org/gene/{name}";
-
-/// How the settings are chosen inside every training part.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Choice of the settings, inside every training part")]
-struct ChoiceArgs {
-    #[arg(long, value_name = "N", help = with_default("Folds of the inner cross-validation", INNER_FOLDS))]
-    inner_folds: Option<usize>,
-    #[arg(long, value_name = "NAME", help = with_default(
-        &format!("The score to choose by: {}", names::<ScoreKind>()), ScoreKind::Balanced.name()))]
-    score: Option<String>,
-    /// Take the smallest model within one standard error of the best.
-    #[arg(long, conflicts_with = "most_stable")]
-    one_standard_error: bool,
-    /// Take the model whose selection agrees most over the folds, within one standard error of the best.
-    #[arg(long)]
-    most_stable: bool,
-    /// Panel sizes to choose from, as 5,10,20 [default: none; see --nonzeros]
-    #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
-    panel_size: Vec<usize>,
-    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', help = with_default(
-        "Numbers of variables per path to choose from",
-        format_args!("{}; none with --panel-size", list(&menet_lab::validate::SIZES))))]
-    nonzeros: Vec<usize>,
-    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', help = with_default(
-        "Ridges to choose from", format_args!("{:?}", menet_lab::validate::RIDGES)))]
-    ridge: Vec<f64>,
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', help = with_default(
-        &format!("Refits to choose from, of {}", names::<Refit>()), "panel,discriminant"))]
-    refit: Vec<String>,
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', help = with_default(
-        &format!("Rules to choose from, of {}", names::<RuleKind>()), "all"))]
-    rule: Vec<String>,
-}
 
 fn default() -> Options {
     Options::default()
@@ -330,54 +291,6 @@ impl Validate {
             Some(path) => context.say(format_args!("the model is in {}", text::path(path))),
             None => Ok(()),
         }
-    }
-}
-
-impl ChoiceArgs {
-    fn procedure(&self, method: Method) -> Result<MenProcedure, Failure> {
-        match method {
-            Method::Men(params) => self.of(params),
-            other => Err(Failure::Usage(format!("the method {} cannot be validated", other.name()))),
-        }
-    }
-
-    fn of(&self, params: menet::MenParams) -> Result<MenProcedure, Failure> {
-        let mut men = MenProcedure::new(params);
-        if !self.nonzeros.is_empty() || !self.panel_size.is_empty() {
-            let nonzeros = self.nonzeros.iter().map(|&k| Size::Nonzeros(k));
-            men.grid.sizes = nonzeros.chain(self.panel_size.iter().map(|&k| Size::Panel(k))).collect();
-            (men.base.nonzeros, men.base.panel_size) = (None, None);
-        }
-        for (name, sizes) in [("nonzeros", &self.nonzeros), ("panel-size", &self.panel_size)] {
-            if sizes.contains(&0) {
-                return Err(Failure::Usage(format!("--{name} 0: numbers of variables must be 1 or more")));
-            }
-        }
-        if let Some(&wrong) = self.ridge.iter().find(|ridge| !(**ridge >= 0.0 && ridge.is_finite())) {
-            return Err(Failure::Usage(format!("--ridge {wrong}: use numbers from 0 on")));
-        }
-        if !self.ridge.is_empty() {
-            men.grid.ridge.clone_from(&self.ridge);
-        }
-        if !self.refit.is_empty() {
-            men.grid.refit = named("refit", &self.refit)?;
-        }
-        if !self.rule.is_empty() {
-            men.grid.rule = named("rule", &self.rule)?;
-        }
-        if let Some(score) = named::<ScoreKind>("score", self.score.as_slice())?.first() {
-            men.score = *score;
-        }
-        men.folds = self.inner_folds.unwrap_or(men.folds);
-        if men.folds < 2 {
-            return Err(Failure::Usage(format!("--inner-folds {}: use at least 2", men.folds)));
-        }
-        men.choose = match (self.one_standard_error, self.most_stable) {
-            (true, _) => Choose::Smallest,
-            (_, true) => Choose::MostStable,
-            _ => Choose::Best,
-        };
-        Ok(men)
     }
 }
 
