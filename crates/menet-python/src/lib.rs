@@ -16,6 +16,7 @@
 //! | `procedures` | what is validated: MEN, baselines, and what Python brings |
 //! | `found` | what a validation found, for Python |
 //! | `baselines` | a fitted baseline: its projection, and its gallery |
+//! | `pieces` | a fit of samples in pieces, for Dask |
 //! | `project` | projected samples |
 //! | `paths` | LARS |
 //! | `sets` | the built-in data |
@@ -27,6 +28,7 @@ mod errors;
 mod found;
 mod model;
 mod paths;
+mod pieces;
 mod procedures;
 mod project;
 mod run;
@@ -47,7 +49,13 @@ mod core {
     #[pymodule_export]
     use super::paths::{Paths, gram_paths, path_defaults, regression_paths};
     #[pymodule_export]
-    use super::project::project;
+    use super::pieces::{
+        Undecided, align, basis, check_pieces, class_sums, fingerprints, gram, images, moments,
+        needs_samples, outline, patches, reconstructed, solve, spread, stacked, target, triangle,
+        triangle_rank,
+    };
+    #[pymodule_export]
+    use super::project::{project, project_all};
     #[pymodule_export]
     use super::search::search;
     #[pymodule_export]

@@ -19,6 +19,7 @@ use pyo3::types::PyBytes;
 use crate::arrays::{Samples, array, matrix, vector};
 use crate::errors::{Failure, no_component};
 use crate::paths::{Paths, Units};
+use crate::pieces::{GivenSums, Undecided};
 use crate::project::project_with;
 use crate::run::run;
 use crate::settings::{Settings, method};
@@ -63,6 +64,14 @@ impl Model {
         let values = run(py, threads, |_| Ok(decide(rule, z)?))?;
         Ok(array(py, values.as_ref()))
     }
+}
+
+fn reading(nonzeros: Option<usize>, components: Option<usize>, panel_size: Option<usize>) -> Reading {
+    Reading::default().with(|it| {
+        it.nonzeros = nonzeros;
+        it.panel_size = panel_size;
+        it.components = components;
+    })
 }
 
 fn json(value: &impl serde::Serialize) -> PyResult<String> {
@@ -138,11 +147,7 @@ impl Model {
         training: Option<(Samples<'_>, PyReadonlyArray1<'_, i64>)>,
         threads: usize,
     ) -> PyResult<Self> {
-        let reading = Reading::default().with(|it| {
-            it.nonzeros = nonzeros;
-            it.panel_size = panel_size;
-            it.components = components;
-        });
+        let reading = reading(nonzeros, components, panel_size);
         let training = match &training {
             Some((x, codes)) => Some((x.view()?, vector(codes)?)),
             None => None,
@@ -155,6 +160,29 @@ impl Model {
             Ok(self.men().at(reading, data.as_ref())?)
         })?;
         Ok(Model { file: ModelFile { men, ..self.file.clone() } })
+    }
+
+    /// The variables of which [`Self::axes_at`] needs sums over the training samples, rising.
+    fn wanted(
+        &self,
+        nonzeros: Option<usize>,
+        components: Option<usize>,
+        panel_size: Option<usize>,
+    ) -> PyResult<Vec<usize>> {
+        Ok(self.men().wanted(reading(nonzeros, components, panel_size)).map_err(Failure::from)?)
+    }
+
+    /// The axes of [`Self::at`], from sums over the training samples.
+    fn axes_at(
+        &self,
+        py: Python<'_>,
+        nonzeros: Option<usize>,
+        components: Option<usize>,
+        panel_size: Option<usize>,
+        sums: GivenSums<'_>,
+        threads: usize,
+    ) -> PyResult<Undecided> {
+        Undecided::read(py, &self.file, reading(nonzeros, components, panel_size), &sums, threads)
     }
 
     /// The projected samples, in single precision if `single`.

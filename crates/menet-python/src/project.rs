@@ -53,3 +53,21 @@ pub(crate) fn project<'py>(
     let projection = Projection::new(vector(&mean)?.to_vec(), vec![axis]).map_err(Failure::from)?;
     project_with(py, &projection, x.view()?, threads, false)
 }
+
+/// `(x − mean) W` for several axes, each its variables, which rise, and their weights.
+#[pyfunction]
+pub(crate) fn project_all<'py>(
+    py: Python<'py>,
+    x: Samples<'_>,
+    mean: PyReadonlyArray1<'_, f64>,
+    axes: Vec<(PyReadonlyArray1<'_, i64>, PyReadonlyArray1<'_, f64>)>,
+    threads: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let axis = |(variables, weights): &(PyReadonlyArray1<'_, i64>, PyReadonlyArray1<'_, f64>)| {
+        let variables = vector(variables)?.iter().map(|&j| j as usize);
+        Ok(SparseVector::from_pairs(variables.zip(vector(weights)?.iter().copied()).collect()))
+    };
+    let axes: Vec<SparseVector> = axes.iter().map(axis).collect::<PyResult<_>>()?;
+    let projection = Projection::new(vector(&mean)?.to_vec(), axes).map_err(Failure::from)?;
+    project_with(py, &projection, x.view()?, threads, false)
+}

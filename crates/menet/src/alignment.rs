@@ -6,17 +6,20 @@ use rayon::prelude::*;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::monitor::{Monitor, Stage, proceed};
-use crate::neighbors::{Among, Found, NeighborSearch, neighbor_groups};
+use crate::neighbors::{Among, Found, Neighbor, NeighborSearch, neighbor_groups};
 use crate::numerics::sparse::SparseSymmetric;
 use crate::numerics::spectrum::{Operator, Search};
-use crate::patches::{Local, Neighborhood, PatchParams, PatchRule};
-use crate::preprocess::Centred;
+use crate::patches::{Local, Neighborhood, Patch, PatchParams, PatchRule};
+use crate::preprocess::{Centred, Rows};
 
 /// How well an eigenvalue is known when κ has been found, relative to the largest possible one: to the last digit, and where
 /// there are so many samples that the last digits are not worth their time.
 const FINEST: f64 = 1e-12;
 const FINE: f64 = 1e-9;
 const MANY: usize = 5_000;
+
+/// Patches that a thread makes at a time.
+const CENTRES: usize = 256;
 
 /// The aligned patches: `L(κ) = attract − κ repel`.
 #[derive(Debug, Clone)]
@@ -64,31 +67,27 @@ impl Alignment {
                 why,
             });
         }
+        let (rows, variables) = (samples.rows(), samples.variables());
+        Self::from_patches(&Patched { rows, variables, rule, params, found: (near, far) }, monitor)
+    }
+
+    pub(crate) fn from_patches(patched: &Patched<'_>, monitor: &dyn Monitor) -> Result<Self> {
+        let (near, _) = patched.found;
+        let n = near.len();
         let median_distance = median(near.iter().flatten().map(|neighbor| neighbor.distance));
-        // A patch lives only until its entries have been placed.
-        let placed: Vec<(Entries, Entries)> = (0..n)
-            .into_par_iter()
-            .map(|center| {
-                proceed(monitor, Stage::Alignment)?;
-                let patch = rule.patch(&Neighborhood {
-                    center,
-                    near: &near[center],
-                    far: &far[center],
-                    samples: samples.rows(),
-                    variables: samples.variables(),
-                    params,
-                    median_distance,
-                })?;
-                let repel = patch.repel.as_ref().map_or_else(Vec::new, |repel| place(&patch.members, repel));
-                Ok((place(&patch.members, &patch.attract), repel))
-            })
-            .collect::<Result<_>>()?;
+        // One part after the other: the entries of both, before they are added up, take several times the room of L.
+        let mut alignment = Self::from_entries(n, &patched.attract(&|at| at, median_distance, monitor)?)?;
+        if patched.rule.has_kappa() {
+            let entries = patched.repel(&|at| at, median_distance, monitor)?;
+            alignment.repel = Some(SparseSymmetric::from_triplets(n, &entries)?);
+        }
         monitor.progress(Stage::Alignment, n, n);
-        let (attract, repel): (Vec<Entries>, Vec<Entries>) = placed.into_iter().unzip();
-        let attract = SparseSymmetric::from_triplets(n, &attract.concat())?;
-        let repel =
-            rule.has_kappa().then(|| SparseSymmetric::from_triplets(n, &repel.concat())).transpose()?;
-        Ok(Alignment { attract, repel })
+        Ok(alignment)
+    }
+
+    /// From the entries of all patches of a rule without a κ.
+    pub(crate) fn from_entries(n: usize, attract: &Entries) -> Result<Self> {
+        Ok(Alignment { attract: SparseSymmetric::from_triplets(n, attract)?, repel: None })
     }
 
     /// `L(κ)`.
@@ -144,11 +143,79 @@ pub fn groups(rule: &dyn PatchRule, params: &PatchParams) -> [(Among, usize); 2]
     [(rule.near(), params.k_within), (Among::Between, k_far)]
 }
 
-type Entries = Vec<Triplet<usize, usize, f64>>;
+pub(crate) type Entries = Vec<Triplet<usize, usize, f64>>;
 
-/// `SᵀLS`: the entries of a patch's matrix, at its members.
-fn place(members: &[usize], local: &Local) -> Entries {
-    local.entries().into_iter().map(|(a, b, value)| Triplet::new(members[a], members[b], value)).collect()
+/// Samples with their neighbours, and the rule that makes patches of them.
+pub(crate) struct Patched<'a> {
+    pub(crate) rows: &'a Rows<'a>,
+    pub(crate) variables: usize,
+    pub(crate) rule: &'a dyn PatchRule,
+    pub(crate) params: &'a PatchParams,
+    /// Of every centre the neighbours, near and far.
+    pub(crate) found: (&'a [Vec<Neighbor>], &'a [Vec<Neighbor>]),
+}
+
+impl Patched<'_> {
+    /// The entries of L that keep samples together. `sample` says which sample the centre at a place is.
+    pub(crate) fn attract(
+        &self,
+        sample: &(dyn Fn(usize) -> usize + Sync),
+        median_distance: f64,
+        monitor: &dyn Monitor,
+    ) -> Result<Entries> {
+        self.entries(sample, median_distance, monitor, |patch| Some(&patch.attract))
+    }
+
+    /// The entries that push samples apart.
+    fn repel(
+        &self,
+        sample: &(dyn Fn(usize) -> usize + Sync),
+        median_distance: f64,
+        monitor: &dyn Monitor,
+    ) -> Result<Entries> {
+        self.entries(sample, median_distance, monitor, |patch| patch.repel.as_ref())
+    }
+
+    fn entries(
+        &self,
+        sample: &(dyn Fn(usize) -> usize + Sync),
+        median_distance: f64,
+        monitor: &dyn Monitor,
+        part: impl Fn(&Patch) -> Option<&Local> + Sync,
+    ) -> Result<Entries> {
+        let (near, far) = self.found;
+        let starts: Vec<usize> = (0..near.len()).step_by(CENTRES).collect();
+        // A patch lives only until its entries have been placed.
+        let placed: Vec<Entries> = starts
+            .into_par_iter()
+            .map(|start| {
+                proceed(monitor, Stage::Alignment)?;
+                let mut entries = Entries::new();
+                for at in start..near.len().min(start + CENTRES) {
+                    let patch = self.rule.patch(&Neighborhood {
+                        center: sample(at),
+                        near: &near[at],
+                        far: &far[at],
+                        samples: self.rows,
+                        variables: self.variables,
+                        params: self.params,
+                        median_distance,
+                    })?;
+                    if let Some(local) = part(&patch) {
+                        place(&patch.members, local, &mut entries);
+                    }
+                }
+                Ok(entries)
+            })
+            .collect::<Result<_>>()?;
+        Ok(placed.concat())
+    }
+}
+
+/// `SᵀLS`: adds the entries of a patch's matrix, at its members.
+fn place(members: &[usize], local: &Local, entries: &mut Entries) {
+    let placed = local.entries().into_iter().map(|(a, b, value)| Triplet::new(members[a], members[b], value));
+    entries.extend(placed);
 }
 
 /// The median, the lower one of two; 1 of nothing.

@@ -21,16 +21,16 @@ use faer::{Mat, MatRef};
 use crate::alignment::{Alignment, related};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
-use crate::lars::{Ended, LarsOptions, Path, lars_paths, lars_paths_each};
+use crate::lars::{LarsOptions, Path, lars_paths_each};
 use crate::model::Men;
 use crate::monitor::{Monitor, Stage, proceed};
-use crate::panel::{self, Reading};
-use crate::params::{MenParams, default_nonzeros};
+use crate::panel::Reading;
+use crate::params::MenParams;
 use crate::patches;
 use crate::plan::Plan;
 use crate::preprocess::Centred;
 use crate::reduce::{ReducedProblem, reduce};
-use crate::refit::{Axes, Elimination, How, Reached, Refit, Source};
+use crate::refit::{Axes, Elimination, How, Reached, Refit, Source, Training};
 use crate::targets::{AxisCount, target};
 
 /// Learns a sparse projection and a rule that decides by it.
@@ -163,24 +163,7 @@ impl<'a> Prepared<'a> {
     /// # Errors
     /// As [`fit`].
     pub fn solve(&'a self, params: &MenParams, monitor: &dyn Monitor) -> Result<Solved<'a>> {
-        let p = self.data.variables();
-        let Some(size) = params.panel_size else {
-            let nonzeros = params.nonzeros.unwrap_or_else(|| default_nonzeros(self.problem.samples));
-            return self.solve_to(params, nonzeros, monitor);
-        };
-        // As far as the panel needs it, which shows only on the way.
-        let wanted =
-            if params.refit().shares_panel() { panel::candidates(size) } else { size.saturating_add(1) };
-        let most = params.nonzeros.unwrap_or(p).min(p);
-        let mut nonzeros = (wanted / self.problem.b.ncols().max(1) + 8).min(most);
-        loop {
-            let solved = self.solve_to(params, nonzeros, monitor)?;
-            let stopped = solved.paths.iter().any(|path| matches!(path.ended(), Ended::MaxNonzeros { .. }));
-            if panel::certain(&solved.paths)? >= wanted || nonzeros >= most || !stopped {
-                return Ok(solved);
-            }
-            nonzeros = (2 * nonzeros).min(most);
-        }
+        self.solve_by(params, monitor, || self.problem.paths(params, monitor))
     }
 
     /// Computes the paths up to `nonzeros` variables per axis.
@@ -193,10 +176,7 @@ impl<'a> Prepared<'a> {
         nonzeros: usize,
         monitor: &dyn Monitor,
     ) -> Result<Solved<'a>> {
-        let options = params.lars_options(params.ridge(), nonzeros, &self.problem.norms);
-        self.solve_by(params, monitor, || {
-            lars_paths(self.problem.gram(), self.problem.b(), &options, monitor)
-        })
+        self.solve_by(params, monitor, || self.problem.paths_to(nonzeros, params, monitor))
     }
 
     /// The same with penalty factors for every axis (p×d), in the place of those of `params`.
@@ -231,10 +211,7 @@ impl<'a> Prepared<'a> {
     ) -> Result<Solved<'a>> {
         let mut clock = Clock { monitor, seconds: self.problem.report.seconds.clone() };
         let paths = clock.time(Stage::Lars, paths)?;
-        // W = (1 + λ2) ŵ (Eq. updateW), on columns that were divided by their norm.
-        let unit =
-            |&norm: &f64| (1.0 + params.ridge()) / if params.standardize && norm > 0.0 { norm } else { 1.0 };
-        let units = self.problem.norms.iter().map(unit).collect();
+        let units = self.problem.units(params);
         Ok(Solved { prepared: self, paths, units, seconds: clock.seconds, reached: OnceLock::new() })
     }
 }
@@ -297,7 +274,7 @@ impl Solved<'_> {
 
     fn source(&self, refit: Refit) -> Source<'_> {
         Source {
-            data: self.prepared.data,
+            training: Training::Samples(self.prepared.data),
             mean: &self.prepared.problem.mean,
             units: &self.units,
             paths: &self.paths,

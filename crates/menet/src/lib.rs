@@ -40,6 +40,7 @@
 //! | rate, balanced accuracy, log loss, AUC | [`scores`] | |
 //! | settings, by cross-validation | [`select`] | |
 //! | what other samples would have selected | [`stability`] | |
+//! | samples that no process holds at once | [`pieces`] | |
 //!
 //! Dense and sparse data share every stage: they differ inside [`preprocess::Centred`] alone. Numerics that know nothing
 //! of MEN are in `numerics/`.
@@ -76,6 +77,7 @@ pub mod operator;
 pub mod panel;
 pub mod params;
 pub mod patches;
+pub mod pieces;
 pub mod plan;
 pub mod preprocess;
 mod projection;

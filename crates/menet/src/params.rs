@@ -227,7 +227,8 @@ impl MenParams {
         self.penalty_factors.as_ref().map_or(Ok(()), |factors| check_penalty_factors(factors, p))
     }
 
-    pub(crate) fn patch_params(&self) -> PatchParams {
+    /// The parameters of the patch rule.
+    pub fn patch_params(&self) -> PatchParams {
         PatchParams {
             k_within: self.k_within,
             k_between: self.k_between,
@@ -237,7 +238,8 @@ impl MenParams {
         }
     }
 
-    pub(crate) fn operator_params(&self) -> OperatorParams {
+    /// The trade-offs and the definiteness policy.
+    pub fn operator_params(&self) -> OperatorParams {
         OperatorParams {
             alpha: self.alpha,
             beta: self.beta,

@@ -7,9 +7,11 @@ use faer::{Mat, MatRef};
 use crate::alignment::Alignment;
 use crate::error::{Error, Result};
 use crate::gram::{Gram, gram_of};
+use crate::lars::{Ended, Path, lars_paths};
 use crate::monitor::{Monitor, Stage};
 use crate::operator::{DefinitenessReport, Operator};
-use crate::params::MenParams;
+use crate::panel;
+use crate::params::{MenParams, default_nonzeros};
 use crate::plan::Regime;
 use crate::preprocess::Centred;
 
@@ -108,6 +110,48 @@ impl ReducedProblem {
     /// How it was reduced.
     pub fn report(&self) -> &ReductionReport {
         &self.report
+    }
+
+    /// The path of every axis, as far as `params` need it.
+    ///
+    /// # Errors
+    /// When a parameter is out of range, LARS fails, or `monitor` asks to stop.
+    pub fn paths(&self, params: &MenParams, monitor: &dyn Monitor) -> Result<Vec<Path>> {
+        let p = self.mean.len();
+        let Some(size) = params.panel_size else {
+            let nonzeros = params.nonzeros.unwrap_or_else(|| default_nonzeros(self.samples));
+            return self.paths_to(nonzeros, params, monitor);
+        };
+        // As far as the panel needs it, which shows only on the way.
+        let wanted =
+            if params.refit().shares_panel() { panel::candidates(size) } else { size.saturating_add(1) };
+        let most = params.nonzeros.unwrap_or(p).min(p);
+        let mut nonzeros = (wanted / self.b.ncols().max(1) + 8).min(most);
+        loop {
+            let paths = self.paths_to(nonzeros, params, monitor)?;
+            let stopped = paths.iter().any(|path| matches!(path.ended(), Ended::MaxNonzeros { .. }));
+            if panel::certain(&paths)? >= wanted || nonzeros >= most || !stopped {
+                return Ok(paths);
+            }
+            nonzeros = (2 * nonzeros).min(most);
+        }
+    }
+
+    /// The path of every axis up to `nonzeros` variables.
+    ///
+    /// # Errors
+    /// As [`Self::paths`].
+    pub fn paths_to(&self, nonzeros: usize, params: &MenParams, monitor: &dyn Monitor) -> Result<Vec<Path>> {
+        let options = params.lars_options(params.ridge(), nonzeros, &self.norms);
+        lars_paths(self.gram(), self.b(), &options, monitor)
+    }
+
+    /// What turns a path's coefficient of a variable into its weight in W: `W = (1 + λ2) ŵ` (Eq. updateW), on columns that
+    /// were divided by their norm.
+    pub(crate) fn units(&self, params: &MenParams) -> Vec<f64> {
+        let unit =
+            |&norm: &f64| (1.0 + params.ridge()) / if params.standardize && norm > 0.0 { norm } else { 1.0 };
+        self.norms.iter().map(unit).collect()
     }
 
     /// The worst relative residual of the conjugate gradients so far, if they were used. The certificate speaks of the

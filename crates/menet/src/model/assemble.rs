@@ -1,6 +1,14 @@
 //! From paths to a model, and to smaller ones.
+//!
+//! | | |
+//! |---|---|
+//! | [`Men::from_paths`] | a model that knows its paths alone |
+//! | [`Men::axes_at`] | axes read off the paths, with the training samples or sums over them |
+//! | [`Undecided::learn`] | the rule, from the projected training samples |
+//!
+//! [`Men::assemble`] and [`Men::at`] are these steps one after the other, on samples in memory.
 
-use faer::Mat;
+use faer::{Mat, MatRef};
 
 use super::{Component, Men, MenParts, PanelVariable};
 use crate::dataset::Dataset;
@@ -12,8 +20,9 @@ use crate::numerics::sparse::SparseVector;
 use crate::panel::{self, Reading};
 use crate::params::MenParams;
 use crate::projection::Projection;
-use crate::refit::{Axes, How, Refit, RefitReport, Source};
-use crate::rules::{Learned, Projected, learn};
+use crate::reduce::ReducedProblem;
+use crate::refit::{Axes, How, Reached, Refit, Source, Training, wanted};
+use crate::rules::{Projected, learn};
 
 impl Men {
     /// Reads the model that `params` ask for off the paths.
@@ -26,27 +35,37 @@ impl Men {
             check_ties(&solved.paths)?;
         }
         let mut clock = Clock { monitor, seconds: solved.seconds.clone() };
-        let read = clock.time(Stage::Refit, || {
+        let mut parts = parts_of(problem, solved.paths.clone(), params, data.classes().to_vec())?;
+        parts.reached = solved.reached(params.refit()).cloned();
+        parts.feature_names = data.feature_names().map(<[String]>::to_vec);
+        parts.image_shape = data.image_shape();
+        let mut men = clock.time(Stage::Refit, || {
             let reading = Reading { nonzeros: None, panel_size: params.panel_size, components: None };
             let axes = solved.read(reading, params)?;
             proceed(monitor, Stage::Refit)?;
-            Read::new(data, &problem.mean, axes, params)
+            let undecided = Undecided::new(parts, axes, Training::Samples(data))?;
+            let z = undecided.projection().project(data)?;
+            undecided.learn(z.as_ref(), data.class_indices())
         })?;
-        let components = solved.paths.iter().map(Component::from).collect();
-        let classes = data.classes().to_vec();
-        let definiteness = problem.report.definiteness.clone();
-        let (params, units) = (params.clone(), solved.units.clone());
-        let refit = params.refit();
-        let mut parts = MenParts::new(params, read.projection, units, components, definiteness, classes);
-        (parts.rule, parts.panel, parts.refit) = (Some(read.rule), read.panel, read.report);
-        parts.reached = solved.reached(refit).cloned();
-        parts.paths.clone_from(&solved.paths);
-        parts.neighbor_recall = problem.report.neighbor_recall;
-        parts.cg_residual = problem.cg_residual();
-        parts.regime.clone_from(&problem.report.regime);
-        parts.seconds = clock.seconds;
-        parts.feature_names = data.feature_names().map(<[String]>::to_vec);
-        parts.image_shape = data.image_shape();
+        men.parts.seconds = clock.seconds;
+        Ok(men)
+    }
+
+    /// A model that knows the paths of a reduced problem alone: no refit, no rule. [`Self::axes_at`] reads the model that `params`
+    /// ask for off it.
+    ///
+    /// # Errors
+    /// When no variable can be used.
+    pub fn from_paths(
+        problem: &ReducedProblem,
+        paths: Vec<Path>,
+        params: &MenParams,
+        classes: Vec<String>,
+    ) -> Result<Self> {
+        check_ties(&paths)?;
+        let reached = params.refit().needs_gram().then(|| Reached::new(problem, &paths));
+        let mut parts = parts_of(problem, paths, params, classes)?;
+        parts.reached = reached;
         Men::from_parts(parts)
     }
 
@@ -59,30 +78,81 @@ impl Men {
     /// # Errors
     /// When the fit does not reach so far, a number is 0, or the training samples are needed.
     pub fn at(&self, reading: Reading, training: Option<&Dataset<'_>>) -> Result<Men> {
-        let mut parts = self.parts.clone();
-        let fitted = parts.components.len();
+        let Some(data) = training else { return self.at_without_training(reading) };
+        let undecided = self.axes_at(reading, Training::Samples(data))?;
+        let z = undecided.projection().project(data)?;
+        undecided.learn(z.as_ref(), data.class_indices())
+    }
+
+    /// The variables of which [`Self::axes_at`] needs the training samples, rising.
+    ///
+    /// # Errors
+    /// When the fit does not reach so far, or a number is 0.
+    pub fn wanted(&self, reading: Reading) -> Result<Vec<usize>> {
+        let parts = self.cut(reading)?;
+        wanted(&parts.paths, &how(&parts))
+    }
+
+    /// The axes of [`Self::at`]; the rule is still to be learned.
+    ///
+    /// # Errors
+    /// As [`Self::at`].
+    pub fn axes_at(&self, reading: Reading, training: Training<'_>) -> Result<Undecided> {
+        let parts = self.cut(reading)?;
+        let source = Source {
+            training,
+            mean: parts.projection.mean(),
+            units: &parts.units,
+            paths: &parts.paths,
+            reached: parts.reached.as_ref(),
+        };
+        let axes = source.read(&how(&parts))?;
+        Undecided::new(parts, axes, training)
+    }
+
+    fn at_without_training(&self, reading: Reading) -> Result<Men> {
+        let d = self.axes_kept(reading)?;
+        // An axis that ties left without variables has no column in W.
+        let all_have_axes = self.parts.projection.components() == self.parts.components.len();
+        let fewer_axes_only = reading.nonzeros.is_none()
+            && all_have_axes
+            && reading.panel_size.or(self.parts.params.panel_size).is_none()
+            && self.parts.params.refit() == Refit::None;
+        if !fewer_axes_only {
+            return Men::from_parts(without_training(self.cut(reading)?)?);
+        }
+        let mut parts = self.first(d, reading);
+        parts.projection = parts.projection.first(d)?;
+        let used = panel::union(parts.projection.axes());
+        parts.panel.retain(|row| used.binary_search(&row.variable).is_ok());
+        parts.rule = parts.rule.and_then(|rule| rule.first(d));
+        Men::from_parts(parts)
+    }
+
+    /// How many axes a reading keeps.
+    fn axes_kept(&self, reading: Reading) -> Result<usize> {
+        let fitted = self.parts.components.len();
         let d = reading.components.unwrap_or(fitted);
         if d == 0 || d > fitted {
             let allowed = format!("1 to {fitted}, the number that was fitted");
             return Err(Error::parameter("components", d, allowed));
         }
+        Ok(d)
+    }
+
+    /// The parts with the first `d` paths, and the parameters of the reading.
+    fn first(&self, d: usize, reading: Reading) -> MenParts {
+        let mut parts = self.parts.clone();
         parts.components.truncate(d);
         parts.paths.truncate(d);
         parts.params.components = reading.components.or(parts.params.components);
         parts.params.panel_size = reading.panel_size.or(parts.params.panel_size);
-        // An axis that ties left without variables has no column in W.
-        let all_have_axes = parts.projection.components() == fitted;
-        let fewer_axes_only = reading.nonzeros.is_none()
-            && all_have_axes
-            && parts.params.panel_size.is_none()
-            && parts.params.refit() == Refit::None;
-        if fewer_axes_only && training.is_none() {
-            parts.projection = parts.projection.first(d)?;
-            let used = panel::union(parts.projection.axes());
-            parts.panel.retain(|row| used.binary_search(&row.variable).is_ok());
-            parts.rule = parts.rule.and_then(|rule| rule.first(d));
-            return Men::from_parts(parts);
-        }
+        parts
+    }
+
+    /// The parts with paths and parameters as a reading asks for.
+    fn cut(&self, reading: Reading) -> Result<MenParts> {
+        let mut parts = self.first(self.axes_kept(reading)?, reading);
         if parts.paths.is_empty() {
             let (asked, has) = ("another size".to_owned(), "was left out of this model".to_owned());
             return Err(Error::PathTooShort { asked, has });
@@ -97,21 +167,101 @@ impl Men {
         if parts.params.panel_size.is_none() && !parts.params.refit().shares_panel() {
             check_ties(&parts.paths)?;
         }
-        let Some(data) = training else { return Men::from_parts(without_training(parts)?) };
-        let source = Source {
-            data,
-            mean: parts.projection.mean(),
-            units: &parts.units,
-            paths: &parts.paths,
-            reached: parts.reached.as_ref(),
-        };
-        let reading = Reading { nonzeros: None, panel_size: parts.params.panel_size, components: None };
-        let axes = source.read(&How::new(reading, &parts.params, parts.paths.len()))?;
-        let read = Read::new(data, parts.projection.mean(), axes, &parts.params)?;
-        (parts.projection, parts.refit) = (read.projection, read.report);
-        (parts.rule, parts.panel) = (Some(read.rule), read.panel);
+        Ok(parts)
+    }
+}
+
+/// A model whose axes are known. Its rule is learned from the training samples, projected on them.
+#[derive(Debug, Clone)]
+pub struct Undecided {
+    parts: MenParts,
+    deviations: Vec<f64>,
+    covariance: Option<Mat<f64>>,
+}
+
+impl Undecided {
+    fn new(mut parts: MenParts, axes: Axes, training: Training<'_>) -> Result<Self> {
+        let Axes { axes, panel, report, covariance } = axes;
+        let mean = parts.projection.mean().to_vec();
+        let deviations = training.deviations(&mean, &panel)?;
+        parts.projection = Projection::new(mean, axes)?;
+        let unknown = |variable| PanelVariable { variable, deviation: None, class: None };
+        (parts.panel, parts.refit, parts.rule) = (panel.into_iter().map(unknown).collect(), report, None);
+        Ok(Undecided { parts, deviations, covariance })
+    }
+
+    /// Projects samples on the axes.
+    pub fn projection(&self) -> &Projection {
+        &self.parts.projection
+    }
+
+    /// The model, with the rule that the projected training samples (n×d) of these classes teach.
+    ///
+    /// # Errors
+    /// When there is not one class per sample, or the rule cannot be learned.
+    pub fn learn(self, z: MatRef<'_, f64>, classes: &[usize]) -> Result<Men> {
+        let Undecided { mut parts, deviations, covariance } = self;
+        let (n, count, d) = (z.nrows(), parts.classes.len(), parts.projection.components());
+        if classes.len() != n || z.ncols() != d || classes.iter().any(|&class| class >= count) {
+            let why =
+                format!("there are {n} projected samples on {} of {d} axes, and {count} classes", z.ncols());
+            return Err(Error::Size { what: "`classes`", given: classes.len(), expected: n, why });
+        }
+        let covariance = covariance.as_ref().map(Mat::as_ref);
+        let samples = Projected { z, classes, count, covariance };
+        parts.rule = Some(learn(&parts.params.rule_for(d), &samples)?);
+        let centres = centres(z, classes, count);
+        let axes = parts.projection.axes();
+        for (row, deviation) in parts.panel.iter_mut().zip(deviations) {
+            let towards = |class: usize| -> f64 {
+                axes.iter().enumerate().map(|(k, axis)| axis.get(row.variable) * centres[(class, k)]).sum()
+            };
+            row.class =
+                (0..count).reduce(|best, next| if towards(next) > towards(best) { next } else { best });
+            row.deviation = Some(deviation);
+        }
         Men::from_parts(parts)
     }
+}
+
+/// How the parameters of a model say that it is read.
+fn how(parts: &MenParts) -> How {
+    let reading = Reading { nonzeros: None, panel_size: parts.params.panel_size, components: None };
+    How::new(reading, &parts.params, parts.paths.len())
+}
+
+/// The parts of a model of a reduced problem, with the axes of its paths.
+fn parts_of(
+    problem: &ReducedProblem,
+    paths: Vec<Path>,
+    params: &MenParams,
+    classes: Vec<String>,
+) -> Result<MenParts> {
+    let units = problem.units(params);
+    let ends = paths.iter().map(|path| &path.last().coefficients).filter(|end| end.nonzeros() > 0);
+    let axes = ends.map(|end| end.map(|j, value| value * units[j])).collect();
+    let projection = Projection::new(problem.mean.clone(), axes)?;
+    let components = paths.iter().map(Component::from).collect();
+    let definiteness = problem.report.definiteness.clone();
+    let mut parts = MenParts::new(params.clone(), projection, units, components, definiteness, classes);
+    parts.paths = paths;
+    parts.neighbor_recall = problem.report.neighbor_recall;
+    parts.cg_residual = problem.cg_residual();
+    parts.regime.clone_from(&problem.report.regime);
+    parts.seconds.clone_from(&problem.report.seconds);
+    Ok(parts)
+}
+
+/// The mean of the projected samples of every class, one row per class.
+fn centres(z: MatRef<'_, f64>, classes: &[usize], count: usize) -> Mat<f64> {
+    let mut sizes = vec![0.0_f64; count];
+    classes.iter().for_each(|&class| sizes[class] += 1.0);
+    let mut centres = Mat::zeros(count, z.ncols());
+    for k in 0..z.ncols() {
+        z.col(k).iter().zip(classes).for_each(|(z, &class)| centres[(class, k)] += z);
+        (0..count).for_each(|class| centres[(class, k)] /= sizes[class].max(1.0));
+    }
+    centres
 }
 
 /// Refuses paths none of which can use any variable.
@@ -148,61 +298,4 @@ fn without_training(mut parts: MenParts) -> Result<MenParts> {
     parts.panel = variables.into_iter().map(unknown).collect();
     parts.rule = None;
     Ok(parts)
-}
-
-/// What is read off paths with the help of the training samples.
-struct Read {
-    projection: Projection,
-    rule: Learned,
-    panel: Vec<PanelVariable>,
-    report: RefitReport,
-}
-
-impl Read {
-    fn new(data: &Dataset<'_>, mean: &[f64], axes: Axes, params: &MenParams) -> Result<Self> {
-        let Axes { axes, panel, report, covariance } = axes;
-        let projection = Projection::new(mean.to_vec(), axes)?;
-        let z = projection.project(data)?;
-        let (classes, count) = (data.class_indices(), data.classes().len());
-        let covariance = covariance.as_ref().map(Mat::as_ref);
-        let samples = Projected { z: z.as_ref(), classes, count, covariance };
-        let rule = learn(&params.rule_for(projection.components()), &samples)?;
-        let panel = described(data, &projection, &z, &panel);
-        Ok(Read { projection, rule, panel, report })
-    }
-}
-
-/// What the training samples, projected to `z`, say of the panel.
-fn described(
-    data: &Dataset<'_>,
-    projection: &Projection,
-    z: &Mat<f64>,
-    panel: &[usize],
-) -> Vec<PanelVariable> {
-    let (count, d) = (data.classes().len(), projection.components());
-    let mut centres = Mat::<f64>::zeros(count, d);
-    for class in 0..count {
-        let members = data.members(class);
-        for k in 0..d {
-            centres[(class, k)] =
-                members.iter().map(|&i| z[(i, k)]).sum::<f64>() / members.len().max(1) as f64;
-        }
-    }
-    let deviations = deviations(data, projection.mean(), panel);
-    let row = |(&variable, deviation): (&usize, f64)| {
-        let axes = projection.axes().iter().enumerate();
-        let towards = |class: usize| -> f64 {
-            axes.clone().map(|(k, axis)| axis.get(variable) * centres[(class, k)]).sum()
-        };
-        let class = (0..count).reduce(|best, next| if towards(next) > towards(best) { next } else { best });
-        PanelVariable { variable, deviation: Some(deviation), class }
-    };
-    panel.iter().zip(deviations).map(row).collect()
-}
-
-/// The standard deviations of some variables.
-fn deviations(data: &Dataset<'_>, mean: &[f64], variables: &[usize]) -> Vec<f64> {
-    let x = data.columns_at(mean, variables);
-    let degrees = data.samples().saturating_sub(1).max(1) as f64;
-    x.col_iter().map(|column| (column.iter().map(|x| x * x).sum::<f64>() / degrees).sqrt()).collect()
 }

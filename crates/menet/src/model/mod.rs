@@ -14,6 +14,7 @@ mod parts;
 
 use faer::{Mat, MatRef};
 
+pub use assemble::Undecided;
 pub use panel_table::PanelRow;
 pub use parts::{Component, MenParts, PanelVariable};
 

@@ -67,7 +67,10 @@ pub fn eigenvalue_bound(alpha: f64, beta: f64, floor: f64) -> f64 {
 }
 
 /// `L(κ)` with κ as the policy `shrink` or `error` allows it.
-pub(super) fn admissible(
+///
+/// # Errors
+/// When the policy refuses, an eigenvalue cannot be found, or `monitor` asks to stop.
+pub fn admissible(
     alignment: &Alignment,
     params: &OperatorParams,
     monitor: &dyn Monitor,

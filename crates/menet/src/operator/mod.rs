@@ -22,7 +22,7 @@ mod smoother;
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 
-pub use definiteness::{Definiteness, DefinitenessReport, eigenvalue_bound};
+pub use definiteness::{Definiteness, DefinitenessReport, admissible, eigenvalue_bound};
 pub use smoother::Smoother;
 
 use crate::alignment::Alignment;
@@ -31,7 +31,7 @@ use crate::monitor::Monitor;
 use crate::numerics::linalg::{column, dot, from_columns, product};
 
 /// Relative residual at which conjugate gradients stop.
-const CG_TOLERANCE: f64 = 1e-12;
+pub const CG_TOLERANCE: f64 = 1e-12;
 
 /// How A is applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,7 +97,7 @@ impl Operator {
             let (factor, report) = dense::floored_factor(alignment, params)?;
             return Ok((Operator::Dense(factor), report));
         }
-        let (laplacian, report) = definiteness::admissible(alignment, params, monitor)?;
+        let (laplacian, report) = admissible(alignment, params, monitor)?;
         let operator = match route {
             Route::Dense => Operator::Dense(dense::factor(&laplacian, params)?),
             Route::Conjugate => {

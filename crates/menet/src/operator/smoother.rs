@@ -98,6 +98,26 @@ impl Smoother {
         out
     }
 
+    /// `A X` in the place of X, on all threads.
+    pub(crate) fn apply_in_place(&self, x: MatMut<'_, f64>) {
+        let (mut tiles, mut rest) = (Vec::new(), x);
+        while rest.ncols() > LANES {
+            let (tile, tail) = rest.split_at_col_mut(LANES);
+            tiles.push(tile);
+            rest = tail;
+        }
+        tiles.push(rest);
+        tiles.into_par_iter().for_each(|tile| {
+            let x = tile.as_ref().to_owned();
+            self.apply_lanes::<LANES>(x.as_ref(), tile);
+        });
+    }
+
+    /// Number of samples n.
+    pub fn samples(&self) -> usize {
+        self.scale.len()
+    }
+
     /// The Gram matrix `XᵀAX`, whole. Of `AX` there is but a tile of columns at a time.
     ///
     /// # Errors

@@ -27,6 +27,10 @@ impl PatchRule for Lle {
         }
     }
 
+    fn needs_samples(&self) -> bool {
+        true
+    }
+
     fn near(&self) -> Among {
         if self.supervised { Among::Within } else { Among::All }
     }

@@ -164,6 +164,11 @@ pub trait PatchRule: Sync + std::fmt::Debug {
         false
     }
 
+    /// Whether a patch depends on the samples themselves, and not only on who is near whom and how near.
+    fn needs_samples(&self) -> bool {
+        false
+    }
+
     /// How many entries of L a patch with these parameters adds, about: it decides how L is used. A patch that is a star,
     /// unless the rule says otherwise.
     fn entries(&self, params: &PatchParams) -> usize {

@@ -107,6 +107,32 @@ impl Plan {
     }
 }
 
+impl Plan {
+    /// The same for samples in pieces ([`crate::pieces`]), of which there is one way: A by conjugate gradients, and the Gram matrix in full.
+    ///
+    /// # Errors
+    /// As [`Self::new`], when another way is asked for, or there are too many variables for a Gram matrix.
+    pub fn of_pieces(shape: Shape, params: &MenParams) -> Result<Self> {
+        let refuse = |parameter, value: &str, allowed: &str| Err(Error::parameter(parameter, value, allowed));
+        if params.definiteness == Definiteness::Floor {
+            let allowed = "\"shrink\" or \"error\" for samples in pieces: floor needs the dense spectrum";
+            return refuse("definiteness", "\"floor\"", allowed);
+        }
+        if params.route == RouteRequest::Dense {
+            return refuse("route", "\"dense\"", "\"conjugate\" or \"auto\" for samples in pieces");
+        }
+        if params.gram == GramRequest::Columns {
+            return refuse("gram", "\"columns\"", "\"full\" or \"auto\" for samples in pieces");
+        }
+        let asked = MenParams { route: RouteRequest::Conjugate, gram: GramRequest::Full, ..params.clone() };
+        let mut plan = Self::new(shape, &asked)?;
+        let Shape { samples, variables, classes, .. } = shape;
+        let (route, gram) = (Reason::Pieces, Reason::Pieces);
+        plan.regime.why = Why::Chosen { samples, variables, classes, route, gram };
+        Ok(plan)
+    }
+}
+
 /// What needs dense data.
 fn refuse_for_sparse(shape: Shape, params: &MenParams) -> Result<()> {
     if let Some(rank) = params.pca_rank {

@@ -55,6 +55,8 @@ pub enum Reason {
         /// The most for which the other is considered.
         limit: usize,
     },
+    /// The samples are in pieces, which no process holds at once.
+    Pieces,
     /// It is cheaper.
     Cost,
 }
@@ -79,6 +81,7 @@ impl Display for Regime {
             Reason::Asked => "as asked".to_owned(),
             Reason::Sparse => "since the data stay sparse".to_owned(),
             Reason::Floor => "since the policy floor needs its spectrum".to_owned(),
+            Reason::Pieces => "since the samples are in pieces".to_owned(),
             Reason::Many { limit } => format!("since {many} are more than {limit}"),
             Reason::Cost => {
                 format!(

@@ -130,7 +130,7 @@ impl<'a> Centred<'a> {
 }
 
 /// Whether a column from `low` to `high` is constant, by its norms when centred and before.
-fn is_constant(low: f64, high: f64, centred: f64, original: f64) -> bool {
+pub(crate) fn is_constant(low: f64, high: f64, centred: f64, original: f64) -> bool {
     low == high || centred <= CONSTANT * original
 }
 

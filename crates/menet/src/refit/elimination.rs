@@ -39,19 +39,11 @@ pub(crate) struct Elimination {
 }
 
 impl Elimination {
-    /// Drops all but `size` of the variables, whose centred columns are in `x`. Those that are `free` (rising) stay, and do not
-    /// count.
-    pub(crate) fn new(
-        x: MatRef<'_, f64>,
-        (classes, count): (&[usize], usize),
-        variables: &[usize],
-        free: &[usize],
-        size: usize,
-    ) -> Result<Self> {
+    /// Drops all but `size` of the variables, which `within` is of. Those that are `free` (rising) stay, and do not count.
+    pub(super) fn new(within: &Within, variables: &[usize], free: &[usize], size: usize) -> Result<Self> {
         let mut kept: Vec<usize> = (0..variables.len()).collect();
         let mut order = Vec::with_capacity(kept.len());
-        let within = Within::new(x, classes, count);
-        let gram = within.gram();
+        let (gram, count) = (within.gram(), within.centres.nrows());
         let is_free = |at: usize| free.binary_search(&variables[at]).is_ok();
         let free_count = kept.iter().filter(|&&at| is_free(at)).count();
         let least = size.max(1) + free_count;
@@ -182,13 +174,13 @@ mod tests {
     fn what_tells_the_classes_apart_is_kept() {
         let (x, classes) = samples(60);
         let all = [10, 11, 12, 13, 14, 15, 16, 17];
-        let elimination = Elimination::new(x.as_ref(), (&classes, 3), &all, &[], 1).unwrap();
+        let elimination = Elimination::new(&Within::new(x.as_ref(), &classes, 3), &all, &[], 1).unwrap();
         assert_eq!(elimination.panel(2), [10, 11], "the copy goes before the first, and both before noise");
         assert_eq!(elimination.panel(100), all);
         assert_eq!(elimination.candidates(), 8);
         for size in 1..=8 {
             assert_eq!(elimination.panel(size).len(), size);
-            let direct = Elimination::new(x.as_ref(), (&classes, 3), &all, &[], size).unwrap();
+            let direct = Elimination::new(&Within::new(x.as_ref(), &classes, 3), &all, &[], size).unwrap();
             assert_eq!(direct.panel(size), elimination.panel(size), "one order serves every size");
         }
     }
@@ -198,7 +190,8 @@ mod tests {
         let (x, classes) = samples(60);
         let all = [10, 11, 12, 13, 14, 15, 16, 17];
         // Noise, the copy, and one that is not among the candidates.
-        let elimination = Elimination::new(x.as_ref(), (&classes, 3), &all, &[12, 16, 40], 1).unwrap();
+        let elimination =
+            Elimination::new(&Within::new(x.as_ref(), &classes, 3), &all, &[12, 16, 40], 1).unwrap();
         assert_eq!(elimination.panel(1), [11, 12, 16]);
         assert_eq!(elimination.panel(6), all);
         assert_eq!(elimination.candidates(), 8);

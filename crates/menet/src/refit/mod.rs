@@ -20,22 +20,25 @@
 mod discriminant;
 mod elimination;
 mod least_squares;
+mod sums;
+mod training;
 mod within;
 
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::lars::Path;
 use crate::named::Named;
-use crate::numerics::linalg::product;
 use crate::numerics::sparse::SparseVector;
 use crate::panel::{Reading, at_least, at_nonzeros, candidates, reach, union, within_size};
 use crate::params::MenParams;
 use crate::reduce::ReducedProblem;
 use crate::rules::RuleKind;
 pub(crate) use elimination::Elimination;
+pub use sums::Sums;
+pub use training::Training;
+use training::Variables;
 use within::Within;
 
 /// How the weights of the selected variables are computed.
@@ -142,7 +145,7 @@ pub struct Axes {
 
 /// Everything that axes are read off.
 pub(crate) struct Source<'a> {
-    pub(crate) data: &'a Dataset<'a>,
+    pub(crate) training: Training<'a>,
     pub(crate) mean: &'a [f64],
     /// What turns a path's coefficient of a variable into its weight in W.
     pub(crate) units: &'a [f64],
@@ -161,6 +164,21 @@ pub(crate) struct How {
     pub(crate) ridge: f64,
     /// Whether the covariance of the scores is asked for.
     pub(crate) covariance: bool,
+}
+
+/// The variables of which a reading needs the training samples, rising.
+///
+/// # Errors
+/// When the paths do not reach so far.
+pub(crate) fn wanted(paths: &[Path], how: &How) -> Result<Vec<usize>> {
+    let d = how.reading.components.unwrap_or(paths.len()).min(paths.len());
+    let paths = &paths[..d];
+    let axes = match how.reading.panel_size {
+        Some(size) if how.refit.shares_panel() => at_least(paths, how.nonzeros(paths), candidates(size)),
+        Some(size) => within_size(paths, how.nonzeros(paths), size),
+        None => at_nonzeros(paths, how.nonzeros(paths)),
+    };
+    Ok(union(&axes?))
 }
 
 impl Source<'_> {
@@ -191,9 +209,8 @@ impl Source<'_> {
         if start.is_empty() {
             return Err(Error::Degenerate("no path selects a variable".to_owned()));
         }
-        let (x, classes) = (self.columns(&start), self.data.class_indices());
-        let classes = (classes, self.data.classes().len());
-        Elimination::new(x.as_ref(), classes, &start, &crate::panel::free(self.paths), size)
+        let within = self.variables(&start)?.within();
+        Elimination::new(&within, &start, &crate::panel::free(self.paths), size)
     }
 
     /// The axes of a refit that uses the whole panel.
@@ -201,19 +218,19 @@ impl Source<'_> {
         if panel.is_empty() {
             return Err(Error::Degenerate("no path selects a variable".to_owned()));
         }
-        let x = self.columns(panel);
-        let within = self.within(x.as_ref());
+        let x = self.variables(panel)?;
+        let within = x.within();
         let (w, residual) = match how.refit {
             Refit::Panel => {
                 let weights = self.panel_weights(how, self.reached()?, panel)?;
                 let w = Mat::from_fn(panel.len(), weights.w.ncols(), |i, k| {
                     weights.w[(i, k)] * self.units[panel[i]]
                 });
-                let factor = scale(self.data, product(x.as_ref(), w.as_ref()).as_ref());
+                let factor = x.scale_of(w.as_ref());
                 (w * faer::Scale(factor), weights.residual)
             }
             Refit::Discriminant | Refit::None | Refit::Axis => {
-                let found = discriminant::discriminants(&within, &self.shares(), self.paths.len())?;
+                let found = discriminant::discriminants(&within, &self.training.shares(), self.paths.len())?;
                 let w = Mat::from_fn(panel.len(), found.w.ncols(), |i, k| found.w[(i, k)] / within.scale[i]);
                 (w, found.residual)
             }
@@ -255,7 +272,7 @@ impl Source<'_> {
         let report = RefitReport { refit: how.refit, candidates: panel.len(), residual, shrinkage: None };
         let mut found = Axes { axes, panel, report, covariance: None };
         if how.refit == Refit::Axis || how.covariance {
-            let x = self.columns(&found.panel);
+            let x = self.variables(&found.panel)?;
             let mut w = Mat::zeros(found.panel.len(), found.axes.len());
             for (k, axis) in found.axes.iter().enumerate() {
                 for (j, value) in axis.iter() {
@@ -265,12 +282,12 @@ impl Source<'_> {
                 }
             }
             if how.refit == Refit::Axis {
-                let factor = scale(self.data, product(x.as_ref(), w.as_ref()).as_ref());
+                let factor = x.scale_of(w.as_ref());
                 w *= faer::Scale(factor);
                 found.axes = found.axes.iter().map(|axis| axis.map(|_, value| value * factor)).collect();
             }
             if how.covariance {
-                found.covariance = Some(covariance(&self.within(x.as_ref()), w.as_ref()));
+                found.covariance = Some(covariance(&x.within(), w.as_ref()));
             }
         }
         Ok(found)
@@ -293,19 +310,9 @@ impl Source<'_> {
         })
     }
 
-    fn within(&self, x: MatRef<'_, f64>) -> Within {
-        Within::new(x, self.data.class_indices(), self.data.classes().len())
-    }
-
-    /// The share of the samples that every class has.
-    fn shares(&self) -> Vec<f64> {
-        let share = |class| self.data.members(class).len() as f64 / self.data.samples() as f64;
-        (0..self.data.classes().len()).map(share).collect()
-    }
-
     /// Some variables of all samples, centred.
-    fn columns(&self, variables: &[usize]) -> Mat<f64> {
-        self.data.columns_at(self.mean, variables)
+    fn variables(&self, variables: &[usize]) -> Result<Variables<'_>> {
+        self.training.of(self.mean, variables)
     }
 }
 
@@ -322,20 +329,6 @@ impl How {
     fn nonzeros(&self, paths: &[Path]) -> usize {
         self.reading.nonzeros.unwrap_or_else(|| reach(paths))
     }
-}
-
-/// One over the root of the within-class variance of the scores, averaged over the axes; 1 where there is none.
-fn scale(data: &Dataset<'_>, z: MatRef<'_, f64>) -> f64 {
-    let of_class = |column: faer::ColRef<'_, f64>, class: usize| {
-        let members = data.members(class);
-        let mean = members.iter().map(|&i| column[i]).sum::<f64>() / members.len() as f64;
-        members.iter().map(|&i| (column[i] - mean) * (column[i] - mean)).sum::<f64>()
-    };
-    let classes = data.classes().len();
-    let squares: f64 = z.col_iter().map(|z| (0..classes).map(|class| of_class(z, class)).sum::<f64>()).sum();
-    let degrees = data.samples().saturating_sub(classes).max(1);
-    let variance = squares / (degrees * z.ncols().max(1)) as f64;
-    if variance > 0.0 && variance.is_finite() { 1.0 / variance.sqrt() } else { 1.0 }
 }
 
 /// The covariance of scores, from that of the panel.

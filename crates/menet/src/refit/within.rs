@@ -12,6 +12,7 @@
 
 use faer::{Mat, MatRef};
 
+use super::Sums;
 use crate::error::{Error, Result};
 use crate::numerics::linalg::{cholesky, cholesky_solve, product, symmetric_product};
 use crate::rules::{intensity, ledoit_wolf};
@@ -26,8 +27,7 @@ const LEAST_INTENSITY: f64 = 1e-6;
 /// Σ and the class centres, of variables divided by their within-class deviation.
 #[derive(Debug)]
 pub(crate) struct Within {
-    /// V, n×m.
-    deviations: Mat<f64>,
+    spread: Spread,
     /// The class centres, c×m.
     pub(crate) centres: Mat<f64>,
     /// What every variable was divided by.
@@ -38,6 +38,15 @@ pub(crate) struct Within {
     factor: f64,
     /// n−c, at least 1.
     degrees: f64,
+}
+
+/// What is known of V.
+#[derive(Debug)]
+enum Spread {
+    /// V, n×m.
+    Samples(Mat<f64>),
+    /// `VᵀV` and `(V∘V)ᵀ(V∘V)`.
+    Sums { squares: Mat<f64>, fourths: Mat<f64> },
 }
 
 impl Within {
@@ -71,7 +80,34 @@ impl Within {
         let found = ledoit_wolf(deviations.as_ref(), degrees);
         // Without any deviation there is nothing to be said about correlations.
         let intensity = if found.variance > 0.0 { found.intensity.clamp(LEAST_INTENSITY, 1.0) } else { 1.0 };
-        Within { deviations, centres, scale, intensity, factor: (1.0 - intensity) / degrees, degrees }
+        let factor = (1.0 - intensity) / degrees;
+        Within { spread: Spread::Samples(deviations), centres, scale, intensity, factor, degrees }
+    }
+
+    /// The same from sums over the samples.
+    pub(super) fn from_sums(sums: &Sums) -> Self {
+        let (n, m, count) = (sums.samples(), sums.variables.len(), sums.counts.len());
+        let degrees = n.saturating_sub(count).max(1) as f64;
+        // What is left to divide by, after the units.
+        let left: Vec<f64> = (0..m)
+            .map(|j| {
+                let total = sums.norms[j] * sums.norms[j];
+                let variance = f64::max(sums.squares[(j, j)] / degrees, LEAST_SHARE * total / n as f64);
+                if variance > 0.0 { variance.sqrt() } else { 1.0 }
+            })
+            .collect();
+        let over = |power: i32, a: &Mat<f64>| {
+            Mat::from_fn(m, m, |i, j| a[(i, j)] / (left[i].powi(power) * left[j].powi(power)))
+        };
+        let (squares, fourths) = (over(1, &sums.squares), over(2, &sums.fourths));
+        let centres = Mat::from_fn(count, m, |class, j| sums.centres[(class, j)] / left[j]);
+        let scale = left.iter().zip(&sums.units).map(|(left, unit)| left * unit).collect();
+        let spread = Spread::Sums { squares, fourths };
+        let mut within = Within { spread, centres, scale, intensity: 1.0, factor: 0.0, degrees };
+        let (gram, all) = (within.gram(), (0..m).collect::<Vec<_>>());
+        within.intensity = within.intensity_of(&all, gram.as_ref());
+        within.factor = (1.0 - within.intensity) / degrees;
+        within
     }
 
     /// The inverse of Σ for some of the variables alone, with the intensity that these have, and with `gram` the `VᵀV` of all.
@@ -79,49 +115,69 @@ impl Within {
     /// # Errors
     /// When it is not definite in double precision.
     pub(crate) fn inverse_of(&self, kept: &[usize], gram: MatRef<'_, f64>) -> Result<Mat<f64>> {
-        let (n, m) = (self.deviations.nrows(), kept.len());
-        let degrees = self.degrees;
-        let (mut trace, mut size) = (0.0, 0.0);
-        for (k, &j) in kept.iter().enumerate() {
-            trace += gram[(j, j)] / degrees;
-            size += kept[..k].iter().map(|&i| 2.0 * gram[(i, j)] * gram[(i, j)]).sum::<f64>();
-            size += gram[(j, j)] * gram[(j, j)];
-        }
-        let mut lengths = vec![0.0; n];
-        for &j in kept {
-            let column = self.deviations.col(j);
-            lengths.iter_mut().zip(column.iter()).for_each(|(length, x)| *length += x * x);
-        }
-        let fourth: f64 = lengths.iter().map(|length| length * length).sum();
-        let found = intensity(m, trace, size / (degrees * degrees), fourth, degrees);
-        let lambda = if trace > 0.0 { found.clamp(LEAST_INTENSITY, 1.0) } else { 1.0 };
-        let part = Within {
-            deviations: Mat::from_fn(if m > n { n } else { 0 }, m, |i, k| self.deviations[(i, kept[k])]),
-            centres: Mat::zeros(0, 0),
-            scale: Vec::new(),
-            intensity: lambda,
-            factor: (1.0 - lambda) / degrees,
-            degrees,
-        };
-        if m > n {
+        let m = kept.len();
+        let lambda = self.intensity_of(kept, gram);
+        let factor = (1.0 - lambda) / self.degrees;
+        if let Spread::Samples(deviations) = &self.spread
+            && m > deviations.nrows()
+        {
+            let part = Mat::from_fn(deviations.nrows(), m, |i, k| deviations[(i, kept[k])]);
+            let part = Within {
+                spread: Spread::Samples(part),
+                centres: Mat::zeros(0, 0),
+                scale: Vec::new(),
+                intensity: lambda,
+                factor,
+                degrees: self.degrees,
+            };
             return part.solve(Mat::identity(m, m).as_ref());
         }
-        let mut sigma = Mat::from_fn(m, m, |i, k| part.factor * gram[(kept[i], kept[k])]);
+        let mut sigma = Mat::from_fn(m, m, |i, k| factor * gram[(kept[i], kept[k])]);
         (0..m).for_each(|i| sigma[(i, i)] += lambda);
         let mut inverse = Mat::identity(m, m);
         solve_in_place(&sigma, &mut inverse)?;
         Ok(inverse)
     }
 
+    /// The intensity for some of the variables alone, with `gram` the `VᵀV` of all.
+    fn intensity_of(&self, kept: &[usize], gram: MatRef<'_, f64>) -> f64 {
+        let (degrees, mut trace, mut size) = (self.degrees, 0.0, 0.0);
+        for (k, &j) in kept.iter().enumerate() {
+            trace += gram[(j, j)] / degrees;
+            size += kept[..k].iter().map(|&i| 2.0 * gram[(i, j)] * gram[(i, j)]).sum::<f64>();
+            size += gram[(j, j)] * gram[(j, j)];
+        }
+        let fourth: f64 = match &self.spread {
+            Spread::Samples(deviations) => {
+                let mut lengths = vec![0.0; deviations.nrows()];
+                for &j in kept {
+                    let column = deviations.col(j);
+                    lengths.iter_mut().zip(column.iter()).for_each(|(length, x)| *length += x * x);
+                }
+                lengths.iter().map(|length| length * length).sum()
+            }
+            Spread::Sums { fourths, .. } => {
+                kept.iter().map(|&j| kept.iter().map(|&i| fourths[(i, j)]).sum::<f64>()).sum()
+            }
+        };
+        let found = intensity(kept.len(), trace, size / (degrees * degrees), fourth, degrees);
+        if trace > 0.0 { found.clamp(LEAST_INTENSITY, 1.0) } else { 1.0 }
+    }
+
     /// `VᵀV`.
     pub(crate) fn gram(&self) -> Mat<f64> {
-        symmetric_product(self.deviations.as_ref(), self.deviations.as_ref())
+        match &self.spread {
+            Spread::Samples(v) => symmetric_product(v.as_ref(), v.as_ref()),
+            Spread::Sums { squares, .. } => squares.clone(),
+        }
     }
 
     /// `Σ w`.
     pub(crate) fn apply(&self, w: MatRef<'_, f64>) -> Mat<f64> {
-        let images = product(self.deviations.as_ref(), w);
-        let mut out = product(self.deviations.transpose(), images.as_ref());
+        let mut out = match &self.spread {
+            Spread::Samples(v) => product(v.transpose(), product(v.as_ref(), w).as_ref()),
+            Spread::Sums { squares, .. } => product(squares.as_ref(), w),
+        };
         for (out, w) in out.col_iter_mut().zip(w.col_iter()) {
             for (out, w) in out.iter_mut().zip(w.iter()) {
                 *out = self.factor * *out + self.intensity * w;
@@ -143,10 +199,13 @@ impl Within {
     /// # Errors
     /// When Σ is not definite in double precision.
     pub(crate) fn solve(&self, b: MatRef<'_, f64>) -> Result<Mat<f64>> {
-        let (v, lambda) = (self.deviations.as_ref(), self.intensity);
-        let (n, m) = v.shape();
-        if m <= n {
-            let mut sigma = symmetric_product(v, v);
+        let (lambda, m) = (self.intensity, b.nrows());
+        let samples = match &self.spread {
+            Spread::Samples(v) if v.nrows() < m => Some(v.as_ref()),
+            _ => None,
+        };
+        let Some(v) = samples else {
+            let mut sigma = self.gram();
             for j in 0..m {
                 for i in 0..m {
                     sigma[(i, j)] = self.factor * sigma[(i, j)] + if i == j { lambda } else { 0.0 };
@@ -155,14 +214,14 @@ impl Within {
             let mut out = b.to_owned();
             solve_in_place(&sigma, &mut out)?;
             return Ok(out);
-        }
+        };
         if self.factor == 0.0 {
             return Ok(Mat::from_fn(m, b.ncols(), |i, j| b[(i, j)] / lambda));
         }
         // Woodbury: Σ⁻¹ = (I − Vᵀ(λ/a I + VVᵀ)⁻¹V)/λ with a the factor on VᵀV.
         let rows = v.transpose();
         let mut inner = symmetric_product(rows, rows);
-        (0..n).for_each(|i| inner[(i, i)] += lambda / self.factor);
+        (0..v.nrows()).for_each(|i| inner[(i, i)] += lambda / self.factor);
         let mut images = product(v, b);
         solve_in_place(&inner, &mut images)?;
         let back = product(rows, images.as_ref());

@@ -17,6 +17,7 @@ use crate::named::Named;
 use crate::numerics::linalg::left_svd;
 use crate::preprocess::Centred;
 use whitened::whitened_centres;
+pub(crate) use whitened::{Whitened, whitened_from};
 
 /// How the class centres are placed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,17 +86,19 @@ pub fn target(
             (samples.columns().class_means(data), samples.total().sqrt())
         }
     };
-    placed(data, &centres, size, axes)
+    let counts: Vec<usize> = (0..classes).map(|class| data.members(class).len()).collect();
+    let placed = placed(&counts, &centres, size, axes)?;
+    Ok(Mat::from_fn(data.samples(), placed.ncols(), |j, k| placed[(data.class_of(j), k)]))
 }
 
-/// The target from class centres, one row per class, of samples of this size altogether.
-fn placed(data: &Dataset<'_>, centres: &Mat<f64>, size: f64, axes: AxisCount) -> Result<Mat<f64>> {
-    let classes = data.classes().len();
-    let proportion = |class: usize| data.members(class).len() as f64 / data.samples() as f64;
+/// The target of every class from class centres, one row per class, of samples of this size altogether.
+pub(crate) fn placed(counts: &[usize], centres: &Mat<f64>, size: f64, axes: AxisCount) -> Result<Mat<f64>> {
+    let (classes, samples) = (counts.len(), counts.iter().sum::<usize>() as f64);
+    let proportion = |class: usize| counts[class] as f64 / samples;
     let weighted = Mat::from_fn(classes, centres.ncols(), |i, v| proportion(i).sqrt() * centres[(i, v)]);
     let svd = left_svd(weighted.as_ref())?;
     let limit = svd.s.len().min(classes - 1);
-    if limit == 0 || svd.s[0] <= 1e-13 * size / (data.samples() as f64).sqrt() {
+    if limit == 0 || svd.s[0] <= 1e-13 * size / samples.sqrt() {
         return Err(Error::Degenerate("the class centres coincide".to_owned()));
     }
     let d = match axes {
@@ -114,7 +117,7 @@ fn placed(data: &Dataset<'_>, centres: &Mat<f64>, size: f64, axes: AxisCount) ->
             (0..classes).map(|i| sign * u[i] * svd.s[k] / proportion(i).sqrt()).collect()
         })
         .collect();
-    Ok(Mat::from_fn(data.samples(), d, |j, k| placed[k][data.class_of(j)]))
+    Ok(Mat::from_fn(classes, d, |class, k| placed[k][class]))
 }
 
 /// The sign of the largest entry; among nearly equal ones the first, so that rounding does not choose.

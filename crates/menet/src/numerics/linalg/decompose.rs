@@ -105,7 +105,7 @@ pub(crate) fn singular_values(a: MatRef<'_, f64>) -> Result<Vec<f64>> {
 }
 
 /// R of `a = Q R`, for more rows than columns: that of blocks of rows, then that of their triangles.
-fn upper_triangle(a: MatRef<'_, f64>) -> Mat<f64> {
+pub(crate) fn upper_triangle(a: MatRef<'_, f64>) -> Mat<f64> {
     let (m, n) = a.shape();
     let rows = (8 * n).max(1024);
     if m <= 2 * rows {

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 pub(crate) use combine::{Terms, combinations, inner_combinations};
 pub(crate) use decompose::{
     ThinSvd, cholesky, cholesky_solve, left_svd, pivots, singular_values, solve_lower, symmetric_eigen,
-    thin_svd,
+    thin_svd, upper_triangle,
 };
 pub(crate) use kernels::{
     axpy, combine, combine_block, combine_each, dot, dot_inline, four_dots, inner_each, squared_distance,

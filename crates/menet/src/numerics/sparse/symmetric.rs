@@ -95,6 +95,32 @@ impl SparseSymmetric {
         Ok(rows.matrix)
     }
 
+    /// From its rows: where each begins among the entries, and the column and value of every entry. Both halves are given.
+    ///
+    /// # Errors
+    /// When rows do not end where the entries do, or a column is out of range.
+    pub fn from_rows(starts: Vec<usize>, indices: Vec<u32>, values: Vec<f64>) -> Result<Self> {
+        let n = starts.len().saturating_sub(1);
+        let whole = starts.first() == Some(&0)
+            && starts.last() == Some(&values.len())
+            && indices.len() == values.len()
+            && starts.is_sorted();
+        if !whole || indices.iter().any(|&i| i as usize >= n) {
+            let value = format!("{n} rows of {} indices and {} values", indices.len(), values.len());
+            return Err(Error::parameter(
+                "rows",
+                value,
+                "rows that end where the entries do, of columns in range",
+            ));
+        }
+        Ok(SparseSymmetric { pattern: Pattern { starts, indices }, values })
+    }
+
+    /// Where rows begin, and the columns and values of their entries, as [`Self::from_rows`] takes them.
+    pub fn rows(&self) -> (&[usize], &[u32], &[f64]) {
+        (&self.pattern.starts, &self.pattern.indices, &self.values)
+    }
+
     /// `self + factor other`.
     pub(crate) fn plus(&self, factor: f64, other: &SparseSymmetric) -> SparseSymmetric {
         let mut rows = Builder::new(self.values.len().max(other.values.len()));

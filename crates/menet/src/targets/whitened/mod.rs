@@ -63,15 +63,23 @@ pub(super) fn whitened_centres(
         }
         Columns::Dense(x) => by_samples(data, (x, samples.rows()), &centres, (most, total), shrinkage)?,
     };
+    let counts: Vec<usize> = (0..centres.nrows()).map(|class| data.members(class).len()).collect();
+    match sized(&counts, centres, total, found) {
+        Some(found) => Ok(found),
+        None => by_decomposition(data, samples.dense()?, shrinkage),
+    }
+}
+
+/// What was found, with the size of the samples; none where it is inaccurate.
+fn sized(counts: &[usize], plain: Mat<f64>, total: f64, found: Found) -> Option<(Mat<f64>, f64)> {
     match found {
         Found::Whitened { centres, rank } => {
-            let between: f64 = (0..centres.nrows())
-                .map(|class| data.members(class).len() as f64 * centres.row(class).squared_norm_l2())
-                .sum();
-            Ok((centres, (rank as f64 + between).sqrt()))
+            let squares = centres.row_iter().map(|row| row.squared_norm_l2());
+            let between: f64 = squares.zip(counts).map(|(square, &count)| count as f64 * square).sum();
+            Some((centres, (rank as f64 + between).sqrt()))
         }
-        Found::NoSpread => Ok((centres, total.sqrt())),
-        Found::Inaccurate => by_decomposition(data, samples.dense()?, shrinkage),
+        Found::NoSpread => Some((plain, total.sqrt())),
+        Found::Inaccurate => None,
     }
 }
 
@@ -93,21 +101,66 @@ fn by_variables(
     (most, total): (usize, f64),
     shrinkage: f64,
 ) -> Result<Found> {
-    let mut covariance = within_covariance(data, x, centres);
+    let counts: Vec<usize> = (0..centres.nrows()).map(|class| data.members(class).len()).collect();
+    let covariance = within_covariance(data, x, centres);
+    let found = by_scatter(&counts, covariance, centres, total, shrinkage, |scatter| {
+        rank(scatter, x, most).map(Some)
+    })?;
+    Ok(found.unwrap_or(Found::Inaccurate)) // the rank is always told
+}
+
+/// With `M` from the within-class products; none where `rank`, which gets the products of all samples, does not tell it.
+fn by_scatter(
+    counts: &[usize],
+    mut covariance: Mat<f64>,
+    centres: &Mat<f64>,
+    total: f64,
+    shrinkage: f64,
+    rank: impl FnOnce(Mat<f64>) -> Result<Option<usize>>,
+) -> Result<Option<Found>> {
     let trace = trace(&covariance);
     if trace <= 1e-24 * total {
-        return Ok(Found::NoSpread);
+        return Ok(Some(Found::NoSpread));
     }
     // The inner products of all columns: those within classes, and those of the centres.
-    let size = |class: usize| (data.members(class).len() as f64).sqrt();
+    let size = |class: usize| (counts[class] as f64).sqrt();
     let weighted = Mat::from_fn(centres.nrows(), centres.ncols(), |i, v| size(i) * centres[(i, v)]);
     let scatter = &covariance + symmetric_product(weighted.as_ref(), weighted.as_ref());
-    let rank = rank(scatter, x, most)?;
+    let Some(rank) = rank(scatter)? else { return Ok(None) };
     shifted(&mut covariance, shrinkage * trace / rank as f64);
     let factor = cholesky(covariance.as_ref()).ok_or_else(|| singular(shrinkage))?;
     let mut columns = centres.transpose().to_owned();
     solve_lower(factor.as_ref(), columns.as_mut());
-    Ok(Found::Whitened { centres: columns.transpose().to_owned(), rank })
+    Ok(Some(Found::Whitened { centres: columns.transpose().to_owned(), rank }))
+}
+
+/// Whitened centres from sums over the samples.
+pub(crate) enum Whitened {
+    /// One row per class, and the size of the samples that they are means of.
+    Centres(Mat<f64>, f64),
+    /// The rank of the samples cannot be told from the products of variables.
+    RankUnclear,
+}
+
+/// The same from the within-class products of all variables; `rank` where it is known.
+pub(crate) fn whitened_from(
+    counts: &[usize],
+    scatter: MatRef<'_, f64>,
+    centres: &Mat<f64>,
+    (most, total): (usize, f64),
+    shrinkage: f64,
+    rank: Option<usize>,
+) -> Result<Whitened> {
+    let by_pivots = |scatter| Ok(rank.or_else(|| rank_by_pivots(scatter, most)));
+    let found = by_scatter(counts, scatter.to_owned(), centres, total, shrinkage, by_pivots)?;
+    Ok(match found {
+        Some(found) => {
+            let (centres, size) =
+                sized(counts, centres.clone(), total, found).ok_or_else(|| singular(shrinkage))?;
+            Whitened::Centres(centres, size)
+        }
+        None => Whitened::RankUnclear,
+    })
 }
 
 /// With `N` as an n×n matrix.
@@ -191,23 +244,28 @@ fn shifted(a: &mut Mat<f64>, shift: f64) {
 /// Scaled to length 1, a line that the others span to 3e-6 depends on them, and one that they miss by more than 3e-5 does not. That
 /// settles it if all are independent, or if there are many. Where a line is between, where few depend on each other, or where
 /// lengths differ by more than six orders of magnitude, the singular values of `x` are counted.
-fn rank(mut gram: Mat<f64>, x: &Mat<f64>, most: usize) -> Result<usize> {
+fn rank(gram: Mat<f64>, x: &Mat<f64>, most: usize) -> Result<usize> {
+    match rank_by_pivots(gram, most) {
+        Some(rank) => Ok(rank),
+        None => Ok(singular_values(x.as_ref())?.len()),
+    }
+}
+
+/// The same where the inner products alone settle it.
+fn rank_by_pivots(mut gram: Mat<f64>, most: usize) -> Option<usize> {
     let lengths: Vec<f64> = (0..gram.ncols()).map(|k| gram[(k, k)].max(0.0).sqrt()).collect();
     let longest = lengths.iter().copied().fold(0.0, f64::max);
-    if lengths.iter().all(|&length| length == 0.0 || SPREAD * length > longest) {
-        let units: Vec<f64> = lengths.iter().map(|&l| if l > 0.0 { l.recip() } else { 0.0 }).collect();
-        for j in 0..gram.ncols() {
-            column_mut(&mut gram, j).iter_mut().zip(&units).for_each(|(x, unit)| *x *= unit * units[j]);
-        }
-        if let Some(pivots) = pivots(gram) {
-            let independent = pivots.iter().filter(|&&pivot| pivot > INDEPENDENT).count();
-            let clear = pivots.iter().all(|pivot| !(DEPENDENT..=INDEPENDENT).contains(pivot));
-            if independent == most || (clear && lengths.len() > FEW) {
-                return Ok(independent);
-            }
-        }
+    if !lengths.iter().all(|&length| length == 0.0 || SPREAD * length > longest) {
+        return None;
     }
-    Ok(singular_values(x.as_ref())?.len())
+    let units: Vec<f64> = lengths.iter().map(|&l| if l > 0.0 { l.recip() } else { 0.0 }).collect();
+    for j in 0..gram.ncols() {
+        column_mut(&mut gram, j).iter_mut().zip(&units).for_each(|(x, unit)| *x *= unit * units[j]);
+    }
+    let pivots = pivots(gram)?;
+    let independent = pivots.iter().filter(|&&pivot| pivot > INDEPENDENT).count();
+    let clear = pivots.iter().all(|pivot| !(DEPENDENT..=INDEPENDENT).contains(pivot));
+    (independent == most || (clear && lengths.len() > FEW)).then_some(independent)
 }
 
 /// `M⁻¹` by the factor of `N`. Vectors are rows, so that products are cut into as many tiles as there are samples or variables.

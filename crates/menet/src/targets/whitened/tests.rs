@@ -57,7 +57,9 @@ fn the_space_does_not_matter() {
                 let off = (&a - &b).norm_max() / b.norm_max();
                 assert!(off < 1e-12, "{n} x {p}, {kind}, rank {rank}, {shrinkage}: {off:e}");
                 // And so is the target, signs included.
-                let expected = placed(&data, &expected, size, AxisCount::All).unwrap();
+                let counts: Vec<usize> = (0..classes).map(|class| data.members(class).len()).collect();
+                let placed = placed(&counts, &expected, size, AxisCount::All).unwrap();
+                let expected = Mat::from_fn(n, placed.ncols(), |i, k| placed[(data.class_of(i), k)]);
                 let found =
                     target(&data, &pre, TargetKind::Whitened, shrinkage, AxisCount::All, &()).unwrap();
                 assert_eq!(found.ncols(), expected.ncols());

@@ -1,0 +1,26 @@
+//! A fit of samples in pieces: what is computed of one piece of the rows or columns at a time, and how the answers are put together.
+//!
+//! No function here sees all samples. Answers of pieces are sums: add them up in a fixed order, and the result does not depend on who
+//! computed which piece, or when. The rest of the fit starts from the sums.
+//!
+//! | step | of every piece | from the sums |
+//! |---|---|---|
+//! | means, norms, class centres | [`outline`], then [`class_sums`] | [`Moments`] |
+//! | neighbours | [`Nearest`](crate::neighbors::Nearest) | its `merge` |
+//! | alignment L | `Patches` of its samples | [`alignment`] |
+//! | target | [`Spread`] | [`Moments::target`] |
+//! | `A X` | [`images`], of a few columns | |
+//! | `G = XᵀAX`, `b = XᵀY` | [`gram`] | [`Moments::correlations`] |
+//! | paths | | [`ReducedProblem::paths`](crate::ReducedProblem::paths) |
+//! | refit | [`Spread`] | [`Sums`](crate::refit::Sums), [`Men::axes_at`](crate::Men::axes_at) |
+//! | rule | the projected samples | [`Undecided::learn`](crate::model::Undecided::learn) |
+
+mod alignment;
+mod moments;
+mod products;
+mod triangle;
+
+pub use alignment::{Patches, alignment};
+pub use moments::{ClassSums, Moments, Outline, Target, class_sums, outline};
+pub use products::{Spread, Units, gram, images};
+pub use triangle::{basis, rank, reconstructed, stacked, triangle};

@@ -1,0 +1,165 @@
+//! Products of variables over the rows of a piece, and the images `A X` of a few columns of all rows.
+//!
+//! Values are converted to double precision a strip of rows at a time, so that a piece in single precision is never copied whole.
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatMut, MatRef, Par};
+use rayon::prelude::*;
+
+use super::moments::check_classes;
+use crate::error::{Error, Result};
+use crate::numerics::finite::Real;
+use crate::numerics::linalg::{ParColumnTiles, TILE, mirror_lower};
+use crate::operator::Smoother;
+
+/// Rows that are converted at a time.
+const ROWS: usize = 512;
+
+/// How values become those of the solver: `(x − mean) · factor`, with a factor of 0 for a constant variable.
+#[derive(Debug, Clone, Copy)]
+pub struct Units<'a> {
+    /// The mean of every variable.
+    pub mean: &'a [f64],
+    /// The factor on every variable.
+    pub factor: &'a [f64],
+}
+
+impl Units<'_> {
+    fn check(&self, variables: usize) -> Result<()> {
+        for (what, given) in [("`mean`", self.mean.len()), ("`factor`", self.factor.len())] {
+            if given != variables {
+                let why = format!("there are {variables} variables");
+                return Err(Error::Size { what, given, expected: variables, why });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The products of some variables within classes, over the rows of a piece; those of pieces add up.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spread {
+    /// `VᵀV`, with V the rows less their class centre, times the factors.
+    pub squares: Mat<f64>,
+    /// `(V∘V)ᵀ(V∘V)`, if asked for.
+    pub fourths: Option<Mat<f64>>,
+}
+
+impl Spread {
+    /// Of the `variables` of a piece. `centres` (c×m) are the class means of these variables, uncentred; `factor` (m) scales each.
+    ///
+    /// # Errors
+    /// When sizes do not fit together.
+    pub fn of<T: Real>(
+        x: MatRef<'_, T>,
+        classes: &[usize],
+        variables: &[usize],
+        centres: MatRef<'_, f64>,
+        factor: &[f64],
+        fourths: bool,
+    ) -> Result<Self> {
+        check_classes(x, classes, centres.nrows())?;
+        let m = variables.len();
+        let beyond = variables.iter().any(|&j| j >= x.ncols());
+        if centres.ncols() != m || factor.len() != m || beyond {
+            let why = format!("there are factors for {} of {} variables", factor.len(), x.ncols());
+            return Err(Error::Size { what: "a row of `centres`", given: centres.ncols(), expected: m, why });
+        }
+        let mut squares = Mat::zeros(m, m);
+        let mut of_squares = fourths.then(|| Mat::zeros(m, m));
+        for start in (0..x.nrows()).step_by(ROWS) {
+            let rows = ROWS.min(x.nrows() - start);
+            let value = |i: usize, k: usize| {
+                let value: f64 = x[(start + i, variables[k])].into();
+                factor[k] * (value - centres[(classes[start + i], k)])
+            };
+            let mut v = converted(rows, m, value);
+            add_products(squares.as_mut(), v.as_ref(), v.as_ref());
+            if let Some(of_squares) = &mut of_squares {
+                v.as_mut().par_column_tiles().for_each(|tile| {
+                    tile.col_iter_mut().for_each(|column| column.iter_mut().for_each(|x| *x *= *x));
+                });
+                add_products(of_squares.as_mut(), v.as_ref(), v.as_ref());
+            }
+        }
+        mirror_lower(squares.as_mut());
+        if let Some(of_squares) = &mut of_squares {
+            mirror_lower(of_squares.as_mut());
+        }
+        Ok(Spread { squares, fourths: of_squares })
+    }
+}
+
+/// `A X` for a few columns of all rows, as given, in the solver's units.
+///
+/// # Errors
+/// When sizes do not fit together.
+pub fn images<T: Real>(x: MatRef<'_, T>, units: Units<'_>, smoother: &Smoother) -> Result<Mat<f64>> {
+    units.check(x.ncols())?;
+    if x.nrows() != smoother.samples() {
+        let (given, expected) = (x.nrows(), smoother.samples());
+        let why = format!("the alignment is of {expected} samples");
+        return Err(Error::Size { what: "a column", given, expected, why });
+    }
+    let mut x = converted(x.nrows(), x.ncols(), |i, j| scaled(x, units, i, j));
+    smoother.apply_in_place(x.as_mut());
+    Ok(x)
+}
+
+/// The part of the lower half of `XᵀAX` that the rows of a piece make, with their `images` (rows of `A X`); the upper half is 0.
+///
+/// # Errors
+/// When sizes do not fit together.
+pub fn gram<T: Real>(x: MatRef<'_, T>, units: Units<'_>, images: MatRef<'_, f64>) -> Result<Mat<f64>> {
+    let (n, p) = x.shape();
+    units.check(p)?;
+    if images.shape() != (n, p) {
+        let (given, expected) = (images.nrows() * images.ncols(), n * p);
+        let why = format!("the piece is {n} x {p}");
+        return Err(Error::Size { what: "`images`", given, expected, why });
+    }
+    let mut gram = Mat::zeros(p, p);
+    for start in (0..n).step_by(ROWS) {
+        let rows = ROWS.min(n - start);
+        let part = converted(rows, p, |i, j| scaled(x, units, start + i, j));
+        // By columns, as the products want them.
+        let images = converted(rows, p, |i, j| images[(start + i, j)]);
+        add_products(gram.as_mut(), part.as_ref(), images.as_ref());
+    }
+    Ok(gram)
+}
+
+fn scaled<T: Real>(x: MatRef<'_, T>, units: Units<'_>, i: usize, j: usize) -> f64 {
+    let value: f64 = x[(i, j)].into();
+    // A constant column is 0, however large its rounding.
+    if units.factor[j] == 0.0 { 0.0 } else { (value - units.mean[j]) * units.factor[j] }
+}
+
+/// A matrix by columns of values that lie by rows: in squares that the cache holds.
+fn converted(rows: usize, columns: usize, value: impl Fn(usize, usize) -> f64 + Sync) -> Mat<f64> {
+    const SQUARE: usize = 64;
+    let mut out = Mat::zeros(rows, columns);
+    out.as_mut().par_column_tiles().enumerate().for_each(|(t, mut tile)| {
+        for start in (0..rows).step_by(SQUARE) {
+            for first in (0..tile.ncols()).step_by(SQUARE) {
+                for i in start..rows.min(start + SQUARE) {
+                    for k in first..tile.ncols().min(first + SQUARE) {
+                        tile[(i, k)] = value(i, t * TILE + k);
+                    }
+                }
+            }
+        }
+    });
+    out
+}
+
+/// `out += aᵀ b`, the lower half. Tiles on the diagonal are whole.
+fn add_products(out: MatMut<'_, f64>, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
+    let p = a.ncols();
+    out.par_column_tiles().enumerate().for_each(|(t, tile)| {
+        let (start, width) = (t * TILE, tile.ncols());
+        let below = tile.subrows_mut(start, p - start);
+        let (left, right) = (a.subcols(start, p - start).transpose(), b.subcols(start, width));
+        matmul(below, Accum::Add, left, right, 1.0, Par::Seq);
+    });
+}
