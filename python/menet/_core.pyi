@@ -9,10 +9,14 @@ from numpy.typing import NDArray
 
 # Dense, or a matrix or array of SciPy in the format csr or csc.
 _Samples = NDArray[np.float64] | NDArray[np.float32] | Any
+# The rows or columns of a chunk.
+_Piece = NDArray[np.float64] | NDArray[np.float32]
 _Floats = NDArray[np.float64]
 _Codes = NDArray[np.int64]
 # Variable, axes, rank of entry, weight, effect, importance, class.
 _PanelRow = tuple[int, list[int], int | None, float, float | None, float, int | None]
+# Variables, counts of classes, centres, norms, units, squares, fourth powers.
+_Sums = tuple[_Codes, list[int], _Floats, list[float], list[float], _Floats, _Floats]
 _Options = tuple[float, int | None, float, _Floats | None, bool, str]
 
 __all__ = [
@@ -23,17 +27,37 @@ __all__ = [
     "Baseline",
     "Model",
     "Paths",
+    "Undecided",
+    "align",
+    "basis",
     "builtin_set",
+    "check_pieces",
     "choices",
+    "class_sums",
     "defaults",
+    "fingerprints",
+    "gram",
     "gram_paths",
+    "images",
+    "moments",
+    "needs_samples",
+    "outline",
+    "patches",
     "path_defaults",
     "presets",
     "project",
+    "project_all",
+    "reconstructed",
     "regression_paths",
     "search",
+    "solve",
+    "spread",
     "stability_index",
     "stable_selection",
+    "stacked",
+    "target",
+    "triangle",
+    "triangle_rank",
     "validate",
     "validation_defaults",
 ]
@@ -93,6 +117,10 @@ class Model:
         training: tuple[_Samples, _Codes] | None,
         threads: int,
     ) -> Model: ...
+    def wanted(self, nonzeros: int | None, components: int | None, panel_size: int | None) -> list[int]: ...
+    def axes_at(
+        self, nonzeros: int | None, components: int | None, panel_size: int | None, sums: _Sums, threads: int
+    ) -> Undecided: ...
     def project(self, x: _Samples, threads: int, single: bool) -> Any: ...
     def classify(self, z: _Floats, threads: int) -> _Codes: ...
     def log_probabilities(self, z: _Floats, threads: int) -> _Floats: ...
@@ -189,3 +217,82 @@ def choices() -> dict[str, list[str]]: ...
 def builtin_set(
     name: str,
 ) -> tuple[_Floats, list[str], list[str] | None, tuple[int, int] | None]: ...
+
+@final
+class Undecided:
+    def axes(self) -> tuple[_Floats, list[tuple[_Codes, _Floats]]]: ...
+    def learn(
+        self,
+        z: _Floats,
+        codes: _Codes,
+        fingerprints: NDArray[np.uint64],
+        seconds: list[tuple[str, float]],
+        threads: int,
+    ) -> Model: ...
+
+def check_pieces(settings: dict[str, Any], samples: int, variables: int, classes: int) -> None: ...
+def outline(x: _Piece, threads: int) -> tuple[_Floats, _Floats, _Floats, _Floats, tuple[int, int, float] | None]: ...
+def class_sums(x: _Piece, codes: _Codes, count: int, about: _Floats, threads: int) -> tuple[_Floats, _Floats]: ...
+def moments(
+    counts: list[int],
+    low: list[float],
+    high: list[float],
+    sum: list[float],
+    squares: list[float],
+    about: list[float],
+    class_sums: _Floats,
+    squares_about: list[float],
+) -> tuple[_Floats, _Floats, _Floats, _Codes]: ...
+def target(
+    settings: dict[str, Any],
+    counts: list[int],
+    mean: _Floats,
+    norms: _Floats,
+    centres: _Floats,
+    scatter: _Floats | None,
+    rank: int | None,
+    threads: int,
+) -> _Floats | None: ...
+def spread(
+    x: _Piece, codes: _Codes, variables: _Codes, centres: _Floats, factor: _Floats, fourths: bool, threads: int
+) -> tuple[_Floats, _Floats | None]: ...
+def images(
+    x: _Piece,
+    mean: _Floats,
+    factor: _Floats,
+    starts: _Codes,
+    indices: NDArray[np.uint32],
+    values: _Floats,
+    alpha: float,
+    beta: float,
+    threads: int,
+) -> tuple[_Floats, float]: ...
+def gram(x: _Piece, mean: _Floats, factor: _Floats, images: _Floats, threads: int) -> _Floats: ...
+def triangle(x: _Piece, mean: _Floats, factor: _Floats, threads: int) -> _Floats: ...
+def stacked(a: _Floats, b: _Floats, threads: int) -> _Floats: ...
+def triangle_rank(triangle: _Floats, threads: int) -> int: ...
+def basis(triangle: _Floats, rank: int, threads: int) -> _Floats: ...
+def reconstructed(x: _Piece, mean: _Floats, factor: _Floats, basis: _Floats, threads: int) -> _Floats: ...
+def needs_samples(settings: dict[str, Any]) -> bool: ...
+def patches(
+    settings: dict[str, Any], lists: tuple[_Codes, _Floats], start: int, x: _Samples, rows: _Codes, threads: int
+) -> tuple[_Codes, _Codes, _Floats]: ...
+def align(
+    settings: dict[str, Any],
+    lists: list[tuple[_Codes, _Floats]],
+    entries: list[tuple[_Codes, _Codes, _Floats]],
+    threads: int,
+) -> tuple[_Codes, NDArray[np.uint32], _Floats, str]: ...
+def solve(
+    settings: dict[str, Any],
+    gram: _Floats,
+    counts: list[int],
+    mean: _Floats,
+    norms: _Floats,
+    centres: _Floats,
+    target: _Floats,
+    told: dict[str, Any],
+    threads: int,
+) -> Model: ...
+def fingerprints(x: _Samples, threads: int) -> NDArray[np.uint64]: ...
+def project_all(x: _Samples, mean: _Floats, axes: list[tuple[_Codes, _Floats]], threads: int) -> Any: ...

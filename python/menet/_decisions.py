@@ -266,10 +266,12 @@ class Decider(Reducer):
 
     def _warn_of_training(self, X: Samples) -> None:
         X = validate_data(self, X, accept_sparse=SPARSE, dtype=DTYPES, ensure_all_finite=False, reset=False)
-        seen = self._model.seen(contiguous(X), self._threads())
-        if 2 * seen > X.shape[0]:
+        self._warn_of_seen(self._model.seen(contiguous(X), self._threads()), X.shape[0])
+
+    def _warn_of_seen(self, seen: int, samples: int) -> None:
+        if 2 * seen > samples:
             warn_user(
-                f"{seen} of these {X.shape[0]} samples were used in the fit: their score says nothing about new "
+                f"{seen} of these {samples} samples were used in the fit: their score says nothing about new "
                 "samples; hold some back with train_test_split, or use cross_val_score",
                 UserWarning,
             )

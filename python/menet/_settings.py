@@ -31,7 +31,9 @@ def python_name(name: str) -> str:
 def settings(estimator: Any, *, without: set[str]) -> dict[str, Any]:
     """Return an estimator's parameters under the core's names, as plain Python types, without those that are None."""
     # Our class: a subclass may have parameters of its own, and ours as attributes.
-    ours = next(kind for kind in type(estimator).__mro__ if kind.__module__.startswith("menet."))
+    ours = next(
+        kind for kind in type(estimator).__mro__ if kind.__module__.startswith("menet.") and "__init__" in vars(kind)
+    )
     hints = {name: hint for name, hint in parameter_hints(ours).items() if name not in without}
     given = {name: getattr(estimator, name) for name in hints}
     return {

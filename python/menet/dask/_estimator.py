@@ -1,0 +1,302 @@
+"""The estimator for Dask arrays and data frames."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import dask.array as da
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+import menet
+from menet import _core, _labels
+from menet._input import naming_variables
+from menet._settings import count, settings
+from menet.dask import _lazy, _tasks
+from menet.dask._engine import Engine
+from menet.dask._fit import Chunks, Fit, Moments, read
+from menet.dask._input import Given, is_dask, labels, samples
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class ManifoldElasticNet(menet.ManifoldElasticNet):
+    """Sparse, supervised, linear dimension reduction of samples that no process holds at once.
+
+    The parameters and the attributes are those of `menet.ManifoldElasticNet`, and so is the model: the same variables,
+    and weights that agree to about ten digits. ``fit`` takes a Dask array or data frame and computes at once, on the
+    cluster of the current `distributed.Client`, or on Dask's local scheduler if there is none. For the same chunks the
+    result is the same to the last bit, whatever the number of workers and threads.
+
+    ``transform``, ``predict``, ``predict_proba``, ``predict_log_proba`` and ``decision_function`` of Dask samples are
+    lazy Dask arrays. Samples in memory are treated as in `menet.ManifoldElasticNet`.
+
+    The number of variables is limited to 6,000, since one worker holds the Gram matrix. If there are no more samples
+    than variables, one worker holds the samples, which are smaller than that matrix, and fits as usual.
+
+    Parameters
+    ----------
+    n_components, n_nonzeros, preset, panel_size, refit, refit_ridge, relax, ridge, alpha, beta, kappa, k_within, \
+k_between, neighbors, patch, bandwidth, lle_regularizer, ltsa_dimension, target, target_shrinkage, definiteness, \
+floor, standardize, pca_rank, penalty_factors, rule, n_neighbors, metric, priors, route, gram : object
+        As in `menet.ManifoldElasticNet`. With more samples than variables, ``definiteness="floor"``, ``route="dense"``
+        and ``gram="columns"`` are refused.
+    n_jobs : int, optional
+        Number of threads for samples in memory. Workers use the threads that they have.
+
+    See Also
+    --------
+    menet.ManifoldElasticNet : The same for samples in memory, with a description of every parameter and attribute.
+    menet.dask.progress : Shows how far a fit is.
+
+    Notes
+    -----
+    A fitted estimator keeps a reference to its training samples, which ``at`` computes with again. A pickle and a model
+    file keep none.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from menet.dask import ManifoldElasticNet
+    >>> from menet.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> X = da.from_array(X, chunks=(500, -1))
+    >>> men = ManifoldElasticNet(n_nonzeros=10).fit(X, y)
+    >>> men.transform(X)
+    dask.array<project, shape=(1797, 9), dtype=float64, chunksize=(500, 9), chunktype=numpy.ndarray>
+    >>> float((men.predict(X) == y).mean().compute()) > 0.9
+    True
+    """
+
+    # The training samples as they were given, with what smaller models are read with.
+    _spread: tuple[Given, NDArray[np.int64], Moments | None] | None = None
+
+    def _fit(self, X: Any, y: ArrayLike | None) -> None:
+        if not is_dask(X):
+            self._spread = None
+            super()._fit(X, y)
+            return
+        engine = Engine()
+        given = samples(X, "a fit")
+        rows, columns = given.X.shape
+        self.classes_, codes = _labels.coded(labels(y, rows))
+        self.n_features_in_ = columns
+        self.__dict__.pop("feature_names_in_", None)
+        if given.names is not None:
+            self.feature_names_in_ = given.names
+        chosen = settings(self, without={"n_jobs"})
+        with naming_variables(given.names):
+            model, moments = _fitted(engine, chosen, given, codes, self.classes_)
+        self._set_model(model)
+        self._training = None
+        self._spread = (given, codes, moments)
+        if warnings := model.warnings():
+            self._warn("; ".join(warnings))
+
+    def at(
+        self, *, n_nonzeros: int | None = None, n_components: int | None = None, panel_size: int | None = None
+    ) -> Self:
+        """Return the same fit with fewer variables or fewer axes, without fitting again.
+
+        The training samples are read once more, by the workers.
+
+        Parameters
+        ----------
+        n_nonzeros : int, optional
+            Largest number of variables that the path of an axis selects; at most the fitted number.
+        n_components : int, optional
+            Number of paths to keep.
+        panel_size : int, optional
+            Largest number of variables in the panel.
+
+        Returns
+        -------
+        ManifoldElasticNet
+            A fitted estimator. This one does not change.
+        """
+        check_is_fitted(self)
+        if self._spread is None:
+            return super().at(n_nonzeros=n_nonzeros, n_components=n_components, panel_size=panel_size)
+        asked = {"n_nonzeros": n_nonzeros, "n_components": n_components, "panel_size": panel_size}
+        k, d, size = (None if value is None else count(name, value) for name, value in asked.items())
+        (given, codes, moments), engine = self._spread, Engine()
+        # What can be refused is refused before the samples are read.
+        self._model.wanted(k, d, size)
+        with engine.stage("preprocess"):
+            chunks = Chunks(engine, given.X, codes, len(self.classes_))
+        if moments is None:
+            with engine.stage("refit"):
+                task = engine.task("at", _tasks.at_whole, self._model, (k, d, size), chunks.blocks(), chunks.codes)
+                model = engine.get(task)
+        else:
+            model = read(engine, chunks, self._model, moments, (k, d, size))
+        out = self._unfitted_copy()
+        out._set_params_of(model)
+        out._set_model(model)
+        out._training, out._spread = None, self._spread
+        return out
+
+    def transform(self, X: Any) -> Any:
+        """Project samples on the axes.
+
+        Parameters
+        ----------
+        X : Dask array or data frame, or array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        Dask array or ndarray of shape (n_samples, n_components)
+            The projected samples, lazy for Dask samples. The computation is in double precision; the result is float32
+            for float32 samples.
+        """
+        if not is_dask(X):
+            return super().transform(X)
+        return _lazy.transform(self._model_of_fit(), self._checked(X))
+
+    def predict(self, X: Any) -> Any:
+        """Predict the class of every sample, by the rule in the projected space.
+
+        Parameters
+        ----------
+        X : Dask array or data frame, or array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        Dask array or ndarray of shape (n_samples,)
+            Their classes, lazy for Dask samples.
+        """
+        if not is_dask(X):
+            return super().predict(X)
+        return _lazy.predict(self._model_of_fit(), self.classes_, self._checked(X))
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """Return the logarithm of the probability of every class.
+
+        Parameters
+        ----------
+        X : Dask array or data frame, or array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        Dask array or ndarray of shape (n_samples, n_classes)
+            The log-probabilities, one column per class in the order of ``classes_``, lazy for Dask samples.
+        """
+        if not is_dask(X):
+            return super().predict_log_proba(X)
+        return _lazy.log_probabilities(self._model_of_fit(), self.classes_, self._checked(X))
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the probability of every class.
+
+        Parameters
+        ----------
+        X : Dask array or data frame, or array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        Dask array or ndarray of shape (n_samples, n_classes)
+            The probabilities, one column per class in the order of ``classes_``, lazy for Dask samples.
+        """
+        logs = self.predict_log_proba(X)
+        return da.exp(logs) if isinstance(logs, da.Array) else np.exp(logs)
+
+    def decision_function(self, X: Any) -> Any:
+        """Return the decision value of every class.
+
+        Parameters
+        ----------
+        X : Dask array or data frame, or array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        Dask array or ndarray of shape (n_samples,) or (n_samples, n_classes)
+            As in `menet.ManifoldElasticNet`, lazy for Dask samples.
+        """
+        if not is_dask(X):
+            return super().decision_function(X)
+        if len(self.classes_) == 2:
+            logs = self.predict_log_proba(X)
+            return logs[:, 1] - logs[:, 0]
+        return _lazy.decision_values(self._model_of_fit(), self.classes_, self._checked(X))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the mean accuracy on samples.
+
+        Parameters
+        ----------
+        X : Dask array or data frame, or array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like or Dask array of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples.
+
+        Returns
+        -------
+        float
+            The mean accuracy. It is computed at once.
+        """
+        if not is_dask(X):
+            return super().score(X, y, sample_weight)
+        given = self._checked(X)
+        right = _lazy.predict(self._model, self.classes_, given).compute() == labels(y, given.X.shape[0])
+        seen = int(_lazy.seen(self._model, given).sum().compute())
+        self._warn_of_seen(seen, given.X.shape[0])
+        return float(np.average(right, weights=sample_weight))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a pickle keeps: everything but the training samples, which are on a cluster."""
+        state = super().__getstate__()
+        state.pop("_spread", None)
+        return state
+
+    def _checked(self, X: Any) -> Given:
+        """Return samples that have the variables of the fit."""
+        check_is_fitted(self)
+        given = samples(X, "this")
+        columns, name = given.X.shape[1], type(self).__name__
+        if columns != self.n_features_in_:
+            raise ValueError(
+                f"X has {columns} features, but {name} is expecting {self.n_features_in_} features as input"
+            )
+        fitted = getattr(self, "feature_names_in_", None)
+        if given.names is not None and fitted is not None and given.names.tolist() != fitted.tolist():
+            at = next(j for j in range(columns) if given.names[j] != fitted[j])
+            raise ValueError(
+                f"column {at} of X is {given.names[at]!r}, but it was {fitted[at]!r} in the fit: the columns must be "
+                "the same, in the same order"
+            )
+        return given
+
+
+def _fitted(
+    engine: Engine, chosen: dict[str, Any], given: Given, codes: NDArray[np.int64], classes: NDArray[Any]
+) -> tuple[_core.Model, Moments | None]:
+    """Fit samples in chunks, or on one worker if there are no more rows than columns."""
+    rows, columns = given.X.shape
+    told = {
+        "classes": [str(name) for name in classes.tolist()],
+        "label_kind": _labels.kind_of(classes),
+        "feature_names": None if given.names is None else given.names.tolist(),
+    }
+    if columns > _core.GRAM_LIMIT:
+        raise ValueError(
+            f"`X` has {columns} variables, but at most {_core.GRAM_LIMIT} can be fitted on Dask, since one worker "
+            "holds a matrix of variables by variables: select variables first, or use menet.ManifoldElasticNet if the "
+            "samples fit in memory"
+        )
+    if rows <= columns:
+        with engine.stage("preprocess"):
+            chunks = Chunks(engine, given.X, codes, len(classes))
+        with engine.stage("fit"):
+            parts = (chosen, chunks.blocks(), chunks.codes, *told.values())
+            return engine.get(engine.task("fit", _tasks.fit_whole, *parts)), None
+    _core.check_pieces(chosen, rows, columns, len(classes))
+    return Fit(engine, chosen, told).run(given.X, codes)

@@ -1,0 +1,277 @@
+"""The fit, stage by stage.
+
+========== ==================================== ===================================================
+stage      tasks                                what is left
+========== ==================================== ===================================================
+preprocess two per chunk, and trees of sums     means, norms and class centres, here
+neighbors  one per pair of chunks, and merges   the nearest rows of every row, on the workers
+alignment  one                                  L, on one worker, which sends it to the others
+target     one per chunk, and a tree of sums    the place of every class, here
+reduction  one per block of columns, one per    the Gram matrix, on one worker
+           chunk, and a tree of sums
+lars       one                                  the paths, here
+refit      two per chunk, and a tree of sums    the model, here
+========== ==================================== ===================================================
+
+Sums are added in trees whose shape depends on the chunks alone. The result does not depend on the workers, nor on the
+order in which they finish.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+import dask.array as da
+import numpy as np
+from numpy.typing import NDArray
+
+from menet import _core
+from menet._input import Floats
+from menet.dask import _neighbors, _tasks
+from menet.dask._engine import Engine
+
+# Bytes of the columns that a task of the reduction holds, in double precision; the fewest and the most columns.
+COLUMN_BYTES = 1 << 25
+COLUMNS = (8, 64)
+
+# Above so many bytes, rows become columns by way of the workers' disks.
+ON_DISK = 1 << 28
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Means, norms and class centres of all samples."""
+
+    counts: list[int]
+    mean: Floats
+    norms: Floats
+    centres: Floats
+    # Variables that are constant but for rounding.
+    rounding: NDArray[np.int64]
+
+    def parts(self) -> tuple[list[int], Floats, Floats, Floats]:
+        """Return what the core asks for."""
+        return self.counts, self.mean, self.norms, self.centres
+
+    def varying(self) -> Floats:
+        """Return 1 for every variable that varies, else 0."""
+        return (self.norms > 0).astype(np.float64)
+
+    def factor(self, standardize: bool) -> Floats:
+        """Return what the solver multiplies every centred variable by."""
+        ones = np.ones_like(self.norms)
+        return np.divide(1.0, self.norms, out=ones * 0, where=self.norms > 0) if standardize else self.varying()
+
+
+class Chunks:
+    """Samples in chunks of rows, with the class of every row."""
+
+    def __init__(self, engine: Engine, X: da.Array, codes: NDArray[np.int64], classes: int) -> None:
+        self.engine, self.classes = engine, classes
+        [self.X] = engine.keep([X])
+        self.sizes = [int(size) for size in X.chunks[0]]
+        self.starts = [0, *accumulate(self.sizes)][:-1]
+        self.count = np.bincount(codes, minlength=classes).tolist()
+        # As few bytes as the number of classes allows: they travel with the tasks.
+        codes = codes.astype(np.min_scalar_type(max(classes - 1, 1)))
+        ends = zip(self.starts, self.sizes, strict=True)
+        parts = [engine.task("codes", _same, codes[start : start + size]) for start, size in ends]
+        self.codes: list[Any] = engine.keep(parts)
+
+    def blocks(self, X: da.Array | None = None) -> list[Any]:
+        """Return the chunks, as tasks."""
+        return list((self.X if X is None else X).to_delayed().ravel())
+
+    def pieces(self, X: da.Array | None = None) -> list[tuple[Any, Any, int]]:
+        """Return chunks, the classes of their rows, and the number of the first."""
+        return list(zip(self.blocks(X), self.codes, self.starts, strict=True))
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+class Fit:
+    """One fit of samples in chunks."""
+
+    chunks: Chunks
+
+    def __init__(self, engine: Engine, settings: dict[str, Any], told: dict[str, Any]) -> None:
+        self.engine, self.settings, self.told = engine, settings, told
+
+    def run(self, X: da.Array, codes: NDArray[np.int64]) -> tuple[_core.Model, Moments]:
+        """Return the model, and what smaller ones are read with."""
+        engine = self.engine
+        with engine.stage("preprocess"):
+            self.chunks = chunks = Chunks(engine, X, codes, len(self.told["classes"]))
+            moments = self.moments(chunks.X)
+            X, centred = self.reconstruct(moments)
+        with engine.stage("neighbors"):
+            lists, recall = _neighbors.search(engine, chunks, X, self.settings, centred)
+        with engine.stage("alignment"):
+            laplacian, definiteness = self.align(X, lists)
+        with engine.stage("target"):
+            target = self.target(X, centred)
+        with engine.stage("reduction"):
+            gram, residual = self.reduce(X, centred, laplacian)
+        with engine.stage("lars"):
+            told = self.told | {
+                "definiteness": definiteness,
+                "cg_residual": residual,
+                "neighbor_recall": recall,
+                "seconds": engine.so_far(),
+            }
+            # The mean of the samples as given: what is projected later is not reconstructed.
+            parts = (centred.counts, moments.mean, centred.norms, centred.centres)
+            model = engine.get(engine.task("lars", _tasks.solve, self.settings, gram, parts, target, told))
+        del gram, laplacian, lists, X
+        return read(engine, chunks, model, moments, (None, None, None)), moments
+
+    def moments(self, X: da.Array) -> Moments:
+        """Compute the moments, in two looks at every chunk."""
+        engine, pieces = self.engine, self.chunks.pieces(X)
+        parts = [engine.task("outline", _tasks.outline, x, start) for x, _, start in pieces]
+        low, high, total, squares, bad = engine.get(engine.tree("outlines", parts, _tasks.add_outlines))
+        if bad is not None:
+            row, column, value = bad
+            error = ValueError(
+                f"row {row}, column {column} (counted from 0) of the data is {value}, but must be finite and at most "
+                "1e+100 in size"
+            )
+            error.place = (row, column)  # type: ignore[attr-defined]
+            raise error
+        about = np.clip(total / X.shape[0], low, high)
+        parts = [
+            engine.task("sums", _tasks.class_sums, x, codes, self.chunks.classes, about) for x, codes, start in pieces
+        ]
+        sums, squares_about = engine.get(engine.tree("class-sums", parts, _tasks.add))
+        looks = (low, high, total, squares, about)
+        counts = self.chunks.count
+        found = _core.moments(counts, *(look.tolist() for look in looks), sums, squares_about.tolist())
+        return Moments(counts, *found)
+
+    def reconstruct(self, moments: Moments) -> tuple[da.Array, Moments]:
+        """Return the samples that the stages see, with their moments: as they are, or of lower rank."""
+        engine, X = self.engine, self.chunks.X
+        rank = self.settings.get("pca_rank")
+        if rank is None:
+            return X, moments
+        units = (moments.mean, moments.varying())
+        axes = engine.task("axes", _tasks.basis, self.triangle(X, units), rank)
+        parts = [
+            da.from_delayed(engine.task("pca", _tasks.reconstructed, x, *units, axes), (size, X.shape[1]), float)
+            for x, start, size in zip(self.chunks.blocks(), self.chunks.starts, self.chunks.sizes, strict=True)
+        ]
+        [X] = engine.keep([da.concatenate(parts)])
+        found = self.moments(X)
+        # They are centred, but for rounding.
+        return X, Moments(found.counts, np.zeros_like(found.mean), found.norms, found.centres, moments.rounding)
+
+    def triangle(self, X: da.Array, units: tuple[Floats, Floats]) -> Any:
+        """Return the triangle of the QR decomposition of all rows."""
+        engine = self.engine
+        parts = [engine.task("triangle", _tasks.triangle, x, *units) for x, _, start in self.chunks.pieces(X)]
+        return engine.tree("triangles", parts, _tasks.stacked)
+
+    def align(self, X: da.Array, lists: list[Any]) -> tuple[Any, str]:
+        """Align the patches, on one worker."""
+        engine, chunks = self.engine, self.chunks
+        entries: list[Any] = []
+        if _core.needs_samples(self.settings):
+            pieces = chunks.pieces(X)
+            for i, (own, start) in enumerate(zip(lists, chunks.starts, strict=True)):
+                rows = [
+                    engine.task("rows", _tasks.rows_of, x, first, own, i == j) for j, (x, _, first) in enumerate(pieces)
+                ]
+                entries.append(engine.task("patches", _tasks.patches, self.settings, own, start, *rows))
+        aligned = engine.task("align", _tasks.align, self.settings, lists, entries)
+        [aligned] = engine.keep([aligned])
+        return aligned, engine.get(engine.task("definiteness", _tasks.side, aligned, 3))
+
+    def target(self, X: da.Array, moments: Moments) -> Floats:
+        """Compute the target of every class."""
+        engine = self.engine
+        scatter = None
+        if self.settings["target"] == "whitened" and self.chunks.classes > 2:
+            centres = moments.mean + moments.centres
+            every = np.arange(X.shape[1], dtype=np.int64)
+            parts = [
+                engine.task("scatter", _tasks.spread, x, codes, every, centres, moments.varying(), False)
+                for x, codes, start in self.chunks.pieces(X)
+            ]
+            [scatter] = engine.keep([engine.tree("scatters", parts, _tasks.add)])
+        parts = moments.parts()
+        found = engine.get(engine.task("target", _tasks.target, self.settings, parts, scatter, None))
+        if found is None:
+            triangle = self.triangle(X, (moments.mean, moments.varying()))
+            rank = engine.task("rank", _tasks.triangle_rank, triangle)
+            found = engine.get(engine.task("target", _tasks.target, self.settings, parts, scatter, rank))
+        target: Floats = found
+        return target
+
+    def reduce(self, X: da.Array, moments: Moments, laplacian: Any) -> tuple[Any, float]:
+        """Compute the Gram matrix: A X by columns, then its products by rows."""
+        engine = self.engine
+        mean, factor = moments.mean, moments.factor(self.settings["standardize"])
+        alpha, beta = self.settings["alpha"], self.settings["beta"]
+        width, method = columns_of(X.shape), "tasks"
+        if engine.client is not None and X.nbytes > ON_DISK:
+            method = "p2p"
+        blocks = X.rechunk((-1, width), method=method).to_delayed().ravel()
+        places = [slice(first, min(first + width, X.shape[1])) for first in range(0, X.shape[1], width)]
+        parts = [
+            engine.task("images", _tasks.images, x, mean[at], factor[at], laplacian, alpha, beta)
+            for x, at in zip(blocks, places, strict=True)
+        ]
+        images = [
+            da.from_delayed(engine.task("image", _tasks.side, part, 0), (X.shape[0], at.stop - at.start), float)
+            for part, at in zip(parts, places, strict=True)
+        ]
+        residuals = [engine.task("residual", _tasks.side, part, 1) for part, at in zip(parts, places, strict=True)]
+        rows = da.concatenate(images, axis=1).rechunk(X.chunks, method=method).to_delayed().ravel()
+        products = [
+            engine.task("gram", _tasks.gram, x, mean, factor, image)
+            for (x, _, start), image in zip(self.chunks.pieces(X), rows, strict=True)
+        ]
+        gram = engine.tree("grams", products, _tasks.add)
+        worst = engine.task("residuals", _tasks.largest, residuals)
+        gram, worst = engine.keep([gram, worst])
+        return gram, engine.get(worst)
+
+
+def columns_of(shape: tuple[int, int]) -> int:
+    """Return how many columns a task of the reduction takes: by the size of the samples alone."""
+    rows, columns = shape
+    fewest, most = COLUMNS
+    width = min(COLUMN_BYTES // (8 * rows), columns // 24)
+    return max(fewest, min(most, width // fewest * fewest))
+
+
+def read(
+    engine: Engine, chunks: Chunks, model: _core.Model, moments: Moments, reading: tuple[Any, Any, Any]
+) -> _core.Model:
+    """Return the model of a reading: its axes from sums over the samples, its rule from the projected samples."""
+    with engine.stage("refit"):
+        wanted = np.array(model.wanted(*reading), dtype=np.int64)
+        norms, samples = moments.norms[wanted], sum(moments.counts)
+        # Over the standard deviation, so that fourth powers stay in range.
+        units = np.where(norms > 0, norms, 1.0) / np.sqrt(samples)
+        centres = moments.centres[:, wanted]
+        uncentred = moments.mean[wanted] + centres
+        parts = [
+            engine.task("spread", _tasks.spread, x, codes, wanted, uncentred, 1.0 / units, True)
+            for x, codes, start in chunks.pieces()
+        ]
+        products = engine.tree("spreads", parts, _tasks.add)
+        given = (wanted, moments.counts, centres, norms.tolist(), units.tolist())
+        [sums] = engine.keep([engine.task("panel-sums", _tasks.joined, given, products)])
+        projection = engine.get(engine.task("panel", _tasks.axes, model, reading, sums))
+        projected = [engine.task("project", _tasks.project, x, projection) for x, _, start in chunks.pieces()]
+        projected = engine.keep(projected)
+        seconds = engine.so_far()
+        learned: _core.Model = engine.get(
+            engine.task("rule", _tasks.learn, model, reading, sums, projected, chunks.codes, seconds)
+        )
+    return learned

@@ -1,0 +1,114 @@
+"""Dask collections on their way to a fit: what can be told without computing is told at once."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import dask.array as da
+import numpy as np
+from dask.base import is_dask_collection
+from numpy.typing import NDArray
+
+
+class Given(NamedTuple):
+    """Samples of a fit or a projection: rows in chunks, all columns in each."""
+
+    X: da.Array
+    names: NDArray[Any] | None
+
+
+def is_frame(X: Any) -> bool:
+    """Return whether these are the samples of a Dask data frame."""
+    return is_dask_collection(X) and hasattr(X, "to_dask_array") and hasattr(X, "columns")
+
+
+def is_dask(X: Any) -> bool:
+    """Return whether these are samples of Dask."""
+    return isinstance(X, da.Array) or is_frame(X)
+
+
+def samples(X: Any, what: str) -> Given:
+    """Return samples as an array of numbers in chunks of rows. `what` is what they are for."""
+    names = None
+    if is_frame(X):
+        _check_columns(X)
+        names = np.array([str(name) for name in X.columns], dtype=object)
+        X = X.to_dask_array(lengths=True)
+    _check_futures(X)
+    if X.ndim != 2:
+        raise ValueError(f"`X` has shape {X.shape}, but {what} needs rows of samples and columns of variables")
+    if any(math.isnan(size) for sizes in X.chunks for size in sizes):
+        raise ValueError(
+            "the sizes of the chunks of `X` are not known: call X.compute_chunk_sizes() first, or make the array with "
+            "to_dask_array(lengths=True)"
+        )
+    if len(X.chunks[1]) > 1:
+        raise ValueError(
+            f"`X` has {len(X.chunks[1])} chunks along its columns, but {what} needs every row in one piece: use "
+            "X.rechunk({1: -1})"
+        )
+    if 0 in X.shape:
+        raise ValueError(f"`X` is empty: it has {X.shape[0]} rows and {X.shape[1]} columns")
+    if X.dtype.kind not in "fiub":
+        raise ValueError(
+            f"`X` has the type {X.dtype}, but must hold numbers: convert it, for instance with X.astype('float64')"
+        )
+    if type(X._meta) is not np.ndarray:
+        raise TypeError(
+            f"the chunks of `X` are of the type {type(X._meta).__module__}.{type(X._meta).__qualname__}, but must be "
+            "NumPy arrays: use X.map_blocks(numpy.asarray), or X.map_blocks(lambda x: x.toarray()) for sparse chunks"
+        )
+    if X.dtype not in (np.float64, np.float32):
+        X = X.astype(np.float64)
+    if 0 in X.chunks[0]:
+        # Partitions that a filter left empty.
+        X = X.rechunk((tuple(size for size in X.chunks[0] if size), X.chunks[1]))
+    return Given(X, names)
+
+
+def labels(y: Any, rows: int) -> NDArray[Any]:
+    """Return the labels of all rows, here: one per row takes little memory."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    if is_dask_collection(y):
+        y = y.compute()
+    y = np.asarray(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if y.ndim != 1:
+        raise ValueError(f"`y` has shape {y.shape}, but must be one label per row")
+    if len(y) != rows:
+        raise ValueError(f"`y` has {len(y)} labels, but `X` has {rows} rows: there must be one label per row")
+    if y.dtype.kind in "fO" and _missing(y):
+        raise ValueError(f"`y` has no label at row {_missing(y)[0]} (counted from 0): drop rows without a label")
+    return y
+
+
+def _missing(y: NDArray[Any]) -> list[int]:
+    """Return the first row without a label."""
+    return next(([row] for row, label in enumerate(y) if label is None or label != label), [])
+
+
+def _check_columns(X: Any) -> None:
+    for name, dtype in X.dtypes.items():
+        if getattr(dtype, "kind", "O") not in "fiub":
+            raise ValueError(
+                f"column {str(name)!r} of `X` has the type {dtype}, but variables must be numbers: convert it, or "
+                f"leave it out with X.drop(columns={name!r})"
+            )
+
+
+def _check_futures(X: Any) -> None:
+    """Refuse samples that were on a cluster which is gone."""
+    try:
+        from distributed import futures_of
+    except ImportError:
+        return
+    for future in futures_of(X):
+        client = future.client
+        if client is None or client.status != "running" or future.status in ("cancelled", "lost"):
+            raise ConnectionError(
+                "`X` was computed on a Dask cluster whose client is closed: connect a new client, and make `X` again "
+                "from its source"
+            )
