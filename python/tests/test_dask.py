@@ -1,0 +1,287 @@
+"""The estimator on Dask: the same models as in memory, on any cluster, and what it refuses."""
+
+import pickle
+import threading
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from distributed import Client, LocalCluster
+
+import menet
+from menet.dask import ManifoldElasticNet, progress
+from menet.datasets import load_digits, load_leukemia, load_orl
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return load_digits(return_X_y=True)
+
+
+def chunked(X, rows):
+    return da.from_array(X, chunks=(rows, -1))
+
+
+def same(found, expected, X):
+    assert found.panel_.tolist() == expected.panel_.tolist()
+    assert np.array_equal(found.components_ != 0, expected.components_ != 0)
+    largest = np.abs(expected.components_).max()
+    assert np.abs(found.components_ - expected.components_).max() <= 1e-10 * largest
+    assert np.allclose(found.mean_, expected.mean_, rtol=1e-13)
+    assert found.definiteness_ == expected.definiteness_
+    assert found.rule_ == expected.rule_
+    assert np.array_equal(found.predict(X), expected.predict(X))
+    assert np.allclose(found.predict_proba(X), expected.predict_proba(X), atol=1e-9)
+
+
+@pytest.mark.parametrize("rows", [1797, 400, (1, 0, 900, 896)])
+def test_digits_in_any_chunks_are_fitted_as_in_memory(client, digits, rows):
+    X, y = digits
+    expected = menet.ManifoldElasticNet(n_nonzeros=10).fit(X, y)
+    same(ManifoldElasticNet(n_nonzeros=10).fit(chunked(X, rows), y), expected, X)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"patch": "laplacian", "refit": "panel", "rule": "gaussian"},
+        {"patch": "lle", "refit": "axis", "rule": "centroid"},
+        {"patch": "ltsa-unsupervised", "panel_size": 12},
+        {"target": "centres", "standardize": False, "preset": "paper"},
+        {"pca_rank": 20, "n_components": 3, "metric": "euclidean"},
+        {"alpha": 0.0, "k_between": 0, "priors": "equal"},
+    ],
+    ids=str,
+)
+def test_parameters_do_what_they_do_in_memory(digits, params):
+    X, y = digits[0][:600], digits[1][:600]
+    params = {"n_nonzeros": 8} | params
+    same(ManifoldElasticNet(**params).fit(chunked(X, 250), y), menet.ManifoldElasticNet(**params).fit(X, y), X)
+
+
+def test_single_precision_is_kept(client, digits):
+    X, y = digits[0].astype(np.float32), digits[1]
+    men = ManifoldElasticNet(n_nonzeros=10).fit(chunked(X, 700), y)
+    same(men, menet.ManifoldElasticNet(n_nonzeros=10).fit(X, y), X)
+    assert men.transform(chunked(X, 700)).dtype == np.float32
+
+
+@pytest.mark.parametrize("load", [load_leukemia, load_orl])
+def test_few_samples_of_many_variables_have_the_same_bits(client, load):
+    X, y = load(return_X_y=True)
+    X, y = X[:150], y[:150]
+    expected = menet.ManifoldElasticNet(n_nonzeros=20).fit(X, y)
+    found = ManifoldElasticNet(n_nonzeros=20).fit(chunked(X, 11), y)
+    assert np.array_equal(found.components_, expected.components_)
+    small, smaller = found.at(panel_size=5), expected.at(panel_size=5)
+    assert np.array_equal(small.components_, smaller.components_)
+    assert found.regime_ == expected.regime_
+
+
+def test_the_bits_depend_on_the_chunks_alone(client, digits):
+    X, y = digits
+    X = chunked(X, 300)
+
+    def bits(men):
+        probabilities = men.predict_proba(X).compute()
+        return men.components_.tobytes(), men.mean_.tobytes(), probabilities.tobytes(), men.cg_residual_
+
+    def fitted():
+        return ManifoldElasticNet(n_nonzeros=10).fit(X, y)
+
+    on_two = bits(fitted())
+    with dask.config.set(scheduler="synchronous"):
+        assert bits(fitted()) == on_two
+    with dask.config.set(scheduler="threads", num_workers=3):
+        assert bits(fitted()) == on_two
+    for workers, threads in [(1, 2), (4, 1)]:
+        with (
+            LocalCluster(
+                n_workers=workers, threads_per_worker=threads, processes=False, dashboard_address=None
+            ) as cluster,
+            Client(cluster),
+        ):
+            assert bits(fitted()) == on_two
+
+
+def test_smaller_models_are_those_of_memory(client, digits):
+    X, y = digits
+    found = ManifoldElasticNet(n_nonzeros=12, panel_size=30).fit(chunked(X, 600), y)
+    expected = menet.ManifoldElasticNet(n_nonzeros=12, panel_size=30).fit(X, y)
+    for sizes in [{"panel_size": 9}, {"n_nonzeros": 5}, {"n_components": 2}, {"n_components": 4, "panel_size": 20}]:
+        same(found.at(**sizes), expected.at(**sizes), X)
+    assert found.at(panel_size=9).at(panel_size=4).n_features_in_ == 64
+    with pytest.raises(ValueError, match="n_components|components"):
+        found.at(n_components=10)
+
+
+def test_the_fitted_object_is_the_ordinary_one(client, digits, tmp_path):
+    X, y = digits
+    labels = np.array([f"digit {label}" for label in y])
+    lazy = chunked(X, 500)
+    men = ManifoldElasticNet(n_nonzeros=10).fit(lazy, da.from_array(labels, chunks=800))
+    assert men.classes_[0] == "digit 0"
+    assert set(men.seconds_) >= {"preprocess", "neighbors", "alignment", "target", "reduction", "lars", "refit"}
+    assert "pieces" in men.regime_["why"]
+    assert men.kkt_violation_.max() < 1e-9
+    assert men.path(0).coefs.shape[0] == 64
+    assert len(men.panel_table()) == len(men.panel_)
+    men.save(tmp_path / "men.safetensors")
+    loaded = menet.ManifoldElasticNet.load(tmp_path / "men.safetensors")
+    kept = pickle.loads(pickle.dumps(men))
+    for other in (loaded, kept):
+        assert np.array_equal(other.predict(X), men.predict(lazy).compute())
+    with pytest.raises(ValueError, match="training samples"):
+        kept.at(n_nonzeros=3)
+    with pytest.warns(UserWarning, match="1797 of these 1797 samples were used in the fit"):
+        assert men.score(lazy, labels) == (men.predict(X) == labels).mean()
+
+
+def test_results_are_lazy_and_their_sizes_known(client, digits):
+    X, y = digits
+    lazy = chunked(X, 500)
+    men = ManifoldElasticNet(n_nonzeros=10).fit(lazy, y)
+    rows = lazy.chunks[0]
+    for result, chunks, dtype in [
+        (men.transform(lazy), (rows, (9,)), float),
+        (men.predict(lazy), (rows,), y.dtype),
+        (men.predict_proba(lazy), (rows, (10,)), float),
+        (men.predict_log_proba(lazy), (rows, (10,)), float),
+        (men.decision_function(lazy), (rows, (10,)), float),
+    ]:
+        assert isinstance(result, da.Array)
+        assert (result.chunks, result.dtype) == (chunks, dtype)
+    assert np.array_equal(men.transform(lazy).compute(), men.transform(X))
+    assert np.array_equal(men.decision_function(lazy).compute(), men.decision_function(X))
+    two = ManifoldElasticNet(n_nonzeros=5).fit(lazy[y < 2].compute_chunk_sizes(), y[y < 2])
+    assert np.array_equal(two.decision_function(lazy).compute(), two.decision_function(X))
+    assert ManifoldElasticNet(n_nonzeros=5).fit(X, y).transform(X).shape == (1797, 9), "in memory as well"
+
+
+def test_data_frames_bring_their_names(client):
+    X, y = load_leukemia(return_X_y=True, as_frame=True)
+    X = pd.concat([X.iloc[:, :20]] * 2, ignore_index=True) + np.arange(76)[:, None] % 5 / 100
+    y = pd.concat([y] * 2, ignore_index=True)
+    frame, labels = dd.from_pandas(X, npartitions=3), dd.from_pandas(y, npartitions=3)
+    frame, kept = frame[frame.iloc[:, 0] > -1e9], labels
+    men = ManifoldElasticNet(n_nonzeros=4).fit(frame, kept)
+    expected = menet.ManifoldElasticNet(n_nonzeros=4).fit(X, y)
+    assert men.feature_names_in_.tolist() == X.columns.tolist()
+    assert men.panel_.tolist() == expected.panel_.tolist()
+    assert np.allclose(men.transform(frame).compute(), expected.transform(X), atol=1e-9)
+    with pytest.raises(ValueError, match="the same order"):
+        men.transform(frame[frame.columns[::-1]])
+    with pytest.raises(ValueError, match=r"'sex' .*leave it out"):
+        ManifoldElasticNet().fit(frame.assign(sex="f"), labels)
+
+
+def test_a_class_may_sit_in_one_chunk(digits):
+    X, y = digits
+    order = np.argsort(y, kind="stable")
+    X, y = X[order], y[order]
+    same(ManifoldElasticNet(n_nonzeros=6).fit(chunked(X, 170), y), menet.ManifoldElasticNet(n_nonzeros=6).fit(X, y), X)
+
+
+class TestRefused:
+    """One clear error, and the estimator stays as it was."""
+
+    def refused(self, X, y, match, error=ValueError, **params):
+        men = ManifoldElasticNet(**params)
+        with pytest.raises(error, match=match):
+            men.fit(X, y)
+        assert not hasattr(men, "components_")
+
+    def test_shapes_and_types(self, digits):
+        X, y = digits
+        lazy = chunked(X, 500)
+        self.refused(da.from_array(X, chunks=(500, 32)), y, r"2 chunks along its columns.*rechunk\(\{1: -1\}\)")
+        self.refused(lazy[lazy[:, 20] > 3], y, r"compute_chunk_sizes\(\)")
+        self.refused(lazy.astype(object), y, "type object.*astype")
+        self.refused(lazy[:, 0], y, "shape")
+        self.refused(lazy[:0], y[:0], "empty")
+        self.refused(lazy, y[:-1], "1796 labels, but `X` has 1797 rows")
+        self.refused(lazy, None, "requires y")
+        self.refused(lazy, np.where(y == 3, np.nan, y), "no label at row 3")
+        self.refused(lazy, np.zeros(1797), "class")
+        self.refused(da.zeros((20, 6001), chunks=(10, -1)), np.arange(20) % 2, "6001 variables.*at most 6000")
+
+    def test_values(self, digits):
+        X, y = digits[0].copy(), digits[1]
+        X[1700, 33] = np.nan
+        X[1701, 2] = np.inf
+        self.refused(chunked(X, 200), y, "row 1700, column 33 .*is nan")
+        frame = dd.from_pandas(pd.DataFrame(X).rename(columns=lambda j: f"pixel {j}"), npartitions=9)
+        self.refused(frame, y, "row 1700, variable 'pixel 33'")
+        self.refused(da.ones((50, 3), chunks=(20, -1)), np.arange(50) % 2, "constant")
+
+    def test_parameters(self, digits):
+        X, y = chunked(digits[0], 500), digits[1]
+        self.refused(X, y, "definiteness", definiteness="floor")
+        self.refused(X, y, "route", route="dense")
+        self.refused(X, y, "gram", gram="columns")
+        self.refused(X, y, "10.*9", n_components=10)
+        self.refused(X, y, "ridge", ridge=-1.0)
+
+    def test_sparse_chunks(self, digits):
+        from scipy import sparse
+
+        X = chunked(digits[0], 500).map_blocks(sparse.csr_array)
+        self.refused(X, digits[1], "toarray", TypeError)
+
+    def test_a_closed_client(self, digits):
+        X, y = digits
+        with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None) as client:
+            kept = client.persist(chunked(X, 500))
+        self.refused(kept, y, "client is closed", ConnectionError)
+
+
+def test_a_failed_fit_keeps_the_old_one(client, digits):
+    X, y = digits
+    men = ManifoldElasticNet(n_nonzeros=5).fit(chunked(X, 600), y)
+    before = men.components_
+    with pytest.raises(ValueError):
+        men.fit(chunked(X * np.nan, 600), y)
+    assert men.components_ is before
+    assert men.predict(X).shape == (1797,)
+
+
+def test_progress_shows_every_stage(client, digits):
+    import io
+
+    X, y = digits
+    for cluster in (True, False):
+        shown = io.StringIO()
+        with progress(shown), dask.config.set(scheduler=None if cluster else "threads"):
+            ManifoldElasticNet(n_nonzeros=5).fit(chunked(X, 600), y)
+        lines = shown.getvalue().splitlines()
+        stages = [line.split("\r")[-1].split()[0] for line in lines]
+        assert stages == ["preprocess", "neighbors", "alignment", "target", "reduction", "lars", "refit"]
+        assert all("100 %" in line for line in lines)
+
+
+def test_fits_in_threads_do_not_mix(client, digits):
+    X, y = digits
+    found = {}
+
+    def fit(k):
+        found[k] = ManifoldElasticNet(n_nonzeros=k).fit(chunked(X, 600), y)
+
+    threads = [threading.Thread(target=fit, args=(k,)) for k in (4, 7)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for k, men in found.items():
+        same(men, menet.ManifoldElasticNet(n_nonzeros=k).fit(X, y), X)

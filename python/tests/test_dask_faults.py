@@ -1,0 +1,178 @@
+"""Workers that die, a scheduler that goes away, little memory: the same bits, or one clear error."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import dask
+import dask.array as da
+import numpy as np
+import pytest
+from distributed import Client, LocalCluster, WorkerPlugin
+
+from menet.dask import ManifoldElasticNet, _fit
+from menet.datasets import load_digits
+
+# The kinds of tasks of a fit, in the order of its stages, and Dask's own of a rechunk by way of disks.
+STEPS = [
+    "outline",
+    "sums",
+    "nearest",
+    "merge",
+    "align",
+    "scatter",
+    "target",
+    "images",
+    "gram",
+    "lars",
+    "spread",
+    "panel",
+    "project",
+    "rule",
+    "rechunk-transfer",
+    "rechunk-p2p",
+]
+
+# Those that the tests try; all of them with MENET_SOAK.
+TRIED = (
+    STEPS if os.environ.get("MENET_SOAK") else ["outline", "nearest", "align", "images", "lars", "rule", "rechunk-p2p"]
+)
+
+
+class Dies(WorkerPlugin):
+    """Kills its worker when a task of some kind begins, once."""
+
+    name = "dies"
+
+    def __init__(self, step, marker):
+        self.step, self.marker = step, marker
+
+    def setup(self, worker):
+        pass
+
+    def transition(self, key, start, finish, **_):
+        name = str(key[0] if isinstance(key, tuple) else key)
+        if finish != "executing" or not name.startswith((f"menet-{self.step}-", self.step)):
+            return
+        try:
+            os.close(os.open(self.marker, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def bits(men):
+    return (
+        men.components_.tobytes(),
+        men.mean_.tobytes(),
+        men._model.log_probabilities(men._model.project(load_digits(return_X_y=True)[0], 1, False), 1).tobytes(),
+    )
+
+
+def test_a_worker_may_be_killed_in_any_stage(tmp_path, monkeypatch):
+    X, y = load_digits(return_X_y=True)
+    X = da.from_array(X, chunks=(450, -1))
+    # Rows become columns by way of the disk, however few.
+    monkeypatch.setattr(_fit, "ON_DISK", 0)
+    with (
+        dask.config.set(
+        {"distributed.logging.distributed": "critical", "distributed.admin.log-format": "%(message)s"}
+    ), LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs="CRITICAL") as cluster,
+        Client(cluster) as client,
+    ):
+        whole = bits(ManifoldElasticNet(n_nonzeros=10).fit(X, y))
+        for step in TRIED:
+            client.wait_for_workers(2, timeout=60)
+            marker = str(tmp_path / step)
+            client.register_plugin(Dies(step, marker))
+            found = bits(ManifoldElasticNet(n_nonzeros=10).fit(X, y))
+            client.unregister_worker_plugin("dies")
+            assert Path(marker).exists(), f"no worker died in {step}"
+            assert found == whole, step
+
+
+def test_a_scheduler_that_goes_away_is_one_clear_error():
+    code = (
+        "from distributed import LocalCluster; import time\n"
+        "if __name__ == '__main__':\n"
+        "    c = LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None)\n"
+        "    print(c.scheduler_address, flush=True); time.sleep(600)"
+    )
+    X, y = load_digits(return_X_y=True)
+    X = da.from_array(np.tile(X, (8, 1)), chunks=(1000, -1))
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as scheduler:
+        address = scheduler.stdout.readline().strip()
+        with (
+            dask.config.set(
+                {"distributed.comm.timeouts.connect": "2s", "distributed.client.scheduler-info-interval": "1s"}
+            ),
+            Client(address, set_as_default=True) as client,
+        ):
+            men = ManifoldElasticNet(n_nonzeros=5)
+            threading.Timer(0.5, scheduler.kill).start()
+            with pytest.raises(ConnectionError, match=r"lost in the stage \w+: nothing was learned"):
+                for _ in range(50):
+                    men.fit(X, np.tile(y, 8))
+                    del men.components_
+            assert not hasattr(men, "components_")
+            client.close(timeout=1)
+
+
+def test_no_process_holds_all_samples():
+    """Each worker may allocate less than all samples take, beyond what it has before the fit."""
+    rows, columns = 60_000, 200
+    size = 8 * rows * columns
+
+    def rows_of(block_info=None):
+        first, last = block_info[None]["array-location"][0]
+        random = np.random.default_rng(first)
+        classes = np.arange(first, last) % 3
+        return random.standard_normal((last - first, columns)) + classes[:, None] * (np.arange(columns) < 9)
+
+    def limit(more):
+        import resource
+
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + more, resource.RLIM_INFINITY))
+
+    X = da.map_blocks(rows_of, chunks=((3_000,) * 20, (columns,)), dtype=float, meta=np.empty((0, 0)))
+    small = {"distributed.worker.memory.target": 0.1, "distributed.worker.memory.spill": False}
+    with (
+        dask.config.set(small),
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=size // 4 * 10) as cluster,
+        Client(cluster) as client,
+    ):
+        # What is needed once: threads, libraries, and the connections between workers.
+        ManifoldElasticNet(n_nonzeros=5).fit(X[:9_000], np.arange(9_000) % 3)
+        client.run(limit, int(0.9 * size))
+        before = _peak()
+        men = ManifoldElasticNet(n_nonzeros=5, k_within=2, k_between=2).fit(X, np.arange(rows) % 3)
+        assert _peak() - before < size / 2, "nor does this process"
+    assert set(men.panel_) <= set(range(9))
+
+
+def _peak():
+    import resource
+
+    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def test_ctrl_c_cancels_what_runs():
+    X, y = load_digits(return_X_y=True)
+    X = da.from_array(np.tile(X, (20, 1)), chunks=(2000, -1))
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        threading.Timer(1.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        with pytest.raises(KeyboardInterrupt):
+            for _ in range(50):
+                ManifoldElasticNet(n_nonzeros=20).fit(X, np.tile(y, 20))
+        until = time.monotonic() + 20
+        while any(client.processing().values()) and time.monotonic() < until:
+            time.sleep(0.1)
+        assert not any(client.processing().values())
