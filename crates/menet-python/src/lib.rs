@@ -18,6 +18,7 @@
 //! | `baselines` | a fitted baseline: its projection, and its gallery |
 //! | `project` | projected samples |
 //! | `paths` | LARS |
+//! | `neighbors` | the neighbours of chunks, for Dask |
 //! | `sets` | the built-in data |
 #![forbid(unsafe_code)]
 
@@ -26,6 +27,7 @@ mod baselines;
 mod errors;
 mod found;
 mod model;
+mod neighbors;
 mod paths;
 mod procedures;
 mod project;
@@ -44,6 +46,8 @@ mod core {
     use super::baselines::Baseline;
     #[pymodule_export]
     use super::model::Model;
+    #[pymodule_export]
+    use super::neighbors::{merge_nearest, nearest_between, nearest_within, neighbor_groups};
     #[pymodule_export]
     use super::paths::{Paths, gram_paths, path_defaults, regression_paths};
     #[pymodule_export]

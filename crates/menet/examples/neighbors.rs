@@ -7,8 +7,9 @@
 //! cargo run --release -p menet --example neighbors -- images-784 60000 exact pieces
 //! ```
 //!
-//! `pieces` are 5,000 samples each in single precision, every pair of which is searched by itself. `normal` are normal clusters of 20 variables that overlap, `images` 24 factors in 256 variables and some noise (`images-784`:
-//! in 784), both in 10 classes; `normal-2` is in 2. `idx` are unpacked files.
+//! `normal` are normal clusters of 20 variables that overlap, `images` 24 factors in 256 variables and some noise
+//! (`images-784`: in 784), both in 10 classes; `normal-2` is in 2. `idx` are unpacked files. `pieces` are 5,000 samples each
+//! in single precision, of which every pair is searched by itself.
 
 #[path = "support/clusters.rs"]
 mod drawn;
@@ -83,15 +84,16 @@ fn pieces(
             Block::single(MatRef::from_row_major_slice(rows, class.len(), p), class, k * PIECE)
         })
         .collect::<menet::Result<_>>()?;
-    let mut found: Vec<Nearest<2>> = Vec::new();
-    for (b, block) in blocks.iter().enumerate() {
-        let mut here = Nearest::search_within(block, centre, groups, &())?;
-        for (a, found) in found.iter_mut().enumerate() {
-            let (there, more) = Nearest::search_both(&blocks[a], &blocks[b], centre, groups, &())?;
-            *found = found.clone().merge(there)?;
-            here = here.merge(more)?;
+    let within = blocks.iter().map(|block| Nearest::search_within(block, centre, groups, &()));
+    let mut found: Vec<Nearest<2>> = within.collect::<menet::Result<_>>()?;
+    let known: Vec<Vec<f64>> = found.iter().map(|found| found.clone().into_arrays().1).collect();
+    for b in 0..blocks.len() {
+        for a in 0..b {
+            let block = |k: usize| blocks[k].clone().knowing(&known[k]);
+            let (here, there) = Nearest::search_both(&block(a), &block(b), centre, groups, &())?;
+            found[a] = found[a].clone().merge(here)?;
+            found[b] = found[b].clone().merge(there)?;
         }
-        found.push(here);
     }
     Ok(found)
 }

@@ -16,6 +16,8 @@ pub struct Block<'a> {
     pub(super) variables: usize,
     pub(super) class: &'a [usize],
     pub(super) numbers: Numbers<'a>,
+    /// Squared distances of neighbours found elsewhere.
+    known: &'a [f64],
 }
 
 /// The numbers of samples in the whole set.
@@ -70,7 +72,7 @@ impl<'a> Block<'a> {
     pub fn sparse(x: SparseMatrix, class: &'a [usize], start: usize) -> Result<Self> {
         check_length("`class`", class.len(), x.rows())?;
         let variables = x.columns();
-        Ok(Block { rows: Rows::Sparse(x), variables, class, numbers: Numbers::From(start) })
+        Ok(Block { rows: Rows::Sparse(x), variables, class, numbers: Numbers::From(start), known: &[] })
     }
 
     fn checked<T: Real>(x: MatRef<'_, T>, rows: Rows<'a>, class: &'a [usize], start: usize) -> Result<Self> {
@@ -80,7 +82,7 @@ impl<'a> Block<'a> {
         }
         check_length("`class`", class.len(), x.nrows())?;
         check_finite("the block", x)?;
-        Ok(Block { rows, variables, class, numbers: Numbers::From(start) })
+        Ok(Block { rows, variables, class, numbers: Numbers::From(start), known: &[] })
     }
 
     /// The same with a number for each sample.
@@ -90,6 +92,29 @@ impl<'a> Block<'a> {
     pub fn numbered(self, numbers: &'a [usize]) -> Result<Self> {
         check_length("`numbers`", numbers.len(), self.samples())?;
         Ok(Block { numbers: Numbers::Each(numbers), ..self })
+    }
+
+    /// The same with what is known of its neighbours: the squared distances that [`Nearest::into_arrays`] gives of these samples
+    /// in other references. Further ones than the last of every group need not be found, and are not; a search takes less time.
+    ///
+    /// [`Nearest::into_arrays`]: super::Nearest::into_arrays
+    pub fn knowing(self, squared: &'a [f64]) -> Self {
+        Block { known: squared, ..self }
+    }
+
+    /// How far a neighbour of sample `i` in a group may be: by the list of that group, its begin and length, in all lists of `width`.
+    pub(super) fn farthest(&self, i: usize, (from, k): (usize, usize), width: usize) -> f64 {
+        if self.known.is_empty() || k == 0 { f64::INFINITY } else { self.known[i * width + from + k - 1] }
+    }
+
+    /// Refuses neighbours that are known if they are not so many per sample.
+    pub(super) fn check_known(&self, width: usize) -> Result<()> {
+        let (given, expected) = (self.known.len(), self.samples() * width);
+        if given == 0 || given == expected {
+            return Ok(());
+        }
+        let why = format!("there are {} samples with {width} neighbours each", self.samples());
+        Err(Error::Size { what: "what is known of neighbours", given, expected, why })
     }
 
     /// Number of samples.

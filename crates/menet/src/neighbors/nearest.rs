@@ -34,7 +34,7 @@ pub(super) struct Line<'a> {
 
 impl Line<'_> {
     /// Puts further neighbours into the list of `k` that begins at `from`.
-    pub(super) fn put(&mut self, from: usize, k: usize, further: impl Iterator<Item = (f64, usize)>) {
+    pub(super) fn put(&mut self, (from, k): (usize, usize), further: impl Iterator<Item = (f64, usize)>) {
         let list = from..from + k;
         let (indices, squared) = (&mut self.indices[list.clone()], &mut self.squared[list]);
         let known = squared.iter().zip(&*indices).filter(|(_, index)| **index >= 0);
@@ -45,8 +45,8 @@ impl Line<'_> {
     }
 
     /// The distance of the last in such a list.
-    pub(super) fn last(&self, from: usize, k: usize) -> f64 {
-        self.squared[from + k - 1]
+    pub(super) fn last(&self, (from, k): (usize, usize)) -> f64 {
+        if k == 0 { f64::INFINITY } else { self.squared[from + k - 1] }
     }
 }
 
@@ -57,6 +57,11 @@ pub(super) fn lists<const G: usize>(groups: [(Among, usize); G]) -> [(usize, usi
         from += k;
         (from - k, k)
     })
+}
+
+/// Neighbours of a sample in all groups.
+pub(super) fn width<const G: usize>(groups: [(Among, usize); G]) -> usize {
+    groups.iter().map(|&(_, k)| k).sum()
 }
 
 impl<const G: usize> Nearest<G> {
@@ -73,6 +78,7 @@ impl<const G: usize> Nearest<G> {
         monitor: &dyn Monitor,
     ) -> Result<Self> {
         check([queries, references], centre)?;
+        queries.check_known(width(groups))?;
         let mut found = Self::none(groups, queries.samples());
         match (&queries.rows, &references.rows) {
             (Rows::Sparse(_), Rows::Sparse(_)) => found.sparse(queries, references, monitor)?,
@@ -93,6 +99,8 @@ impl<const G: usize> Nearest<G> {
         monitor: &dyn Monitor,
     ) -> Result<(Self, Self)> {
         check([a, b], centre)?;
+        a.check_known(width(groups))?;
+        b.check_known(width(groups))?;
         let (mut of_a, mut of_b) = (Self::none(groups, a.samples()), Self::none(groups, b.samples()));
         match (&a.rows, &b.rows) {
             (Rows::Sparse(_), Rows::Sparse(_)) => {
@@ -115,6 +123,7 @@ impl<const G: usize> Nearest<G> {
         monitor: &dyn Monitor,
     ) -> Result<Self> {
         check([a, a], centre)?;
+        a.check_known(width(groups))?;
         let mut found = Self::none(groups, a.samples());
         match &a.rows {
             Rows::Sparse(_) => found.sparse(a, a, monitor)?,
@@ -125,7 +134,7 @@ impl<const G: usize> Nearest<G> {
 
     /// Nothing yet.
     pub fn none(groups: [(Among, usize); G], samples: usize) -> Self {
-        let all = samples * groups.iter().map(|&(_, k)| k).sum::<usize>();
+        let all = samples * width(groups);
         Nearest { groups, samples, indices: vec![-1; all], squared: vec![f64::INFINITY; all] }
     }
 
@@ -147,7 +156,7 @@ impl<const G: usize> Nearest<G> {
     /// # Errors
     /// When there are not as many.
     pub fn add(&mut self, indices: &[i64], squared: &[f64]) -> Result<()> {
-        let (expected, width) = (self.indices.len(), self.width());
+        let (expected, width) = (self.indices.len(), width(self.groups));
         if let Some(given) = [indices.len(), squared.len()].into_iter().find(|&given| given != expected) {
             let why = format!("there are {} queries with {width} neighbours each", self.samples);
             return Err(Error::Size { what: "one answer", given, expected, why });
@@ -166,7 +175,7 @@ impl<const G: usize> Nearest<G> {
                 for (from, k) in lists {
                     let list = their_squares[from..from + k].iter().zip(&theirs[from..from + k]);
                     let there = list.filter(|(_, index)| **index >= 0);
-                    line.put(from, k, there.map(|(&squared, &index)| (squared, index as usize)));
+                    line.put((from, k), there.map(|(&squared, &index)| (squared, index as usize)));
                 }
             }
         });
@@ -181,7 +190,7 @@ impl<const G: usize> Nearest<G> {
 
     /// The neighbours, by group and query; a neighbour's index is its number in the whole set.
     pub fn into_neighbors(self) -> Found<G> {
-        let width = self.width();
+        let width = width(self.groups);
         lists(self.groups).map(|(from, k)| {
             let list = |i: usize| {
                 let at = i * width + from..i * width + from + k;
@@ -198,13 +207,9 @@ impl<const G: usize> Nearest<G> {
         self.groups
     }
 
-    fn width(&self) -> usize {
-        self.groups.iter().map(|&(_, k)| k).sum()
-    }
-
     /// What is known of each sample, in this order.
     pub(super) fn lines(&mut self, order: &[usize]) -> Vec<Line<'_>> {
-        let width = self.width();
+        let width = width(self.groups);
         if width == 0 {
             return order.iter().map(|_| Line { indices: &mut [], squared: &mut [] }).collect();
         }
@@ -222,9 +227,10 @@ impl<const G: usize> Nearest<G> {
         let candidates = sparse_screen::candidates_between(left, right, self.groups, monitor)?;
         let (order, groups): (Vec<usize>, _) = ((0..self.samples).collect(), self.groups);
         self.lines(&order).into_par_iter().zip(candidates).enumerate().for_each(|(i, (mut line, near))| {
-            for (near, (from, k)) in near.into_iter().zip(lists(groups)) {
+            for (near, list) in near.into_iter().zip(lists(groups)) {
                 let squared = |j| (queries.squared_distance(i, references, j, &[]), references.numbers.of(j));
-                line.put(from, k, near.into_iter().map(squared));
+                let farthest = queries.farthest(i, list, width(groups));
+                line.put(list, near.into_iter().map(squared).filter(|near| near.0 <= farthest));
             }
         });
         Ok(())

@@ -20,7 +20,7 @@ use rayon::prelude::*;
 use super::Among;
 use super::blocks::{Block, Centre};
 use super::dense_screen::{Block as Screen, Field, lock, rectangle, triangle};
-use super::nearest::{Line, Nearest, lists};
+use super::nearest::{Line, Nearest, lists, width};
 use super::single_precision::{Samples, TILE, Values, scale};
 use crate::error::Result;
 use crate::monitor::Monitor;
@@ -224,9 +224,9 @@ impl<'a> Side<'a> {
         let starts = window.clone().step_by(self.samples.side);
         let part = |(first, lines): (usize, &'r mut [Line<'n>])| {
             let mut part = Part { screen: Screen::new(lines.len()), lines, first };
-            for (g, (from, k)) in lists(groups).into_iter().enumerate().filter(|(_, (_, k))| *k > 0) {
-                for row in 0..part.lines.len() {
-                    part.screen.theta[g][row] = self.theta(first + row, part.lines[row].last(from, k));
+            for (g, list) in lists(groups).into_iter().enumerate() {
+                for (row, line) in part.lines.iter().enumerate() {
+                    part.screen.theta[g][row] = self.theta(first + row, line, list, groups);
                 }
             }
             Mutex::new(part)
@@ -234,10 +234,22 @@ impl<'a> Side<'a> {
         starts.zip(lines.chunks_mut(self.samples.side)).map(part).collect()
     }
 
-    /// θ of the sample at a place whose k-th neighbour so far is at this squared distance.
-    fn theta(&self, at: usize, squared: f64) -> f32 {
+    /// θ of the sample at a place, by what has been found.
+    fn theta<const G: usize>(
+        &self,
+        at: usize,
+        line: &Line<'_>,
+        list: (usize, usize),
+        groups: [(Among, usize); G],
+    ) -> f32 {
+        let squared = line.last(list).min(self.farthest(at, list, groups));
         let (low, error) = (f64::from(self.samples.low[at]), f64::from(self.samples.error[at]));
         ((squared * self.scale * self.scale - low + error) as f32).next_up()
+    }
+
+    /// How far a neighbour of the sample at a place may be.
+    fn farthest<const G: usize>(&self, at: usize, list: (usize, usize), groups: [(Among, usize); G]) -> f64 {
+        self.block.farthest(self.samples.order[at], list, width(groups))
     }
 }
 
@@ -262,19 +274,20 @@ impl<const G: usize> Part<'_, '_, G> {
     fn decide(&mut self, own: &Side<'_>, other: &Side<'_>, groups: [(Among, usize); G], few: usize) {
         for row in 0..self.lines.len() {
             let at = self.first + row;
-            for (g, (from, k)) in lists(groups).into_iter().enumerate() {
+            for (g, list) in lists(groups).into_iter().enumerate() {
                 if self.screen.rows[row][g].near.len() <= few {
                     continue;
                 }
-                self.screen.tighten((&own.samples, &other.samples), at, g, k);
+                self.screen.tighten((&own.samples, &other.samples), at, g, list.1);
                 let near = std::mem::take(&mut self.screen.rows[row][g]).near;
                 let squared = |&(_, j): &(f32, u32)| {
                     let (i, j) = (own.samples.order[at], other.samples.order[j as usize]);
                     let squared = own.block.squared_distance(i, other.block, j, own.centre.dropped);
                     (squared, other.block.numbers.of(j))
                 };
-                self.lines[row].put(from, k, near.iter().map(squared));
-                self.screen.theta[g][row] = own.theta(at, self.lines[row].last(from, k));
+                let (line, farthest) = (&mut self.lines[row], own.farthest(at, list, groups));
+                line.put(list, near.iter().map(squared).filter(|near| near.0 <= farthest));
+                self.screen.theta[g][row] = own.theta(at, line, list, groups);
             }
         }
     }
