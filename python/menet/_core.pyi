@@ -17,6 +17,9 @@ _Codes = NDArray[np.int64]
 _PanelRow = tuple[int, list[int], int | None, float, float | None, float, int | None]
 # Variables, counts of classes, centres, norms, units, squares, fourth powers.
 _Sums = tuple[_Codes, list[int], _Floats, list[float], list[float], _Floats, _Floats]
+# Numbers of neighbours, and their squared distances.
+_Nearest = tuple[_Codes, _Floats]
+_Groups = list[tuple[str, int]]
 _Options = tuple[float, int | None, float, _Floats | None, bool, str]
 
 __all__ = [
@@ -39,8 +42,12 @@ __all__ = [
     "gram",
     "gram_paths",
     "images",
+    "merge_nearest",
     "moments",
+    "nearest_between",
+    "nearest_within",
     "needs_samples",
+    "neighbor_groups",
     "outline",
     "patches",
     "path_defaults",
@@ -179,6 +186,31 @@ def gram_paths(
     threads: int,
     called: str,
 ) -> Paths: ...
+def neighbor_groups(settings: dict[str, Any]) -> _Groups: ...
+def nearest_within(
+    x: _Samples,
+    codes: _Codes,
+    start: int,
+    groups: _Groups,
+    mean: _Floats,
+    dropped: _Codes,
+    threads: int,
+) -> _Nearest: ...
+def nearest_between(
+    x: _Samples,
+    x_codes: _Codes,
+    x_start: int,
+    y: _Samples,
+    y_codes: _Codes,
+    y_start: int,
+    groups: _Groups,
+    mean: _Floats,
+    dropped: _Codes,
+    threads: int,
+    x_known: _Floats | None = None,
+    y_known: _Floats | None = None,
+) -> tuple[_Nearest, _Nearest]: ...
+def merge_nearest(parts: list[_Nearest], groups: _Groups, threads: int) -> _Nearest: ...
 def project(x: _Samples, mean: _Floats, variables: _Codes, weights: _Floats, threads: int) -> _Floats: ...
 def search(
     bases: list[dict[str, Any]],

@@ -123,7 +123,7 @@ def test_smaller_models_are_those_of_memory(client, digits):
     for sizes in [{"panel_size": 9}, {"n_nonzeros": 5}, {"n_components": 2}, {"n_components": 4, "panel_size": 20}]:
         same(found.at(**sizes), expected.at(**sizes), X)
     assert found.at(panel_size=9).at(panel_size=4).n_features_in_ == 64
-    with pytest.raises(ValueError, match="n_components|components"):
+    with pytest.raises(ValueError, match="components"):
         found.at(n_components=10)
 
 

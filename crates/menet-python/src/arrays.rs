@@ -104,7 +104,7 @@ impl Compressed<'_> {
 }
 
 impl CompressedView<'_> {
-    fn matrix(self) -> Result<SparseMatrix> {
+    pub(crate) fn matrix(self) -> Result<SparseMatrix> {
         match (self.places, self.values) {
             (Places::Short(starts, indices), Values::Double(values)) => self.build(starts, indices, values),
             (Places::Short(starts, indices), Values::Single(values)) => self.build(starts, indices, values),

@@ -19,6 +19,7 @@
 //! | `pieces` | a fit of samples in pieces, for Dask |
 //! | `project` | projected samples |
 //! | `paths` | LARS |
+//! | `neighbors` | the neighbours of chunks, for Dask |
 //! | `sets` | the built-in data |
 #![forbid(unsafe_code)]
 
@@ -27,6 +28,7 @@ mod baselines;
 mod errors;
 mod found;
 mod model;
+mod neighbors;
 mod paths;
 mod pieces;
 mod procedures;
@@ -46,6 +48,8 @@ mod core {
     use super::baselines::Baseline;
     #[pymodule_export]
     use super::model::Model;
+    #[pymodule_export]
+    use super::neighbors::{merge_nearest, nearest_between, nearest_within, neighbor_groups};
     #[pymodule_export]
     use super::paths::{Paths, gram_paths, path_defaults, regression_paths};
     #[pymodule_export]

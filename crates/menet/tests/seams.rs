@@ -6,7 +6,7 @@ use common::clusters;
 use menet::alignment::{Alignment, groups};
 use menet::faer::Mat;
 use menet::gram::{FactorGram, Gram, GramForm};
-use menet::neighbors::{Block, Nearest};
+use menet::neighbors::{Block, Centre, Nearest};
 use menet::operator::Route;
 use menet::panel::Reading;
 use menet::patches;
@@ -57,10 +57,12 @@ fn plan_reduce_solve_assemble_is_fit() {
                     Block::dense(x, &class[from..to], from).unwrap()
                 }
             };
+            let mean = samples.mean().to_vec();
+            let centre = Centre::new(&mean, &[]).unwrap();
             let mut found = [Vec::new(), Vec::new()];
             for (from, to) in [(0, 7), (7, 40), (40, 48)] {
                 let queries = block(from, to);
-                let search = |a, b| Nearest::search(&queries, &block(a, b), wanted, &()).unwrap();
+                let search = |a, b| Nearest::search(&queries, &block(a, b), centre, wanted, &()).unwrap();
                 let merged = search(20, 48).merge(search(0, 20)).unwrap().into_neighbors();
                 found.iter_mut().zip(merged).for_each(|(all, some)| all.extend(some));
             }

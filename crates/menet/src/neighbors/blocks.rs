@@ -1,39 +1,49 @@
-//! Neighbours of data in several pieces: of one block of samples in another, and the answers merged.
-//!
-//! Distances are those of the whole search, to the last bit, and ties go to the lower number, so that the merged answer is that
-//! of [`neighbor_groups`](super::neighbor_groups) on all samples at once. That search leaves out columns that are constant but
-//! for rounding; blocks are compared as they are given, so leave such columns out before.
+//! Some samples of a larger set, where they lie, and what distances between them leave out.
 
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
-use super::single_precision::Samples;
-use super::{Among, Found, by_group, dense_screen, exact, nearest, sparse_screen};
 use crate::error::{Error, Result};
-use crate::monitor::Monitor;
-use crate::numerics::finite::check_finite;
-use crate::numerics::linalg::transpose_into;
+use crate::numerics::finite::{Real, check_finite, usable};
+use crate::numerics::linalg::{column, dot, squared_distance, transpose_into, vectorized};
 use crate::numerics::sparse::SparseMatrix;
 use crate::preprocess::Rows;
 
 /// Some samples of a larger set.
 #[derive(Debug, Clone)]
 pub struct Block<'a> {
-    rows: Rows<'a>,
-    /// The samples as they were given, if they are dense.
-    dense: Option<MatRef<'a, f64>>,
-    variables: usize,
-    class: &'a [usize],
-    start: usize,
+    pub(super) rows: Rows<'a>,
+    pub(super) variables: usize,
+    pub(super) class: &'a [usize],
+    pub(super) numbers: Numbers<'a>,
+    /// Squared distances of neighbours found elsewhere.
+    known: &'a [f64],
+}
+
+/// The numbers of samples in the whole set.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Numbers<'a> {
+    /// One after the other, from this one on.
+    From(usize),
+    Each(&'a [usize]),
+}
+
+impl Numbers<'_> {
+    pub(super) fn of(self, i: usize) -> usize {
+        match self {
+            Numbers::From(start) => start + i,
+            Numbers::Each(numbers) => numbers[i],
+        }
+    }
 }
 
 impl<'a> Block<'a> {
-    /// Dense samples, one per row, with the class of each; `start` is the number of the first in the whole set.
+    /// Dense samples, one per row, with the class of each; `start` is the number of the first in the whole set. They are
+    /// copied unless each lies in one piece.
     ///
     /// # Errors
-    /// When a value is not finite, or there is not one class per sample.
+    /// When a value is not finite, there are no variables, or there is not one class per sample.
     pub fn dense(x: MatRef<'a, f64>, class: &'a [usize], start: usize) -> Result<Self> {
-        check_finite("the block", x)?;
         let rows = match x.try_as_row_major() {
             Some(rows) => Rows::Given(rows),
             None => {
@@ -42,8 +52,17 @@ impl<'a> Block<'a> {
                 Rows::Copied(samples)
             }
         };
-        check_classes(class, x.nrows())?;
-        Ok(Block { rows, dense: Some(x), variables: x.ncols(), class, start })
+        Self::checked(x, rows, class, start)
+    }
+
+    /// Dense samples in single precision, each in one piece.
+    ///
+    /// # Errors
+    /// As [`Self::dense`], or when samples are not in one piece.
+    pub fn single(x: MatRef<'a, f32>, class: &'a [usize], start: usize) -> Result<Self> {
+        let rows = x.try_as_row_major().map(Rows::Single);
+        let rows = rows.ok_or_else(|| Error::parameter("x", "by columns", "by rows (C order)"))?;
+        Self::checked(x, rows, class, start)
     }
 
     /// Sparse samples, one per row.
@@ -51,172 +70,183 @@ impl<'a> Block<'a> {
     /// # Errors
     /// When there is not one class per sample.
     pub fn sparse(x: SparseMatrix, class: &'a [usize], start: usize) -> Result<Self> {
-        check_classes(class, x.rows())?;
+        check_length("`class`", class.len(), x.rows())?;
         let variables = x.columns();
-        Ok(Block { rows: Rows::Sparse(x), dense: None, variables, class, start })
+        Ok(Block { rows: Rows::Sparse(x), variables, class, numbers: Numbers::From(start), known: &[] })
     }
 
-    fn means(&self) -> Vec<f64> {
-        let of = |x: MatRef<'_, f64>| {
-            x.col_iter().map(|column| column.iter().sum::<f64>() / x.nrows().max(1) as f64).collect()
+    fn checked<T: Real>(x: MatRef<'_, T>, rows: Rows<'a>, class: &'a [usize], start: usize) -> Result<Self> {
+        let variables = x.ncols();
+        if variables == 0 {
+            return Err(Error::Empty { rows: x.nrows(), columns: 0 });
+        }
+        check_length("`class`", class.len(), x.nrows())?;
+        check_finite("the block", x)?;
+        Ok(Block { rows, variables, class, numbers: Numbers::From(start), known: &[] })
+    }
+
+    /// The same with a number for each sample.
+    ///
+    /// # Errors
+    /// When there is not one number per sample.
+    pub fn numbered(self, numbers: &'a [usize]) -> Result<Self> {
+        check_length("`numbers`", numbers.len(), self.samples())?;
+        Ok(Block { numbers: Numbers::Each(numbers), ..self })
+    }
+
+    /// The same with what is known of its neighbours: the squared distances that [`Nearest::into_arrays`] gives of these samples
+    /// in other references. Further ones than the last of every group need not be found, and are not; a search takes less time.
+    ///
+    /// [`Nearest::into_arrays`]: super::Nearest::into_arrays
+    pub fn knowing(self, squared: &'a [f64]) -> Self {
+        Block { known: squared, ..self }
+    }
+
+    /// How far a neighbour of sample `i` in a group may be: by the list of that group, its begin and length, in all lists of `width`.
+    pub(super) fn farthest(&self, i: usize, (from, k): (usize, usize), width: usize) -> f64 {
+        if self.known.is_empty() || k == 0 { f64::INFINITY } else { self.known[i * width + from + k - 1] }
+    }
+
+    /// Refuses neighbours that are known if they are not so many per sample.
+    pub(super) fn check_known(&self, width: usize) -> Result<()> {
+        let (given, expected) = (self.known.len(), self.samples() * width);
+        if given == 0 || given == expected {
+            return Ok(());
+        }
+        let why = format!("there are {} samples with {width} neighbours each", self.samples());
+        Err(Error::Size { what: "what is known of neighbours", given, expected, why })
+    }
+
+    /// Number of samples.
+    pub fn samples(&self) -> usize {
+        self.class.len()
+    }
+
+    /// Refuses a block that cannot be compared with this one.
+    pub(super) fn check(&self, other: &Block<'_>) -> Result<()> {
+        if self.variables != other.variables {
+            let why = format!("the other block has {}", self.variables);
+            let (given, expected) = (other.variables, self.variables);
+            return Err(Error::Size { what: "the list of variables of a block", given, expected, why });
+        }
+        let kind = |rows: &Rows<'_>| match rows {
+            Rows::Given(_) | Rows::Copied(_) => "dense in double precision",
+            Rows::Single(_) => "dense in single precision",
+            Rows::Sparse(_) => "sparse",
         };
-        self.dense.map_or_else(Vec::new, of)
+        let (ours, theirs) = (kind(&self.rows), kind(&other.rows));
+        if ours == theirs {
+            return Ok(());
+        }
+        Err(Error::parameter("a block", theirs, format!("{ours}, as the other block")))
     }
 
-    /// The samples less these means, one per row.
-    fn less(&self, means: &[f64]) -> Mat<f64> {
-        self.dense.map_or_else(Mat::new, |x| Mat::from_fn(x.nrows(), x.ncols(), |i, j| x[(i, j)] - means[j]))
+    /// Dense sample `i` less the mean; what takes no part is 0.
+    pub(super) fn centred(&self, i: usize, centre: Centre<'_>, out: &mut [f64]) {
+        match &self.rows {
+            Rows::Given(rows) => less(rows.row(i).as_slice(), centre.mean, out),
+            Rows::Single(rows) => less(rows.row(i).as_slice(), centre.mean, out),
+            Rows::Copied(columns) => less(column(columns, i), centre.mean, out),
+            Rows::Sparse(_) => {}
+        }
+        centre.dropped.iter().for_each(|&j| out[j] = 0.0);
+    }
+
+    /// The squared length of every centred sample.
+    pub(super) fn squared_lengths(&self, centre: Centre<'_>) -> Vec<f64> {
+        let square = |out: &mut Vec<f64>, i| {
+            self.centred(i, centre, out);
+            dot(out, out)
+        };
+        (0..self.samples()).into_par_iter().map_init(|| vec![0.0; self.variables], square).collect()
+    }
+
+    /// The squared distance of sample `i` to sample `j` of others, to the bits that the search of all samples has.
+    pub(super) fn squared_distance(&self, i: usize, others: &Block<'_>, j: usize, dropped: &[usize]) -> f64 {
+        if dropped.is_empty() {
+            return self.rows.squared_distance_to(i, &others.rows, j);
+        }
+        match (&self.rows, &others.rows) {
+            (Rows::Single(x), Rows::Single(y)) => without(x.row(i).as_slice(), y.row(j).as_slice(), dropped),
+            (x, y) => match (double(x, i), double(y, j)) {
+                (Some(x), Some(y)) => without(x, y, dropped),
+                _ => f64::NAN,
+            },
+        }
     }
 }
 
-fn check_classes(class: &[usize], samples: usize) -> Result<()> {
-    if class.len() == samples {
+fn double<'s>(rows: &'s Rows<'_>, i: usize) -> Option<&'s [f64]> {
+    match rows {
+        Rows::Given(rows) => Some(rows.row(i).as_slice()),
+        Rows::Copied(columns) => Some(column(columns, i)),
+        Rows::Single(_) | Rows::Sparse(_) => None,
+    }
+}
+
+fn less<T: Copy + Into<f64>>(x: &[T], mean: &[f64], out: &mut [f64]) {
+    vectorized(
+        #[inline(always)]
+        || {
+            for ((out, x), mean) in out.iter_mut().zip(x).zip(mean) {
+                *out = (*x).into() - mean;
+            }
+        },
+    );
+}
+
+/// The squared distance but for some variables: they are made equal, so that what is summed, and in which order, stays as it is.
+fn without<T: Copy + Into<f64>>(x: &[T], y: &[T], dropped: &[usize]) -> f64 {
+    let mut x = x.to_vec();
+    dropped.iter().for_each(|&j| x[j] = y[j]);
+    squared_distance(&x, y)
+}
+
+/// What the distances between dense blocks are taken about, the same for all blocks of a set.
+#[derive(Debug, Clone, Copy)]
+pub struct Centre<'a> {
+    /// Of every variable. The nearer to the mean of all samples, the faster; the neighbours are the same.
+    pub(super) mean: &'a [f64],
+    /// Variables that take no part in distances.
+    pub(super) dropped: &'a [usize],
+}
+
+impl<'a> Centre<'a> {
+    /// About `mean`, one value per variable, without the variables `dropped`: the search of all samples leaves out those that
+    /// are constant but for rounding.
+    ///
+    /// # Errors
+    /// When a mean is not finite, or there is no such variable.
+    pub fn new(mean: &'a [f64], dropped: &'a [usize]) -> Result<Self> {
+        if let Some(column) = mean.iter().position(|&mean| !usable(mean)) {
+            return Err(Error::NotFinite { what: "`mean`", row: 0, column, value: mean[column] });
+        }
+        if let Some(&wrong) = dropped.iter().find(|&&j| j >= mean.len()) {
+            let allowed = format!("a variable, of which there are {} (counted from 0)", mean.len());
+            return Err(Error::parameter("dropped", wrong, allowed));
+        }
+        Ok(Centre { mean, dropped })
+    }
+
+    /// Refuses a block of another size, or a sparse one if variables are to be left out.
+    pub(super) fn check(&self, block: &Block<'_>) -> Result<()> {
+        let (given, expected) = (self.mean.len(), block.variables);
+        if given != expected {
+            let why = format!("a block has {expected} variables");
+            return Err(Error::Size { what: "`mean`", given, expected, why });
+        }
+        if matches!(block.rows, Rows::Sparse(_)) && !self.dropped.is_empty() {
+            let value = format!("{} variables with sparse samples", self.dropped.len());
+            return Err(Error::parameter("dropped", value, "empty: leave these variables out before"));
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn check_length(what: &'static str, given: usize, samples: usize) -> Result<()> {
+    if given == samples {
         return Ok(());
     }
     let why = format!("there are {samples} samples");
-    Err(Error::Size { what: "`class`", given: class.len(), expected: samples, why })
-}
-
-/// The nearest samples of a block's samples, as far as others have been searched.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Nearest<const G: usize> {
-    groups: [(Among, usize); G],
-    /// For every sample and group the squared distances and numbers of its neighbours.
-    lists: Vec<[Vec<(f64, usize)>; G]>,
-}
-
-impl<const G: usize> Nearest<G> {
-    /// The nearest `references` of every one of `queries`, by group. A sample is no neighbour of itself.
-    ///
-    /// # Errors
-    /// When one block is sparse and the other is not, they have different variables, or `monitor` asks to stop.
-    pub fn search(
-        queries: &Block<'_>,
-        references: &Block<'_>,
-        groups: [(Among, usize); G],
-        monitor: &dyn Monitor,
-    ) -> Result<Self> {
-        if queries.variables != references.variables {
-            let why = format!("the queries have {} variables", queries.variables);
-            let (given, expected) = (references.variables, queries.variables);
-            return Err(Error::Size { what: "a reference", given, expected, why });
-        }
-        let candidates = match (&queries.rows, &references.rows) {
-            (Rows::Sparse(x), Rows::Sparse(y)) => {
-                let (left, right) =
-                    ((x, queries.class, queries.start), (y, references.class, references.start));
-                sparse_screen::candidates_between(left, right, groups, monitor)?
-            }
-            (Rows::Sparse(_), _) | (_, Rows::Sparse(_)) => {
-                let allowed = "both dense or both sparse";
-                return Err(Error::parameter("references", "one block sparse, the other dense", allowed));
-            }
-            _ => {
-                let means = references.means();
-                let (x, y) = (queries.less(&means), references.less(&means));
-                let [left, right] = Samples::together([
-                    (&x, queries.class, queries.start),
-                    (&y, references.class, references.start),
-                ]);
-                dense_screen::candidates_between(&left, &right, groups, monitor)?
-            }
-        };
-        let squared = |i: usize, j: usize| queries.rows.squared_distance_to(i, &references.rows, j);
-        let lists = candidates.into_par_iter().enumerate().map(|(i, near)| {
-            let found = exact(near, groups, |j| squared(i, j));
-            found.map(|list| list.into_iter().map(|(d, j)| (d, references.start + j)).collect())
-        });
-        Ok(Nearest { groups, lists: lists.collect() })
-    }
-
-    /// The nearest of both, which are of the same queries in different references.
-    ///
-    /// # Errors
-    /// When they are not of as many queries, or of other groups.
-    pub fn merge(self, other: Self) -> Result<Self> {
-        let (given, expected) = (other.lists.len(), self.lists.len());
-        if given != expected || self.groups != other.groups {
-            let why = format!("the other is of {expected} queries, and both must have the same groups");
-            return Err(Error::Size { what: "one answer", given, expected, why });
-        }
-        let groups = self.groups;
-        let both = self.lists.into_par_iter().zip(other.lists).map(|(ours, theirs)| {
-            let mut pairs = theirs.into_iter().zip(groups);
-            ours.map(|mut ours| {
-                let (theirs, (_, k)) = pairs.next().unwrap_or((Vec::new(), (Among::All, 0)));
-                ours.extend(theirs);
-                nearest(ours, k)
-            })
-        });
-        Ok(Nearest { groups, lists: both.collect() })
-    }
-
-    /// The neighbours, by group and query; a neighbour's index is its number in the whole set.
-    pub fn into_neighbors(self) -> Found<G> {
-        by_group(self.lists)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dataset::Dataset;
-    use crate::neighbors::{NeighborSearch, neighbor_groups};
-    use crate::preprocess::Centred;
-
-    const GROUPS: [(Among, usize); 3] = [(Among::Within, 5), (Among::Between, 4), (Among::All, 9)];
-
-    /// Whole numbers, of which nearly every distance is shared, in pieces of very different sizes.
-    #[test]
-    fn pieces_give_the_neighbours_of_the_whole() {
-        for (n, p, scale) in [(700, 3, 1.0), (600, 40, 0.1), (90, 201, 1e-60), (90, 7, 1e60)] {
-            let x = Mat::from_fn(n, p, |i, j| match (i * 7919 + j * 104_729 + i * j * 31) % 7 {
-                _ if i % 17 == 4 => 0.0,
-                at @ 0..=2 => scale * (1 + at) as f64,
-                _ => 0.0,
-            });
-            let class: Vec<usize> =
-                (0..n).map(|i| usize::from(i % 5 > 1) + 2 * usize::from(i == 8)).collect();
-            let data = Dataset::new(x.as_ref(), &class).unwrap();
-            let samples = Centred::new(&data, None).unwrap();
-            let (whole, _) = neighbor_groups(&data, &samples, GROUPS, NeighborSearch::Exact, &()).unwrap();
-            let cuts = [0, 1, n / 7, n / 7, n / 2, n];
-            for sparse in [false, true] {
-                let block = |from: usize, to: usize| {
-                    let rows = x.subrows(from, to - from);
-                    if sparse {
-                        Block::sparse(SparseMatrix::from_dense(rows).unwrap(), &class[from..to], from)
-                    } else {
-                        Block::dense(rows, &class[from..to], from)
-                    }
-                    .unwrap()
-                };
-                for query in cuts.windows(2) {
-                    let queries = block(query[0], query[1]);
-                    let parts = cuts.windows(2).rev().map(|part| {
-                        Nearest::search(&queries, &block(part[0], part[1]), GROUPS, &()).unwrap()
-                    });
-                    let found = parts.reduce(|a, b| a.merge(b).unwrap()).unwrap().into_neighbors();
-                    for (found, whole) in found.iter().zip(&whole) {
-                        assert_eq!(found, &whole[query[0]..query[1]], "{n} x {p}, sparse {sparse}");
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn blocks_that_do_not_fit_are_refused() {
-        let (x, class) = (Mat::<f64>::from_fn(4, 3, |i, j| (i + j) as f64), [0, 1, 0, 1]);
-        let block = Block::dense(x.as_ref(), &class, 0).unwrap();
-        assert!(Block::dense(x.as_ref(), &class[1..], 0).is_err());
-        let narrow = Block::dense(x.subcols(0, 2), &class, 0).unwrap();
-        assert!(Nearest::search(&block, &narrow, GROUPS, &()).is_err());
-        let sparse = Block::sparse(SparseMatrix::from_dense(x.as_ref()).unwrap(), &class, 0).unwrap();
-        assert!(Nearest::search(&block, &sparse, GROUPS, &()).is_err());
-        let all = Nearest::search(&block, &block, GROUPS, &()).unwrap();
-        let fewer = Block::dense(x.subrows(0, 2), &class[..2], 0).unwrap();
-        let few = Nearest::search(&fewer, &block, GROUPS, &()).unwrap();
-        assert!(all.merge(few).is_err());
-    }
+    Err(Error::Size { what, given, expected: samples, why })
 }

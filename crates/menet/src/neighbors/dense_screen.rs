@@ -12,13 +12,13 @@
 //! tile falls into few runs of one class.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, Par};
+use faer::{Accum, Mat, MatRef, Par};
 use rayon::prelude::*;
 
-use super::single_precision::{Samples, TERMS, TILE};
+use super::single_precision::{Samples, TERMS, TILE, Values};
 use super::{Among, tighten};
 use crate::error::Result;
 use crate::monitor::{Monitor, Stage, proceed};
@@ -41,98 +41,103 @@ pub(super) fn candidates<const G: usize>(
     groups: [(Among, usize); G],
     monitor: &dyn Monitor,
 ) -> Result<Vec<[Vec<usize>; G]>> {
-    let samples = Samples::new(x, class);
-    let n = class.len();
+    let (samples, values) = Samples::new(x, class);
+    let n = samples.len();
     let blocks: Vec<Mutex<Block<G>>> =
         (0..n).step_by(TILE).map(|start| Mutex::new(Block::new(TILE.min(n - start)))).collect();
-    // By their distance from the diagonal, so that tiles done at the same time seldom share a side.
-    let tiles: Vec<(usize, usize)> =
-        (0..blocks.len()).flat_map(|apart| (apart..blocks.len()).map(move |j| (j - apart, j))).collect();
+    let tiles = triangle(blocks.len());
     let done = AtomicUsize::new(0);
-    tiles.par_iter().with_max_len(1).try_for_each(|&(a, b)| {
-        proceed(monitor, Stage::Neighbors)?;
-        let tile = Tile { left: &samples, right: &samples, groups, starts: (a * TILE, b * TILE) };
+    let all = Field { samples: (&samples, &samples), values: (&values, &values), groups };
+    all.each(&tiles, monitor, |tile, (a, b)| {
         let products = tile.products();
-        let lock = |k: usize| blocks[k].lock().unwrap_or_else(PoisonError::into_inner);
         if a == b {
-            tile.scan_left(&products, &mut lock(a));
+            tile.scan_left(&products, &mut lock(&blocks[a]));
         } else {
-            tile.scan(&products, &mut lock(a), &mut lock(b));
+            tile.scan(&products, &mut lock(&blocks[a]), &mut lock(&blocks[b]));
         }
         monitor.progress(Stage::Neighbors, done.fetch_add(1, Ordering::Relaxed) + 1, tiles.len());
-        Ok(())
     })?;
-    let blocks = blocks.into_iter().map(|b| b.into_inner().unwrap_or_else(PoisonError::into_inner));
-    Ok(collect(&samples, &samples, groups, blocks))
-}
-
-/// For every query and group at least its `k` nearest references, in no order. Both are centred by the same means.
-///
-/// # Errors
-/// When `monitor` asks to stop.
-pub(super) fn candidates_between<const G: usize>(
-    queries: &Samples,
-    references: &Samples,
-    groups: [(Among, usize); G],
-    monitor: &dyn Monitor,
-) -> Result<Vec<[Vec<usize>; G]>> {
-    let (n, m) = (queries.class.len(), references.class.len());
-    let starts: Vec<usize> = (0..n).step_by(TILE).collect();
-    let search = |&start: &usize| {
-        let mut block = Block::new(TILE.min(n - start));
-        for other in (0..m).step_by(TILE) {
-            proceed(monitor, Stage::Neighbors)?;
-            let tile = Tile { left: queries, right: references, groups, starts: (start, other) };
-            tile.scan_left(&tile.products(), &mut block);
-        }
-        Ok(block)
-    };
-    let blocks: Vec<Block<G>> = starts.par_iter().map(search).collect::<Result<_>>()?;
-    Ok(collect(queries, references, groups, blocks.into_iter()))
-}
-
-/// What the blocks have found, in the order of the data.
-fn collect<const G: usize>(
-    left: &Samples,
-    right: &Samples,
-    groups: [(Among, usize); G],
-    blocks: impl Iterator<Item = Block<G>>,
-) -> Vec<[Vec<usize>; G]> {
-    let mut out: Vec<[Vec<usize>; G]> = vec![[const { Vec::new() }; G]; left.class.len()];
-    for (b, mut block) in blocks.enumerate() {
+    let mut out: Vec<[Vec<usize>; G]> = vec![[const { Vec::new() }; G]; samples.len()];
+    for (b, block) in blocks.into_iter().enumerate() {
+        let mut block = block.into_inner().unwrap_or_else(PoisonError::into_inner);
         for row in 0..block.rows.len() {
             let at = b * TILE + row;
             for (g, &(_, k)) in groups.iter().enumerate() {
-                block.tighten((left, right), at, g, k);
+                block.tighten((&samples, &samples), at, g, k);
                 let near = &block.rows[row][g].near;
-                out[left.order[at]][g] = near.iter().map(|&(_, j)| right.order[j as usize]).collect();
+                out[samples.order[at]][g] = near.iter().map(|&(_, j)| samples.order[j as usize]).collect();
             }
         }
     }
-    out
+    Ok(out)
+}
+
+/// Every pair of `blocks` once, by their distance from the diagonal, so that tiles done at the same time seldom share a side.
+pub(super) fn triangle(blocks: usize) -> Vec<(usize, usize)> {
+    (0..blocks).flat_map(|apart| (apart..blocks).map(move |j| (j - apart, j))).collect()
+}
+
+/// Every block on the left with every one on the right, in such an order.
+pub(super) fn rectangle(left: usize, right: usize) -> Vec<(usize, usize)> {
+    (0..right).flat_map(|apart| (0..left).map(move |i| (i, (i + apart) % right))).collect()
+}
+
+pub(super) fn lock<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
+    it.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Samples on two sides, of which some values are at hand.
+pub(super) struct Field<'a, const G: usize> {
+    pub(super) samples: (&'a Samples, &'a Samples),
+    pub(super) values: (&'a Values, &'a Values),
+    pub(super) groups: [(Among, usize); G],
+}
+
+impl<const G: usize> Field<'_, G> {
+    /// Calls `work` for tiles, each given by the numbers of its blocks.
+    ///
+    /// # Errors
+    /// When `monitor` asks to stop.
+    pub(super) fn each(
+        &self,
+        tiles: &[(usize, usize)],
+        monitor: &dyn Monitor,
+        work: impl Fn(&Tile<'_, G>, (usize, usize)) + Sync,
+    ) -> Result<()> {
+        let ((left, right), groups) = (self.samples, self.groups);
+        tiles.par_iter().with_max_len(1).try_for_each(|&(a, b)| {
+            proceed(monitor, Stage::Neighbors)?;
+            let starts = (self.values.0.first + a * left.side, self.values.1.first + b * right.side);
+            let x = (self.values.0.block(starts.0, left.side), self.values.1.block(starts.1, right.side));
+            work(&Tile { left, right, x, groups, starts }, (a, b));
+            Ok(())
+        })
+    }
 }
 
 /// What is known of the samples of a block.
-struct Block<const G: usize> {
-    rows: Vec<[Row; G]>,
+pub(super) struct Block<const G: usize> {
+    pub(super) rows: Vec<[Row; G]>,
     /// θ of every sample, by group.
-    theta: [Vec<f32>; G],
+    pub(super) theta: [Vec<f32>; G],
+    /// The most candidates that a sample was left with.
+    pub(super) most: usize,
 }
 
 /// The candidates of a sample: `s − e − 2t`, and which.
-#[derive(Clone)]
-struct Row {
-    near: Vec<(f32, u32)>,
+#[derive(Clone, Default)]
+pub(super) struct Row {
+    pub(super) near: Vec<(f32, u32)>,
     /// How many there may be before they are looked through.
     limit: usize,
 }
 
 impl<const G: usize> Block<G> {
-    fn new(rows: usize) -> Self {
-        let row = Row { near: Vec::new(), limit: 0 };
+    pub(super) fn new(rows: usize) -> Self {
         Block {
-            rows: vec![[(); G].map(|()| row.clone()); rows],
+            rows: vec![[(); G].map(|()| Row::default()); rows],
             theta: [(); G].map(|()| vec![f32::INFINITY; rows]),
+            most: 0,
         }
     }
 
@@ -145,7 +150,7 @@ impl<const G: usize> Block<G> {
         k: usize,
         candidate: (f32, u32),
     ) {
-        let row = &mut self.rows[at % TILE][group];
+        let row = &mut self.rows[at % samples.0.side][group];
         row.near.push(candidate);
         if row.near.len() >= row.limit.max(4 * k + 2 * LANES) {
             self.tighten(samples, at, group, k);
@@ -153,20 +158,24 @@ impl<const G: usize> Block<G> {
     }
 
     /// Drops candidates that are certainly not among the nearest.
-    fn tighten(&mut self, (left, right): (&Samples, &Samples), at: usize, group: usize, k: usize) {
-        let row = &mut self.rows[at % TILE][group];
+    pub(super) fn tighten(&mut self, (left, right): (&Samples, &Samples), at: usize, group: usize, k: usize) {
+        let row = &mut self.rows[at % left.side][group];
         let slack = |j: usize| 2.0 * right.error[j];
         if let Some(theta) = tighten(&mut row.near, k, slack, 2.0 * left.error[at]) {
             row.limit = 2 * row.near.len();
-            self.theta[group][at % TILE] = theta;
+            self.most = self.most.max(row.near.len());
+            let best = &mut self.theta[group][at % left.side];
+            *best = best.min(theta);
         }
     }
 }
 
 /// The products of two blocks of samples.
-struct Tile<'a, const G: usize> {
+pub(super) struct Tile<'a, const G: usize> {
     left: &'a Samples,
     right: &'a Samples,
+    /// The values of both, one sample per column.
+    x: (MatRef<'a, f32>, MatRef<'a, f32>),
     groups: [(Among, usize); G],
     /// Where the blocks begin.
     starts: (usize, usize),
@@ -174,9 +183,9 @@ struct Tile<'a, const G: usize> {
 
 impl<const G: usize> Tile<'_, G> {
     /// `2 xⱼ·xᵢ`: one row per sample of the right block, one column per sample of the left.
-    fn products(&self) -> Mat<f32> {
+    pub(super) fn products(&self) -> Mat<f32> {
         let variables = &self.left.variables;
-        let (a, b) = (self.right.block(self.starts.1).transpose(), self.left.block(self.starts.0));
+        let (a, b) = (self.x.1.transpose(), self.x.0);
         let (left, right) = (b.ncols(), a.nrows());
         let part = |start: usize| {
             let terms = TERMS.min(variables - start);
@@ -206,27 +215,30 @@ impl<const G: usize> Tile<'_, G> {
         Mat::from_fn(right, left, |j, i| total[(j, i)] as f32)
     }
 
-    /// Candidates of both blocks among each other, which are parts of the same samples.
-    fn scan(&self, products: &Mat<f32>, left: &mut Block<G>, right: &mut Block<G>) {
-        let (samples, (first, second)) = ((self.left, self.right), self.starts);
+    /// Candidates of both blocks among each other.
+    pub(super) fn scan(&self, products: &Mat<f32>, left: &mut Block<G>, right: &mut Block<G>) {
+        let (first, second) = self.starts;
         self.each_run(products, |at, products, lows, run, (g, k), hits| {
             let (i, low) = (at - first, self.left.low[at]);
             either(products, lows, left.theta[g][i], low, &right.theta[g][run.clone()], hits);
             for &hit in &*hits {
                 let j = second + run.start + hit;
+                if self.left.number[at] == self.right.number[j] {
+                    continue;
+                }
                 let (mine, theirs) = (lows[hit] - products[hit], low - products[hit]);
                 if mine <= left.theta[g][i] {
-                    left.add(samples, at, g, k, (mine, j as u32));
+                    left.add((self.left, self.right), at, g, k, (mine, j as u32));
                 }
-                if theirs <= right.theta[g][j % TILE] {
-                    right.add(samples, j, g, k, (theirs, at as u32));
+                if theirs <= right.theta[g][run.start + hit] {
+                    right.add((self.right, self.left), j, g, k, (theirs, at as u32));
                 }
             }
         });
     }
 
     /// Candidates of the left block in the right one, which may be the same.
-    fn scan_left(&self, products: &Mat<f32>, left: &mut Block<G>) {
+    pub(super) fn scan_left(&self, products: &Mat<f32>, left: &mut Block<G>) {
         let (samples, (first, second)) = ((self.left, self.right), self.starts);
         let never = vec![f32::NEG_INFINITY; products.nrows()];
         self.each_run(products, |at, products, lows, run, (g, k), hits| {
@@ -235,7 +247,7 @@ impl<const G: usize> Tile<'_, G> {
             for &hit in &*hits {
                 let j = second + run.start + hit;
                 let mine = lows[hit] - products[hit];
-                if mine <= left.theta[g][i] && self.left.number(at) != self.right.number(j) {
+                if mine <= left.theta[g][i] && self.left.number[at] != self.right.number[j] {
                     left.add(samples, at, g, k, (mine, j as u32));
                 }
             }

@@ -10,9 +10,11 @@
 mod approximate;
 mod blocks;
 mod dense_screen;
+mod nearest;
 mod recall;
 mod single_precision;
 mod sparse_screen;
+mod windows;
 
 use std::cmp::Ordering;
 
@@ -24,7 +26,8 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::named::Named;
 use crate::numerics::sparse::Precision;
-pub use blocks::{Block, Nearest};
+pub use blocks::{Block, Centre};
+pub use nearest::Nearest;
 
 use crate::preprocess::{Centred, Rows};
 
@@ -185,6 +188,9 @@ fn tighten<T: Precision + PartialOrd>(
     near.retain(|&(low, _)| low <= most);
     Some(most)
 }
+
+#[cfg(test)]
+mod pieces;
 
 #[cfg(test)]
 mod tests {

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use crate::numerics::linalg::column;
 
-/// Samples on a side of a tile of products.
+/// Samples on a side of a tile of products; fewer where they are very long.
 pub(super) const TILE: usize = 512;
 
 /// Samples and variables that are copied at a time.
@@ -15,42 +15,39 @@ const SQUARE: usize = 64;
 /// what is certain of them shrinks with their number.
 pub(super) const TERMS: usize = 1024;
 
-/// The samples in single precision, ordered by class.
+/// What is known of samples, ordered by class; their values are [`Values`].
 pub(super) struct Samples {
-    /// One after the other, scaled so that none is longer than 1.
-    pub(super) x: Vec<f32>,
     pub(super) variables: usize,
+    /// Which sample is at a place.
     pub(super) order: Vec<usize>,
-    /// The number of the first of them, where they are a part of others.
-    start: usize,
+    /// Its number, which differs where they are a part of others.
+    pub(super) number: Vec<usize>,
     pub(super) class: Vec<usize>,
     /// `s − e`, and `e`.
     pub(super) low: Vec<f32>,
     pub(super) error: Vec<f32>,
+    /// Samples on a side of a tile of products.
+    pub(super) side: usize,
+}
+
+/// The values of the samples at some places in single precision, one sample after the other, scaled so that none is longer than 1.
+pub(super) struct Values {
+    pub(super) x: Vec<f32>,
+    pub(super) variables: usize,
+    /// The first place.
+    pub(super) first: usize,
 }
 
 impl Samples {
-    pub(super) fn new(x: &Mat<f64>, class: &[usize]) -> Self {
-        let [samples] = Self::together([(x, class, 0)]);
-        samples
-    }
-
-    /// Several sets of samples on the same scale: centred, the class of each, and the number of the first.
-    pub(super) fn together<const S: usize>(sets: [(&Mat<f64>, &[usize], usize); S]) -> [Self; S] {
-        let squares = sets.map(|(x, ..)| squared_lengths(x));
-        let longest = squares.iter().flatten().fold(0.0, |m: f64, s| m.max(*s)).sqrt();
-        // A power of two rounds nothing.
-        let scale = if longest > 0.0 { (-longest.log2().ceil()).exp2() } else { 1.0 };
-        let mut squares = squares.iter();
-        sets.map(|(x, class, start)| Self::scaled(x, class, start, scale, squares.next().map_or(&[], |s| s)))
-    }
-
-    fn scaled(x: &Mat<f64>, class: &[usize], start: usize, scale: f64, squares: &[f64]) -> Self {
+    /// Samples that are centred, one per row, and all their values.
+    pub(super) fn new(x: &Mat<f64>, class: &[usize]) -> (Self, Values) {
         let (n, p) = x.shape();
-        let mut order: Vec<usize> = (0..n).collect();
-        order.sort_by_key(|&i| (class[i], i));
+        let squares = squared_lengths(x);
+        let scale = scale(squares.iter().copied());
+        let samples = Self::known(p, class, |i| i, &squares, scale, TILE);
         let mut single = vec![0.0; p * n];
-        single.par_chunks_mut(p * SQUARE).zip(order.par_chunks(SQUARE)).for_each(|(samples, order)| {
+        let places = single.par_chunks_mut(p * SQUARE).zip(samples.order.par_chunks(SQUARE));
+        places.for_each(|(samples, order)| {
             // In squares that the cache holds: a transposition reads or writes across.
             for start in (0..p).step_by(SQUARE) {
                 let columns: Vec<&[f64]> = (start..p.min(start + SQUARE)).map(|j| column(x, j)).collect();
@@ -61,6 +58,20 @@ impl Samples {
                 }
             }
         });
+        (samples, Values { x: single, variables: p, first: 0 })
+    }
+
+    /// Samples of which the squared lengths are known, on a scale of [`scale`], in tiles of `side`.
+    pub(super) fn known(
+        p: usize,
+        class: &[usize],
+        number: impl Fn(usize) -> usize,
+        squares: &[f64],
+        scale: f64,
+        side: usize,
+    ) -> Self {
+        let mut order: Vec<usize> = (0..class.len()).collect();
+        order.sort_by_key(|&i| (class[i], i));
         // Of a product of so many terms in single precision, and of x before it; doubled, for the sums around it, and
         // with what numbers too small for single precision may amount to.
         let c = 2.0 * (p.min(TERMS) as f64 + 8.0) * f64::from(f32::EPSILON);
@@ -68,18 +79,13 @@ impl Samples {
         let error: Vec<f32> = s.iter().map(|s| (c * s) as f32 + f32::MIN_POSITIVE).collect();
         let low = s.iter().zip(&error).map(|(s, e)| *s as f32 - e).collect();
         let class = order.iter().map(|&i| class[i]).collect();
-        Samples { x: single, variables: p, order, start, class, low, error }
+        let number = order.iter().map(|&i| number(i)).collect();
+        Samples { variables: p, order, number, class, low, error, side }
     }
 
-    /// The block that begins at a place, one sample per column.
-    pub(super) fn block(&self, start: usize) -> MatRef<'_, f32> {
-        let n = self.class.len();
-        MatRef::from_column_major_slice(&self.x, self.variables, n).subcols(start, TILE.min(n - start))
-    }
-
-    /// The number of the sample at a place.
-    pub(super) fn number(&self, at: usize) -> usize {
-        self.start + self.order[at]
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.order.len()
     }
 
     /// Runs of one class in `start..start + width`.
@@ -92,6 +98,24 @@ impl Samples {
             }
         }
         runs
+    }
+}
+
+/// What samples of these squared lengths are multiplied by, so that none is longer than 1: a power of two, which rounds nothing.
+pub(super) fn scale(squares: impl Iterator<Item = f64>) -> f64 {
+    let longest = squares.fold(0.0, f64::max).sqrt();
+    if longest > 0.0 { (-longest.log2().ceil()).exp2() } else { 1.0 }
+}
+
+impl Values {
+    pub(super) fn none() -> Self {
+        Values { x: Vec::new(), variables: 0, first: 0 }
+    }
+
+    /// The samples from a place on, `most` of them or as many as there are, one per column.
+    pub(super) fn block(&self, start: usize, most: usize) -> MatRef<'_, f32> {
+        let (n, from) = (self.x.len() / self.variables.max(1), start - self.first);
+        MatRef::from_column_major_slice(&self.x, self.variables, n).subcols(from, most.min(n - from))
     }
 }
 

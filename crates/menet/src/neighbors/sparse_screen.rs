@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
+use super::blocks::Numbers;
 use super::{Among, tighten};
 use crate::error::Result;
 use crate::monitor::{Monitor, Stage, proceed};
@@ -15,8 +16,8 @@ use crate::numerics::sparse::SparseMatrix;
 /// Samples that a thread takes at a time.
 const ROWS: usize = 64;
 
-/// Samples, the class of each, and the number of the first, where they are a part of others.
-pub(super) type Part<'a> = (&'a SparseMatrix, &'a [usize], usize);
+/// Samples, the class of each, and their numbers, where they are a part of others.
+pub(super) type Part<'a> = (&'a SparseMatrix, &'a [usize], Numbers<'a>);
 
 /// For every sample and group at least its `k` nearest samples, in no order.
 ///
@@ -28,7 +29,8 @@ pub(super) fn candidates<const G: usize>(
     groups: [(Among, usize); G],
     monitor: &dyn Monitor,
 ) -> Result<Vec<[Vec<usize>; G]>> {
-    candidates_between((samples, class, 0), (samples, class, 0), groups, monitor)
+    let all = (samples, class, Numbers::From(0));
+    candidates_between(all, all, groups, monitor)
 }
 
 /// For every query and group at least its `k` nearest references, in no order.
@@ -106,7 +108,8 @@ impl<'a, const G: usize> Screen<'a, G> {
 
     /// The candidates of query `i`; `products` is 0 before and after.
     fn candidates(&self, i: usize, products: &mut [f64]) -> [Vec<usize>; G] {
-        let ((queries, query_class, start), (_, class, first)) = (self.queries, self.references);
+        let ((queries, query_class, numbers), (_, class, others)) = (self.queries, self.references);
+        let own = numbers.of(i);
         for (v, x) in queries.row(i) {
             self.index.row(v).for_each(|(j, y)| products[j] += 2.0 * x * y);
         }
@@ -115,7 +118,7 @@ impl<'a, const G: usize> Screen<'a, G> {
         for (j, (low, product)) in self.low.iter().zip(products.iter()).enumerate() {
             let (low, same) = (low - product, class[j] == query_class[i]);
             for (near, &(among, k)) in near.iter_mut().zip(&self.groups) {
-                if low <= near.most && k > 0 && first + j != start + i && among.admits(same) {
+                if low <= near.most && k > 0 && others.of(j) != own && among.admits(same) {
                     near.candidates.push((low, j as u32));
                     if near.candidates.len() > near.limit {
                         self.tighten(near, i, k);

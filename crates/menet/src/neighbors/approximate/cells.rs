@@ -9,7 +9,7 @@ use super::{Near, kmeans};
 use crate::error::Result;
 use crate::monitor::{Monitor, Stage, proceed};
 use crate::neighbors::Among;
-use crate::neighbors::single_precision::Samples;
+use crate::neighbors::single_precision::{Samples, Values};
 
 /// Samples of a cell, about; and at most, since no one can divide equal samples.
 const CELL: usize = 256;
@@ -29,6 +29,8 @@ const SMALLEST_CELL: usize = 32;
 /// Samples by cell, and cells by class.
 pub(super) struct Index {
     pub(super) samples: Samples,
+    /// Their values, one sample after the other.
+    pub(super) x: Vec<f32>,
     /// Their squared lengths.
     pub(super) squares: Vec<f32>,
     pub(super) cells: Vec<Range<usize>>,
@@ -51,7 +53,7 @@ impl Index {
         if n < smallest {
             return Ok(None);
         }
-        let samples = Samples::new(x, class);
+        let (samples, values) = Samples::new(x, class);
         let p = samples.variables;
         let classes = samples.runs(0, n);
         let counts: Vec<usize> = classes.iter().map(|(_, run)| (run.len() / CELL).max(1)).collect();
@@ -63,18 +65,18 @@ impl Index {
         let mut first = 0;
         for ((_, run), count) in classes.into_iter().zip(counts) {
             proceed(monitor, Stage::Neighbors)?;
-            let cells = divide(&samples.x[run.start * p..run.end * p], p, count, monitor)?;
+            let cells = divide(&values.x[run.start * p..run.end * p], p, count, monitor)?;
             for (at, cell) in run.zip(cells) {
                 cell_of[samples.order[at]] = first + cell as usize;
             }
             first += count;
         }
-        drop(samples);
+        drop((samples, values));
         Ok(Some(Self::from_cells(Samples::new(x, &cell_of), class)))
     }
 
     /// From samples ordered by cell.
-    fn from_cells(samples: Samples, class: &[usize]) -> Self {
+    fn from_cells((samples, values): (Samples, Values), class: &[usize]) -> Self {
         let p = samples.variables;
         let cut = |run: Range<usize>| {
             let end = run.end;
@@ -90,7 +92,7 @@ impl Index {
         }
         let mut centres = vec![0.0; cells.len() * p];
         centres.par_chunks_mut(p).zip(&cells).for_each(|(centre, cell)| {
-            for sample in samples.x[cell.start * p..cell.end * p].chunks(p) {
+            for sample in values.x[cell.start * p..cell.end * p].chunks(p) {
                 for (centre, x) in centre.iter_mut().zip(sample) {
                     *centre += x / cell.len() as f32;
                 }
@@ -98,7 +100,7 @@ impl Index {
         });
         let lengths = centres.chunks(p).map(|centre| centre.iter().map(|x| x * x).sum()).collect();
         let squares = samples.low.iter().zip(&samples.error).map(|(low, error)| low + error).collect();
-        Index { samples, squares, cells, kin, centres, lengths }
+        Index { samples, x: values.x, squares, cells, kin, centres, lengths }
     }
 
     /// The cell of the sample at a place.

@@ -40,8 +40,7 @@ impl Index {
             cells.sort_by_key(|&cell| std::cmp::Reverse(searching[cell].len()));
             for cell in cells {
                 let (queries, cell) = (&searching[cell], self.cells[cell].clone());
-                let (squares, samples) =
-                    (&self.squares[cell.clone()], &self.samples.x[cell.start * p..cell.end * p]);
+                let (squares, samples) = (&self.squares[cell.clone()], &self.x[cell.start * p..cell.end * p]);
                 let products =
                     products(p, samples, &self.gathered(queries.iter().map(|&query| places[query])));
                 for (column, &query) in queries.iter().enumerate() {
@@ -60,7 +59,7 @@ impl Index {
 
     fn gathered(&self, places: impl Iterator<Item = usize>) -> Vec<f32> {
         let p = self.samples.variables;
-        places.flat_map(|at| &self.samples.x[at * p..(at + 1) * p]).copied().collect()
+        places.flat_map(|at| &self.x[at * p..(at + 1) * p]).copied().collect()
     }
 
     /// As many of the nearest of some cells as `group` asks for; more if these have no more than `kept` samples.
