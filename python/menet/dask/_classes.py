@@ -86,7 +86,7 @@ def names_of(labels: NDArray[np.object_]) -> tuple[list[str], int | None]:
 
 
 def dtype_of(names: list[str]) -> np.dtype[Any]:
-    """Return the type of labels with these names: whole numbers if all of them are, as a model file is read, else text."""
+    """Return the type of labels with these names: whole numbers if all of them are, else text."""
     whole = [WHOLE.fullmatch(name) for name in names]
     if all(whole) and all(-(2**63) <= int(name) < 2**63 for name in names):
         return np.dtype(np.int64)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import logging
 import shutil
+import signal
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +19,7 @@ from dask.system import CPU_COUNT
 from dask.utils import format_bytes, parse_bytes
 
 from menet._input import available_memory
-from menet.dask._failure import Failure
+from menet.dask._errors import CommandError
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -81,8 +83,9 @@ def sizes(where: Where) -> Sizes:
     memory = given or (LEAST if free is None else int(SHARE * free) // workers)
     if memory < LEAST:
         told = f"--memory {where.memory}" if where.memory else f"{format_bytes(memory)} of memory per worker"
-        raise Failure(
-            f"{told}: a worker needs at least {format_bytes(LEAST)}; give more memory, or fewer --workers (now {workers})"
+        raise CommandError(
+            f"{told}: a worker needs at least {format_bytes(LEAST)}; give more memory, or fewer --workers "
+            f"(now {workers})"
         )
     return Sizes(workers, threads, memory)
 
@@ -108,14 +111,14 @@ def _existing(where: Where) -> Iterator[Client]:
 
     for option in ("workers", "threads", "memory", "temporary"):
         if getattr(where, option) is not None:
-            raise Failure(f"--{option}: this option is for a local cluster; remove it, or remove --scheduler")
+            raise CommandError(f"--{option}: this option is for a local cluster; remove it, or remove --scheduler")
     address = where.scheduler
     with _quiet():
         try:
             client = Client(address, timeout=PATIENCE, set_as_default=True)
         except (OSError, TimeoutError, ValueError) as e:
-            raise Failure(
-                f"--scheduler {address}: there is no scheduler that answers ({_first_line(e)}); give an address such as "
+            raise CommandError(
+                f"--scheduler {address}: no scheduler answers there ({_first_line(e)}); give an address such as "
                 "tcp://host:8786, as `dask scheduler` prints it",
                 code=1,
             ) from None
@@ -123,8 +126,9 @@ def _existing(where: Where) -> Iterator[Client]:
             try:
                 client.wait_for_workers(1, timeout=PATIENCE)
             except TimeoutError:
-                raise Failure(
-                    f"--scheduler {address}: the scheduler has no workers; start some with `dask worker {address}`", code=1
+                raise CommandError(
+                    f"--scheduler {address}: the scheduler has no workers; start some with `dask worker {address}`",
+                    code=1,
                 ) from None
             yield client
         finally:
@@ -138,14 +142,19 @@ def _local(where: Where, beside: Path) -> Iterator[Client]:
     found = sizes(where)
     parent = where.temporary or beside
     if not parent.is_dir():
-        raise Failure(f"--temporary {parent}: there is no such folder; make it, or name another")
+        raise CommandError(f"--temporary {parent}: there is no such folder; make it, or name another")
     try:
         folder = Path(tempfile.mkdtemp(prefix=".menet-dask-", dir=parent)).absolute()
     except OSError as e:
-        raise Failure(f"{parent}: no folder for temporary files can be made there ({e.strerror})", code=1) from None
+        raise CommandError(
+            f"{parent}: no folder for temporary files can be made there ({e.strerror})", code=1
+        ) from None
     try:
         # Workers start with this configuration too.
-        with dask.config.set({"temporary-directory": str(folder)}), _quiet():
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(dask.config.set({"temporary-directory": str(folder)}))
+            stack.enter_context(_quiet())
+            release = stack.enter_context(_deaf())
             cluster = LocalCluster(
                 n_workers=found.workers,
                 threads_per_worker=found.threads,
@@ -156,13 +165,35 @@ def _local(where: Where, beside: Path) -> Iterator[Client]:
                 local_directory=str(folder),
                 silence_logs=logging.CRITICAL,
             )
-            try:
-                with Client(cluster) as client:
-                    yield client
-            finally:
-                cluster.close()
+            stack.callback(cluster.close)
+            client = stack.enter_context(Client(cluster))
+            release()
+            yield client
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _deaf() -> Iterator[Callable[[], object]]:
+    """Start threads and processes that do not hear Ctrl-C, and give what makes this thread hear it again.
+
+    A terminal sends Ctrl-C to all processes. This one closes the cluster in order; a worker would only print a
+    traceback. Blocked signals stay blocked in what a thread starts, so workers that are started anew are deaf too.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield lambda: None
+        return
+    # Where multiprocessing starts this process, it unblocks signals.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
+
+    def release() -> object:
+        return signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    try:
+        yield release
+    finally:
+        release()
 
 
 @contextlib.contextmanager
@@ -188,7 +219,7 @@ def _bytes(text: str) -> int:
     except ValueError:
         size = 0
     if size <= 0:
-        raise Failure(f"--memory {text}: this is not a size; give one such as 2GB or 800MB")
+        raise CommandError(f"--memory {text}: this is not a size; give one such as 2GB or 800MB")
     return size
 
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from menet.dask._failure import Failure, listed, quoted
+from menet.dask._errors import CommandError, listed, quoted
 
 # Names of columns that name samples, in upper or lower case.
 INDEX = ("id", "index", "sample_id", "sampleid", "sample id", "rownames", "row_names")
@@ -41,12 +41,10 @@ class Roles:
     notices: list[str] = field(default_factory=list)
 
 
-def roles(
-    source: str, names: list[str], wanted: Wanted, *, index: list[str], is_text: Callable[[str], bool]
-) -> Roles:
+def roles(source: str, names: list[str], wanted: Wanted, *, index: list[str], is_text: Callable[[str], bool]) -> Roles:
     """Return the role of every column. `index` are columns that the file itself declares as an index of the rows."""
     if repeated := next((name for name, count in Counter(names).items() if count > 1), None):
-        raise Failure(f"{source}: the column name {quoted(repeated)} appears more than once; rename one of them")
+        raise CommandError(f"{source}: the column name {quoted(repeated)} appears more than once; rename one of them")
     _check_names(source, names, wanted)
     found, of_model = Roles(), set(wanted.variables or ())
     for at, name in enumerate(names):
@@ -63,7 +61,7 @@ def roles(
     if wanted.variables is not None:
         _arrange(source, found, wanted.variables)
     if not found.variables:
-        raise Failure(f"{source}: there are no variables among its {len(names)} columns")
+        raise CommandError(f"{source}: there are no variables among its {len(names)} columns")
     return found
 
 
@@ -87,9 +85,9 @@ def _check_names(source: str, names: list[str], wanted: Wanted) -> None:
         asked.append((wanted.label, "to take the labels from"))
     for name, purpose in asked:
         if name not in names:
-            raise Failure(f"{source}: there is no column {quoted(name)} {purpose} among {listed(names)}")
+            raise CommandError(f"{source}: there is no column {quoted(name)} {purpose} among {listed(names)}")
     if wanted.id == wanted.label:
-        raise Failure(f"{source}: --id and --label both name the column {quoted(wanted.label)}")
+        raise CommandError(f"{source}: --id and --label both name the column {quoted(wanted.label)}")
 
 
 def _is_index(at: int, name: str, index: list[str]) -> bool:
@@ -102,7 +100,7 @@ def _generic(name: str) -> bool:
 
 
 def _index_column(at: int, name: str, wanted: Wanted, found: Roles, is_text: Callable[[str], bool]) -> None:
-    """An index of text, or one with a name, names the samples. A count of the rows is left out."""
+    """Let an index of text, or one with a name, name the samples, and leave out a count of the rows."""
     if wanted.id is None and found.id is None and (not _generic(name) or is_text(name)):
         found.id = name
         found.id_name = "id" if _generic(name) else name
@@ -116,7 +114,7 @@ def _arrange(source: str, found: Roles, variables: tuple[str, ...]) -> None:
     """Take the variables of a model, in its order."""
     present = set(found.variables)
     if missing := [name for name in variables if name not in present]:
-        raise Failure(
+        raise CommandError(
             f"{source}: {len(missing)} of the {len(variables)} variables of the model are missing: {listed(missing)}; "
             "give data with the columns that the model was fitted to"
         )

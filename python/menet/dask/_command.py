@@ -1,4 +1,4 @@
-"""The command ``python -m menet.dask``: fit, transform and predict data that are larger than memory, or on a cluster."""
+"""The command ``python -m menet.dask``: its options, its messages and its exit codes."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from menet.dask import _flags
-from menet.dask._failure import Failure, Stopped
+from menet.dask._errors import CommandError, Stopped
 
 DESCRIPTION = (
-    "Fit and apply the Manifold Elastic Net to data in many files, which need not fit in memory. Without --scheduler, a "
-    "cluster of processes on this machine does the work; with it, any Dask cluster whose workers see the files under the "
-    "same paths and have menet installed. The command `menet` reads the models, and this command reads those of `menet`."
+    "Fit and apply the Manifold Elastic Net to data in many files, which need not fit in memory. Without --scheduler, "
+    "processes on this machine do the work; with it, any Dask cluster whose workers see the files under the same paths "
+    "and have menet installed. The command `menet` reads the models, and this command reads those of `menet`."
 )
 
 FIT_EXAMPLES = """\
@@ -41,6 +41,8 @@ examples:
   python -m menet.dask predict --model m.safetensors --data 'new-*.parquet' --out labels.parquet --probabilities
 """
 
+APPLY = "--model FILE --data PATTERN --out PATH"
+
 
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line."""
@@ -48,14 +50,14 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """End the command with one line."""
         message = message.removeprefix("argument ").replace("the following arguments are required:", "give")
-        raise Failure(f"{message}; see {self.prog} --help")
+        raise CommandError(f"{message}; see {self.prog} --help")
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command, and return its exit code."""
     try:
         args = _parser().parse_args(argv)
-    except Failure as failure:
+    except CommandError as failure:
         complain(f"error: {failure}")
         return failure.code
     with _signals(), _warnings(quiet=args.quiet):
@@ -84,7 +86,7 @@ def _told(e: Exception) -> tuple[str, int]:
     from distributed.client import FutureCancelledError
     from distributed.comm.core import CommClosedError
 
-    if isinstance(e, Failure):
+    if isinstance(e, CommandError):
         return str(e), e.code
     if isinstance(e, KilledWorker):
         return (
@@ -105,7 +107,7 @@ def _told(e: Exception) -> tuple[str, int]:
 
 @contextlib.contextmanager
 def _signals() -> Iterator[None]:
-    """End in order when a signal asks for it. Only the first one counts: what it began to clean up must come to its end."""
+    """End in order when a signal asks for it. Only the first one counts, so that cleaning up comes to its end."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -146,16 +148,28 @@ def notice(quiet: bool, line: str) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(prog="python -m menet.dask", description=DESCRIPTION, allow_abbrev=False)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    fit = _command(commands, "fit", _fit, "Learn a sparse projection from labelled data, and save it as a model.", FIT_EXAMPLES)
+    fit = _command(
+        commands,
+        "fit",
+        "--data PATTERN --model FILE",
+        _fit,
+        "Learn a sparse projection from labelled data, and save it as a model.",
+        FIT_EXAMPLES,
+    )
     fit.add_argument("--model", required=True, type=Path, metavar="FILE", help="the model file to write")
     _data(fit)
     _cluster(fit)
     _flags.add(fit)
     transform = _command(
-        commands, "transform", _transform, "Project data with a model, and write the scores.", TRANSFORM_EXAMPLES
+        commands, "transform", APPLY, _transform, "Project data with a model, and write the scores.", TRANSFORM_EXAMPLES
     )
     predict = _command(
-        commands, "predict", _predict, "Classify data by the rule of a model, with probabilities.", PREDICT_EXAMPLES
+        commands,
+        "predict",
+        APPLY,
+        _predict,
+        "Classify data by the rule of a model, with probabilities.",
+        PREDICT_EXAMPLES,
     )
     folder = "or a name without an ending for a folder with one file per chunk"
     for command, endings, what in (
@@ -177,12 +191,13 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _command(
-    commands: Any, name: str, run: Callable[[argparse.Namespace], None], about: str, examples: str
+    commands: Any, name: str, usage: str, run: Callable[[argparse.Namespace], None], about: str, examples: str
 ) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = commands.add_parser(
         name,
         help=about,
         description=about,
+        usage=f"%(prog)s {usage} [OPTIONS]",
         epilog=examples,
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -202,8 +217,8 @@ def _data(parser: argparse.ArgumentParser) -> None:
         "--data",
         required=True,
         metavar="PATTERN",
-        help=f"files ({' '.join(ENDINGS)}): a path, a pattern in quotes such as 'part-*.parquet', a folder of such files, or "
-        "an npy stack; part-2 comes before part-10",
+        help=f"files ({' '.join(ENDINGS)}): a path, a pattern in quotes such as 'part-*.parquet', a folder of such "
+        "files, or an npy stack; part-2 comes before part-10",
     )
     group.add_argument("--label", default="label", metavar="NAME", help="name of the label column [default: label]")
     group.add_argument("--labels", type=Path, metavar="FILE", help="a file with one label per line, or an npy file")
@@ -212,7 +227,9 @@ def _data(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="name of the column with the names of the samples; it is not a variable, and outputs repeat it",
     )
-    group.add_argument("--drop", action="append", default=[], metavar="NAME", help="a column to leave out; can be repeated")
+    group.add_argument(
+        "--drop", action="append", default=[], metavar="NAME", help="a column to leave out; can be repeated"
+    )
     header = group.add_mutually_exclusive_group()
     header.add_argument(
         "--no-header",
@@ -231,8 +248,8 @@ def _data(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--delimiter",
         metavar="SIGN",
-        help=f"the separator of fields in a text file: {', '.join(DELIMITERS)}, or another character [default: from the "
-        "file's ending]",
+        help=f"the separator of fields in a text file: {', '.join(DELIMITERS)}, or another character [default: from "
+        "the file's ending]",
     )
     group.add_argument(
         "--decimal",
@@ -245,18 +262,22 @@ def _data(parser: argparse.ArgumentParser) -> None:
         "--rows",
         type=_count,
         metavar="N",
-        help="rows per chunk, about [default: as many as make a chunk of 32 MB]; it changes speed and memory, and results "
-        "only in their last digits",
+        help="rows per chunk, about [default: as many as make a chunk of 32 MB]; it changes speed and memory, and "
+        "results only in their last digits",
     )
 
 
 def _cluster(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("Cluster")
     group.add_argument("--scheduler", metavar="ADDRESS", help="a running scheduler, such as tcp://host:8786")
-    group.add_argument("--workers", type=_count, metavar="N", help="processes of the local cluster [default: from the cores]")
+    group.add_argument(
+        "--workers", type=_count, metavar="N", help="processes of the local cluster [default: from the cores]"
+    )
     group.add_argument("--threads", type=_count, metavar="N", help="threads per worker [default: all cores together]")
     group.add_argument(
-        "--memory", metavar="SIZE", help="memory per worker, such as 2GB [default: most of what is free, shared equally]"
+        "--memory",
+        metavar="SIZE",
+        help="memory per worker, such as 2GB [default: most of what is free, shared equally]",
     )
     group.add_argument(
         "--temporary",
@@ -292,5 +313,3 @@ def _predict(args: argparse.Namespace) -> None:
     from menet.dask import _run
 
     _run.predict(args)
-
-

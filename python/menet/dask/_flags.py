@@ -142,9 +142,13 @@ def _help(kind: str, body: str) -> str:
         return f"{flag_of(name)} {value}".strip() if name in known else found[1]
 
     body = re.sub(r"``?([^`]+)``?", code, body)
-    body = re.sub(r'"([^"]+)"', r"\1", body).replace("None: ", "Default: ")
+    body = re.sub(r'"([^"]+)"', r"\1", body).replace("None: ", "Default: ").replace("are None", "are not given")
     choices = re.match(r"\{(.*?)\}", kind)
     if choices:
         body = f"{body} [possible values: " + ", ".join(re.findall(r'"([^"]+)"', choices[1])) + "]"
     default = re.search(r'default="?([^",]+)"?$', kind)
-    return f"{body} [default: {default[1].lower() if default[1] in ('True', 'False') else default[1]}]" if default else body
+    return (
+        f"{body} [default: {default[1].lower() if default[1] in ('True', 'False') else default[1]}]"
+        if default
+        else body
+    )

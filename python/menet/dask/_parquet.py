@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from menet.dask import _classes
 from menet.dask._columns import Roles, Wanted, roles
-from menet.dask._failure import Failure, quoted
+from menet.dask._errors import CommandError, quoted
 from menet.dask._source import Source, in_chunks, rows_of_chunk, split
 
 # Double precision holds all whole numbers up to this one.
@@ -24,7 +24,11 @@ def read(name: str, files: list[Path], wanted: Wanted, rows: int | None) -> Sour
     footers = [_footer(file) for file in files]
     schema = footers[0][0]
     found = roles(
-        name, schema.names, wanted, index=_index(schema), is_text=lambda column: not _is_number(schema.field(column).type)
+        name,
+        schema.names,
+        wanted,
+        index=_index(schema),
+        is_text=lambda column: not _is_number(schema.field(column).type),
     )
     for file, (own, _) in zip(files, footers, strict=True):
         _check_schema(file, own, files[0], found)
@@ -37,11 +41,13 @@ def read(name: str, files: list[Path], wanted: Wanted, rows: int | None) -> Sour
         for place in chunks_of(groups, target)
     ]
     if not places:
-        raise Failure(f"{name}: there are no samples; give a file with rows")
+        raise CommandError(f"{name}: there are no samples; give a file with rows")
     lengths = [stop - start for *_, start, stop in places]
     left_out = tuple(column for column in schema.names if column not in set(found.variables))
     # The graph holds the names only where the order of the columns is not that of the file: they can be many.
-    plain = {str(file): _variables(own, left_out) == found.variables for file, (own, _) in zip(files, footers, strict=True)}
+    plain = {
+        str(file): _variables(own, left_out) == found.variables for file, (own, _) in zip(files, footers, strict=True)
+    }
     names = tuple(found.variables)
     parts = [(*place, left_out, None if plain[place[0]] else names, dtype.str) for place in places]
     source = Source(
@@ -84,7 +90,9 @@ def _footer(file: Path) -> tuple[pa.Schema, list[int]]:
             meta = opened.metadata
             return opened.schema_arrow, [meta.row_group(k).num_rows for k in range(meta.num_row_groups)]
     except pa.ArrowInvalid as e:
-        raise Failure(f"{file}: this is not a whole Parquet file ({str(e).splitlines()[0]}); write it again") from None
+        raise CommandError(
+            f"{file}: this is not a whole Parquet file ({str(e).splitlines()[0]}); write it again"
+        ) from None
 
 
 def _index(schema: pa.Schema) -> list[str]:
@@ -102,14 +110,16 @@ def _check_schema(file: Path, schema: pa.Schema, first: Path, found: Roles) -> N
     present = set(schema.names)
     for column in [found.label, found.id, *found.variables]:
         if column is not None and column not in present:
-            raise Failure(f"{file}: there is no column {quoted(column)}, but {first} has one; give files of one table")
+            raise CommandError(
+                f"{file}: there is no column {quoted(column)}, but {first} has one; give files of one table"
+            )
     for column in found.variables:
         kind = schema.field(column).type
         if not _is_number(kind):
             shown = quoted(column)
-            raise Failure(
-                f"{file}: column {shown} is of type {kind}, but variables are numbers; leave it out with --drop {shown}, "
-                f"or say what it is with --label {shown} (the classes) or --id {shown} (names of the samples)"
+            raise CommandError(
+                f"{file}: column {shown} is of type {kind}, but variables are numbers; leave it out with --drop "
+                f"{shown}, or say what it is with --label {shown} (the classes) or --id {shown} (names of the samples)"
             )
 
 
@@ -135,7 +145,7 @@ def _large_groups(name: str, footers: list[tuple[pa.Schema, list[int]]], rows: i
     if largest <= 8 * rows:
         return []
     return [
-        f"{name} has row groups of {largest} rows, of which a chunk takes {rows}: each chunk decodes the rows before it; "
+        f"{name} has row groups of {largest} rows, a chunk {rows}: each chunk decodes the rows before it; "
         f"files with row groups of about {rows} rows are read faster (pyarrow: row_group_size={rows})"
     ]
 

@@ -12,7 +12,7 @@ from dask.utils import natural_sort_key
 
 from menet.dask import _arrays, _classes
 from menet.dask._columns import Wanted
-from menet.dask._failure import Failure, quoted
+from menet.dask._errors import CommandError, quoted
 from menet.dask._source import Source
 
 # The delimiter of a text file by its ending.
@@ -23,16 +23,14 @@ NPY = ".npy"
 ZARR = ".zarr"
 ENDINGS = (PARQUET, *TEXT, *(f"{ending}.gz" for ending in TEXT), NPY, ZARR)
 
-ALLOWED = (
-    f"give files that end in {' '.join(ENDINGS)}, a folder of such files, or a folder that dask.array.to_npy_stack wrote"
-)
+ALLOWED = f"give files that end in {' '.join(ENDINGS)}, a folder of such files, or an npy stack of Dask"
 
 
 @dataclass(frozen=True)
 class Options:
     """How data are read."""
 
-    wanted: Wanted = Wanted()
+    wanted: Wanted
     # Rows per chunk; None: as many as make a chunk of the usual size.
     rows: int | None = None
     # A file with one label per sample.
@@ -79,19 +77,21 @@ def find(data: str) -> tuple[str, list[Path]]:
     if not found:
         pattern = any(sign in data for sign in "*?[")
         what = "no file matches this pattern" if pattern else "there is no such file or folder"
-        raise Failure(f"--data {data}: {what}; {ALLOWED}")
+        raise CommandError(f"--data {data}: {what}; {ALLOWED}")
     files = [Path(name).absolute() for name in sorted(found, key=natural_sort_key)]
     endings = {_ending(file): file for file in reversed(files)}
     if None in endings:
-        raise Failure(f"--data {data}: the format of {endings[None]} is not known; {ALLOWED}")
+        raise CommandError(f"--data {data}: the format of {endings[None]} is not known; {ALLOWED}")
     if len(endings) > 1:
         one, other = list(endings.values())[:2]
-        raise Failure(f"--data {data}: {one.name} and {other.name} have different formats; give files of one format")
+        raise CommandError(
+            f"--data {data}: {one.name} and {other.name} have different formats; give files of one format"
+        )
     ending = next(iter(endings))
     if ending == ZARR and len(files) > 1:
-        raise Failure(f"--data {data}: {len(files)} zarr arrays match, but only one can be read; name one")
+        raise CommandError(f"--data {data}: {len(files)} zarr arrays match, but only one can be read; name one")
     if folder := next((file for file in files if file.is_dir() and ending != ZARR), None):
-        raise Failure(f"--data {data}: {folder.name} is a folder, but must be a file; give a pattern of its files")
+        raise CommandError(f"--data {data}: {folder.name} is a folder, but must be a file; give a pattern of its files")
     assert ending is not None
     return ending, files
 
@@ -108,7 +108,7 @@ def _in_folder(folder: Path) -> tuple[str, list[Path]]:
     endings = {_ending(file) for file in files}
     if len(endings) != 1 or None in endings:
         what = "has no files" if not files else "has files of several formats or of none that is known"
-        raise Failure(f"--data {folder}: the folder {what}; {ALLOWED}")
+        raise CommandError(f"--data {folder}: the folder {what}; {ALLOWED}")
     return str(endings.pop()), files
 
 
@@ -135,38 +135,41 @@ def _refuse_text_options(data: str, options: Options) -> None:
         if set_
     ]
     if given:
-        raise Failure(f"{given[0]}: this option is for text files, but --data is {data}; remove it")
+        raise CommandError(f"{given[0]}: this option is for text files, but --data is {data}; remove it")
 
 
 def _refuse_column_options(data: str, wanted: Wanted) -> None:
     given = [("--id", wanted.id), ("--drop", wanted.drop), ("--label", wanted.label != Wanted.label)]
     if option := next((option for option, set_ in given if set_), None):
         hint = "give --labels FILE" if option == "--label" else "remove it"
-        raise Failure(f"{option}: an array has no columns with names, and --data is {data}; {hint}")
+        raise CommandError(f"{option}: an array has no columns with names, and --data is {data}; {hint}")
 
 
 def _labels_of(file: Path, source: Source) -> da.Array:
     """Return the labels of an npy file, or of a text file with one label per line."""
     if not file.is_file():
-        raise Failure(f"--labels {file}: there is no such file; give an npy file, or a text file with one label per line")
+        raise CommandError(
+            f"--labels {file}: there is no such file; give an npy file, or a text file with one label per line"
+        )
     if file.suffix.lower() == NPY:
         try:
             values = np.load(file, allow_pickle=False)
         except (ValueError, EOFError) as e:
-            raise Failure(f"--labels {file}: {e}; save the labels as text or numbers") from None
+            raise CommandError(f"--labels {file}: {e}; save the labels as text or numbers") from None
         if values.ndim != 1:
-            raise Failure(f"--labels {file}: the array has {values.ndim} dimensions, but must have 1; reshape it")
+            raise CommandError(f"--labels {file}: the array has {values.ndim} dimensions, but must have 1; reshape it")
         labels = _classes.texts(values)
     else:
         try:
             lines = file.read_text(encoding="utf-8-sig").splitlines()
         except UnicodeDecodeError:
-            raise Failure(f"--labels {file}: the text is not UTF-8; convert it (iconv -t UTF-8)") from None
+            raise CommandError(f"--labels {file}: the text is not UTF-8; convert it (iconv -t UTF-8)") from None
         if several := next((line for line in lines if "," in line or "\t" in line), None):
-            raise Failure(f"--labels {file}: {quoted(several)} has several fields; give one label per line")
+            raise CommandError(f"--labels {file}: {quoted(several)} has several fields; give one label per line")
         labels = _classes.texts(np.array([line.strip('"') for line in lines], dtype=object))
     count = source.samples.shape[0]
     if len(labels) != count:
         hint = "; does the file have a header? remove it" if len(labels) == count + 1 else "; give one label per sample"
-        raise Failure(f"--labels {file}: {len(labels)} labels for {count} samples of {source.name}{hint}")
-    return da.from_array(labels, chunks=(source.samples.chunks[0],))
+        raise CommandError(f"--labels {file}: {len(labels)} labels for {count} samples of {source.name}{hint}")
+    out: da.Array = da.from_array(labels, chunks=(source.samples.chunks[0],))
+    return out

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import dask
 import numpy as np
+from dask.delayed import delayed
 
 from menet.dask import ManifoldElasticNet, _classes, _flags, _write, progress
 from menet.dask._cluster import Where, connected
 from menet.dask._columns import Wanted
-from menet.dask._failure import Failure, quoted
+from menet.dask._errors import CommandError, quoted
 from menet.dask._read import Options, find, read
 from menet.dask._source import Source
 
@@ -28,14 +28,16 @@ def fit(args: argparse.Namespace) -> None:
     """Learn a model and save it."""
     params = _flags.given(args)
     if str(args.model) == "-":
-        raise Failure("--model -: a model cannot be written to standard output; name a file")
+        raise CommandError("--model -: a model cannot be written to standard output; name a file")
     _write.check_target("--model", args.model, _inputs(args), overwrite=args.overwrite)
     if args.model.is_dir():
-        raise Failure(f"--model {args.model}: this is a folder; name a file")
+        raise CommandError(f"--model {args.model}: this is a folder; name a file")
     with connected(_where(args), args.model.absolute().parent):
         source = _source(args, variables=None)
         column = f"there is no label column {quoted(args.label)}; name it with --label, or give --labels FILE"
-        labels = source.classes(column if source.variables is not None else "an array has no labels; give --labels FILE")
+        labels = source.classes(
+            column if source.variables is not None else "an array has no labels; give --labels FILE"
+        )
         men = ManifoldElasticNet(**params)
         with _bars(args):
             men.fit(source.frame(), labels)
@@ -57,9 +59,7 @@ def transform(args: argparse.Namespace) -> None:
         ids = source.ids if ending != ".npy" and table else None
         header = _write.Header([] if ids is None else [source.id_name], names, list(scores.chunks[0]), scores.dtype)
         parts = [] if ids is None else [ids]
-        blocks = (
-            _write.Block([*texts, *z.T]) for *texts, z in _computed(args, client, source, [*parts, scores])
-        )
+        blocks = (_write.Block([*texts, *z.T]) for *texts, z in _computed(args, client, source, [*parts, scores]))
         _write.write(args.out, ending, header, blocks, table=table)
     n = sum(header.lengths)
     say(args, f"{n} samples on {len(names)} axes: {args.out}", {"n": n, "components": len(names)})
@@ -98,9 +98,9 @@ def _computed(args: argparse.Namespace, client: Client, source: Source, arrays: 
     One chunk at a time is in this process; others wait with the workers.
     """
     if len({array.chunks[0] for array in arrays}) > 1:
-        raise Failure("the chunks of results differ; this is a fault of menet.dask, please report it", code=1)
+        raise CommandError("the chunks of results differ; this is a fault of menet.dask, please report it", code=1)
     parts = zip(*(array.to_delayed().ravel() for array in arrays), strict=True)
-    futures = client.compute([dask.delayed(list)(list(part)) for part in parts])
+    futures = client.compute([delayed(list)(list(part)) for part in parts])
     shown = _shows(args)
     try:
         for k, future in enumerate(futures):
@@ -140,7 +140,7 @@ def _source(args: argparse.Namespace, variables: Any) -> Source:
         if not args.quiet:
             print(f"note: {line}", file=sys.stderr)
     if variables is not None and source.samples.shape[1] != variables.n_features_in_:
-        raise Failure(
+        raise CommandError(
             f"{args.data}: it has {source.samples.shape[1]} variables, but the model {args.model} has "
             f"{variables.n_features_in_}; give data with the same variables"
         )
@@ -170,7 +170,7 @@ def _where(args: argparse.Namespace) -> Where:
 
 def _model(file: Path) -> Any:
     if not file.is_file():
-        raise Failure(f"--model {file}: there is no such file; `fit` writes one")
+        raise CommandError(f"--model {file}: there is no such file; `fit` writes one")
     return ManifoldElasticNet.load(file)
 
 
@@ -202,8 +202,8 @@ def _summary(men: Any, n: int, p: int) -> str:
         "axis  variables",
         *(f"{k + 1:<4}  {count:>9}" for k, count in enumerate(men.n_nonzeros_.tolist())),
         "",
-        f"certificate: relative distance from the exact optimum: paths {men.kkt_violation_.max():.1e}; below 1e-9 is exact up "
-        "to rounding",
+        f"certificate: relative distance from the exact optimum: paths {men.kkt_violation_.max():.1e}; below 1e-9 is "
+        "exact up to rounding",
         "",
         *_table("stage", "seconds", [(stage, f"{seconds:.2f}") for stage, seconds in men.seconds_.items()]),
         "",

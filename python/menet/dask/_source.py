@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
-import dask
 import dask.array as da
 import numpy as np
+from dask.base import compute, tokenize
+from dask.delayed import delayed
 
 from menet.dask import _classes
-from menet.dask._failure import Failure
+from menet.dask._errors import CommandError
 
 # A chunk of samples has about this many bytes.
 CHUNK = 32_000_000
@@ -47,22 +49,24 @@ class Source:
         `where` says what to do if there are no labels.
         """
         if self.labels is None:
-            raise Failure(f"{self.name}: {where}")
+            raise CommandError(f"{self.name}: {where}")
         blocks = self.labels.to_delayed().ravel()
-        found = dask.compute(*(dask.delayed(_classes.names_of)(block) for block in blocks))
+        found = compute(*(delayed(_classes.names_of)(block) for block in blocks))
         starts = np.cumsum([0, *self.labels.chunks[0]])
         for start, (_, missing) in zip(starts, found, strict=False):
             if missing is not None:
-                raise Failure(
-                    f"{self.name}: the label of sample {start + missing + 1} (counted from 1) is missing; fill it in, or "
-                    "leave the sample out"
+                raise CommandError(
+                    f"{self.name}: the label of sample {start + missing + 1} (counted from 1) is missing; fill it "
+                    "in, or leave the sample out"
                 )
         dtype = _classes.dtype_of(sorted({name for names, _ in found for name in names}))
-        return self.labels.map_blocks(_typed, dtype, dtype=dtype)
+        classes: da.Array = da.map_blocks(_typed, self.labels, dtype.str, dtype=dtype)
+        return classes
 
 
-def _typed(labels: Any, dtype: np.dtype[Any]) -> Any:
-    return np.array([int(label) for label in labels.tolist()] if dtype.kind == "i" else labels.tolist(), dtype=dtype)
+def _typed(labels: Any, dtype: str) -> Any:
+    whole = np.dtype(dtype).kind == "i"
+    return np.array([int(label) for label in labels.tolist()] if whole else labels.tolist(), dtype=dtype)
 
 
 def rows_of_chunk(columns: int, dtype: np.dtype[Any], rows: int | None) -> int:
@@ -76,7 +80,7 @@ def split(length: int, rows: int) -> list[tuple[int, int]]:
         return [(0, length)] if length else []
     count = -(-length // rows)
     ends = [length * k // count for k in range(count + 1)]
-    return list(zip(ends, ends[1:], strict=False))
+    return list(pairwise(ends))
 
 
 def in_chunks(
@@ -89,7 +93,7 @@ def in_chunks(
     columns: int | None = None,
 ) -> da.Array:
     """Return an array with one task per chunk, ``read(*part)``. Without `columns` it has one dimension."""
-    key = f"{name}-{dask.base.tokenize(name, parts, columns)}"
+    key = f"{name}-{tokenize(name, parts, columns)}"
     tail = () if columns is None else (0,)
     tasks = {(key, k, *tail): (read, *part) for k, part in enumerate(parts)}
     chunks: tuple[tuple[float, ...], ...] = (tuple(lengths),) if columns is None else (tuple(lengths), (columns,))

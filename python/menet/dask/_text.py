@@ -1,7 +1,7 @@
 """Text tables: comma- and tab-separated files, also compressed by gzip.
 
-A file is cut at lines near multiples of a block size. Every block is parsed once, and its numbers stay with the workers, who
-write to disk what does not fit in memory: parsing text costs far more than reading it back.
+A file is cut at lines near multiples of a block size. Every block is parsed once. Its numbers stay with the workers,
+who write to disk what does not fit in memory: parsing text costs far more than reading it back.
 """
 
 from __future__ import annotations
@@ -12,18 +12,20 @@ import io
 import math
 import warnings
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import dask
 import dask.array as da
 import numpy as np
 import pandas as pd
+from dask.base import compute, persist, tokenize
+from dask.delayed import delayed
 from numpy.typing import NDArray
 
 from menet.dask import _classes
 from menet.dask._columns import Wanted, roles, text_column
-from menet.dask._failure import Failure
+from menet.dask._errors import CommandError
 from menet.dask._source import Source, in_chunks, rows_of_chunk
 
 # Bytes of the beginning of a file that say what its columns hold.
@@ -50,7 +52,7 @@ def read(name: str, files: list[Path], wanted: Wanted, rows: int | None, dialect
     found = roles(name, first, wanted, index=[], is_text=lambda column: _text_in(sample[column], dialect) is not None)
     for column in found.variables:
         if (text := _text_in(sample[column], dialect)) is not None:
-            raise Failure(text_column(str(files[0]), column, text))
+            raise CommandError(text_column(str(files[0]), column, text))
     chosen = {role: column for role, column in (("labels", found.label), ("ids", found.id)) if column is not None}
     target = rows_of_chunk(len(found.variables), np.dtype(np.float64), rows)
     block = max(1, math.ceil(target * _bytes_per_row(files[0], len(sample), dialect)))
@@ -59,7 +61,9 @@ def read(name: str, files: list[Path], wanted: Wanted, rows: int | None, dialect
         own = first if file == files[0] else _header(file, dialect)[0]
         for column in (*chosen.values(), *found.variables):
             if own != first and column not in own:
-                raise Failure(f"{file}: there is no column {column!r}, but {files[0]} has one; give files of one table")
+                raise CommandError(
+                    f"{file}: there is no column {column!r}, but {files[0]} has one; give files of one table"
+                )
         # By place, which is short: the names can be many.
         at = {column: k for k, column in enumerate(own)}
         places = [at[column] for column in found.variables]
@@ -67,10 +71,10 @@ def read(name: str, files: list[Path], wanted: Wanted, rows: int | None, dialect
         texts = tuple((role, at[column]) for role, column in chosen.items())
         parts.extend((str(file), *cut, ranges, texts, dialect) for cut in _cuts(file, dialect, block))
     arrays = _arrays(parts, len(found.variables), list(chosen))
-    samples, *others = dask.persist(*arrays)
-    lengths = dask.compute(*(dask.delayed(len)(part) for part in samples.to_delayed().ravel()))
+    samples, *others = persist(*arrays)
+    lengths = compute(*(delayed(len)(part) for part in samples.to_delayed().ravel()))
     if not sum(lengths):
-        raise Failure(f"{name}: there are no samples after the header; give a file with rows")
+        raise CommandError(f"{name}: there are no samples after the header; give a file with rows")
     whole = [_known(array, lengths, target) for array in (samples, *others)]
     named = found.variables if dialect.header is not False else None
     source = Source(name, whole[0], named, id_name=found.id_name, notices=[*notices, *found.notices])
@@ -82,7 +86,7 @@ def read(name: str, files: list[Path], wanted: Wanted, rows: int | None, dialect
 def _arrays(parts: list[tuple[Any, ...]], columns: int, roles: list[str]) -> list[da.Array]:
     """Return the samples, then the texts of every role. All come from one parse of a block."""
     lengths = [math.nan] * len(parts)
-    parsed = f"parse-text-{dask.base.tokenize(parts)}"
+    parsed = f"parse-text-{tokenize(parts)}"
     blocks = {(parsed, k): (_parse, *part) for k, part in enumerate(parts)}
     out = []
     for role in ("numbers", *roles):
@@ -124,14 +128,14 @@ def _beginning(file: Path, size: int = SAMPLE) -> tuple[bytes, list[bytes]]:
             first = opened.readline().removeprefix(b"\xef\xbb\xbf")
             return first, opened.readlines(size)
     except (gzip.BadGzipFile, EOFError) as e:
-        raise Failure(f"{file}: this is not a whole gzip file ({e}); compress it again") from None
+        raise CommandError(f"{file}: this is not a whole gzip file ({e}); compress it again") from None
 
 
 def _fields(file: Path, line: bytes, dialect: Dialect) -> list[str]:
     try:
         text = line.decode()
     except UnicodeDecodeError:
-        raise Failure(f"{file}: the first line is not UTF-8; convert the file (iconv -t UTF-8)") from None
+        raise CommandError(f"{file}: the first line is not UTF-8; convert the file (iconv -t UTF-8)") from None
     rows = list(csv.reader([text], delimiter=dialect.delimiter))
     return [field.strip() for field in rows[0]] if rows else []
 
@@ -141,7 +145,7 @@ def _header(file: Path, dialect: Dialect) -> tuple[list[str], list[str]]:
     line, _ = _beginning(file, 1)
     fields = _fields(file, line, dialect)
     if not fields:
-        raise Failure(f"{file}: the file is empty; give a file with a header and samples")
+        raise CommandError(f"{file}: the file is empty; give a file with a header and samples")
     if dialect.header is False:
         return [str(k + 1) for k in range(len(fields))], []
     return fields, [] if dialect.header else _doubts(file, fields, dialect)
@@ -155,16 +159,16 @@ def _doubts(file: Path, names: list[str], dialect: Dialect) -> list[str]:
     if not numbers or (2 * len(numbers) < len(names) and not fractions):
         return []
     shown = ", ".join(names[:4]) + (", ..." if len(names) > 4 else "")
-    steps = list(zip(numbers, numbers[1:], strict=False))
+    steps = list(pairwise(numbers))
     counted = numbers[0] in (0.0, 1.0) and all(b == a + 1 for a, b in steps)
     scale = len(numbers) >= SCALE and (all(a < b for a, b in steps) or all(a > b for a, b in steps))
     if counted or scale:
         return [f"the first line ({shown}) is read as the names of the columns; if it is a sample, give --no-header"]
     label = max((k for k, name in enumerate(names) if _number(name, dialect) is None), default=len(names) - 1) + 1
-    raise Failure(
-        f"{file}: the first line ({shown}) looks like a sample, not like a header: {len(numbers)} of its {len(names)} fields "
-        f"are numbers; give --no-header if there is no header (columns are then named by number, as in --label {label}), "
-        "or --header if these are names"
+    raise CommandError(
+        f"{file}: the first line ({shown}) looks like a sample, not like a header: {len(numbers)} of its {len(names)} "
+        f"fields are numbers; give --no-header if there is no header (columns are then named by number, as in --label "
+        f"{label}), or --header if these are names"
     )
 
 
@@ -183,8 +187,8 @@ def _sample(file: Path, names: list[str], dialect: Dialect) -> pd.DataFrame:
         lines.insert(0, first)
     try:
         return _frame(b"".join(lines), len(names), dialect, dtype=str).set_axis(names, axis=1)
-    except _Wrong as e:
-        raise Failure(f"{file}: {e}") from None
+    except _TextError as e:
+        raise CommandError(f"{file}: {e}") from None
 
 
 def _text_in(column: pd.Series, dialect: Dialect) -> str | None:
@@ -210,7 +214,7 @@ def _cuts(file: Path, dialect: Dialect, block: int) -> list[tuple[int, int | Non
     size = file.stat().st_size
     count = max(1, round((size - start) / block))
     ends = [start + (size - start) * k // count for k in range(count + 1)]
-    return list(zip(ends, ends[1:], strict=False))
+    return list(pairwise(ends))
 
 
 def _ranges(places: list[int]) -> tuple[tuple[int, int], ...]:
@@ -258,7 +262,7 @@ def _parse(
     kinds = {**dict.fromkeys(range(len(names)), str), **dict.fromkeys(places, np.float64)}
     try:
         frame = _frame(lines, len(names), dialect, dtype=kinds)
-    except _Wrong as e:
+    except _TextError as e:
         raise ValueError(f"{file}: {_found(file, start, lines, names, places, dialect) or e}") from None
     out: dict[str, NDArray[Any]] = {"numbers": np.ascontiguousarray(frame[places].to_numpy(np.float64))}
     for role, place in texts:
@@ -267,15 +271,17 @@ def _parse(
     return out
 
 
-class _Wrong(Exception):
+class _TextError(Exception):
     """The text is not a table of numbers."""
 
 
 def _frame(lines: bytes, columns: int, dialect: Dialect, *, dtype: Any) -> pd.DataFrame:
     if lines.count(b'"') % 2:
-        raise _Wrong('a quoted field spans lines, or a " is not closed; write every sample on one line')
+        raise _TextError('a quoted field spans lines, or a " is not closed; write every sample on one line')
     if not lines.strip():
-        return pd.DataFrame({k: pd.Series(dtype=dtype[k] if isinstance(dtype, dict) else dtype) for k in range(columns)})
+        return pd.DataFrame(
+            {k: pd.Series(dtype=dtype[k] if isinstance(dtype, dict) else dtype) for k in range(columns)}
+        )
     try:
         with warnings.catch_warnings():
             # pandas would cut lines that are too long, with a warning.
@@ -295,16 +301,16 @@ def _frame(lines: bytes, columns: int, dialect: Dialect, *, dtype: Any) -> pd.Da
                 encoding="utf-8",
             )
     except UnicodeDecodeError as e:
-        raise _Wrong(f"the text is not UTF-8 ({e.reason}); convert the file (iconv -t UTF-8)") from None
+        raise _TextError(f"the text is not UTF-8 ({e.reason}); convert the file (iconv -t UTF-8)") from None
     except (ValueError, pd.errors.ParserError, pd.errors.ParserWarning) as e:
-        raise _Wrong(f"{str(e).strip()}; every line must have {columns} fields") from None
+        raise _TextError(f"{str(e).strip()}; every line must have {columns} fields") from None
 
 
 def _found(file: str, start: int, lines: bytes, names: list[str], places: list[int], dialect: Dialect) -> str | None:
     """Return which field is not a number, and on which line. Only called after a failure, so it may be slow."""
     try:
         frame = _frame(lines, len(names), dialect, dtype=str)
-    except _Wrong:
+    except _TextError:
         return None
     for place in places:
         if (text := _text_in(frame[place], dialect)) is not None:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from menet.dask._failure import Failure
+from menet.dask._errors import CommandError
 
 ENDINGS = (".csv", ".npy", ".parquet")
 ALLOWED = "use .csv, .npy or .parquet for one file, or a name without an ending for a folder with one file per chunk"
@@ -46,22 +46,28 @@ def check_target(option: str, target: Path, inputs: Iterable[tuple[str, Path]], 
     for name, given in inputs:
         same = _place(target) == _place(given) or (given.exists() and target.exists() and given.samefile(target))
         if same or (given.is_dir() and given.resolve() in _place(target).parents):
-            raise Failure(f"{option} {target} would overwrite {name} {given}, or a part of it; give {option} another name")
+            raise CommandError(
+                f"{option} {target} would overwrite {name} {given}, or a part of it; give {option} another name"
+            )
     if not target.absolute().parent.is_dir():
-        raise Failure(f"{option} {target}: there is no folder {target.absolute().parent}; make it, or name another")
+        raise CommandError(
+            f"{option} {target}: there is no folder {target.absolute().parent}; make it, or name another"
+        )
     if not os.access(target.absolute().parent, os.W_OK):
-        raise Failure(f"{option} {target}: the folder {target.absolute().parent} cannot be written to; name another", code=1)
+        raise CommandError(
+            f"{option} {target}: the folder {target.absolute().parent} cannot be written to; name another", code=1
+        )
     if target.exists() and not overwrite:
-        raise Failure(f"{option} {target}: this exists already; name another, or give --overwrite to replace it")
+        raise CommandError(f"{option} {target}: this exists already; name another, or give --overwrite to replace it")
 
 
 def check_ending(target: Path, *, texts: bool) -> str:
     """Return the ending of the target, empty for a folder."""
     ending = target.suffix.lower()
     if ending not in ("", *ENDINGS):
-        raise Failure(f"--out {target}: the ending {ending} is not known; {ALLOWED}")
+        raise CommandError(f"--out {target}: the ending {ending} is not known; {ALLOWED}")
     if texts and ending == ".npy":
-        raise Failure(f"--out {target}: .npy holds numbers, but labels are text; use .csv or .parquet")
+        raise CommandError(f"--out {target}: .npy holds numbers, but labels are text; use .csv or .parquet")
     return ending
 
 
@@ -86,7 +92,7 @@ def write(target: Path, ending: str, header: Header, blocks: Iterator[Block], *,
 
 @contextlib.contextmanager
 def _replacing(target: Path) -> Iterator[Path]:
-    """Give a path beside the target to write to, which takes the target's place at the end; nothing is left otherwise."""
+    """Give a path beside the target to write to. It takes the target's place at the end, or nothing is left."""
     target = target.absolute()
     folder = Path(tempfile.mkdtemp(prefix=f".{target.name[:40]}.", suffix=".tmp", dir=target.parent))
     try:
@@ -148,9 +154,7 @@ def _parquet(file: Path, header: Header, blocks: Iterator[Block]) -> None:
     import pyarrow.parquet as pq
 
     number = pa.from_numpy_dtype(header.dtype)
-    schema = pa.schema(
-        [*((name, pa.string()) for name in header.texts), *((name, number) for name in header.numbers)]
-    )
+    schema = pa.schema([*((name, pa.string()) for name in header.texts), *((name, number) for name in header.numbers)])
     with pq.ParquetWriter(file, schema) as writer:
         for block in blocks:
             columns = [pa.array(column, type=kind) for column, kind in zip(block.columns, schema.types, strict=True)]

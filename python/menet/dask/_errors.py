@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 
-class Failure(Exception):
+class CommandError(Exception):
     """One line for the user: what was given, where, what is allowed and what to do.
 
     The exit code is 2 for options and input, 1 for everything else, as in the command ``menet``.
