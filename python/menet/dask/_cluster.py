@@ -160,7 +160,9 @@ def _local(where: Where, beside: Path) -> Iterator[Client]:
                 threads_per_worker=found.threads,
                 memory_limit=found.memory,
                 processes=True,
+                # No dashboard; the scheduler's own server takes any port, so that two commands can run at a time.
                 dashboard_address=None,
+                scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
                 worker_dashboard_address=None,
                 local_directory=str(folder),
                 silence_logs=logging.CRITICAL,

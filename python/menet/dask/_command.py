@@ -142,7 +142,7 @@ def _warnings(*, quiet: bool) -> Iterator[None]:
 def notice(quiet: bool, line: str) -> None:
     """Print a line on standard error about something doubtful."""
     if not quiet:
-        complain(f"note: {line}")
+        complain(f"note: {' '.join(line.split())}")
 
 
 def _parser() -> argparse.ArgumentParser:

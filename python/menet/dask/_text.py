@@ -22,6 +22,7 @@ import pandas as pd
 from dask.base import compute, persist, tokenize
 from dask.delayed import delayed
 from numpy.typing import NDArray
+from packaging.version import Version
 
 from menet.dask import _classes
 from menet.dask._columns import Wanted, roles, text_column
@@ -33,6 +34,9 @@ SAMPLE = 1 << 18
 
 # With at least this many increasing or decreasing numbers, a first line is taken for names such as wavelengths.
 SCALE = 8
+
+# The number nearest to the digits, as the command reads it. pandas does so by itself since 3.1, and warns if asked.
+NEAREST: dict[str, Any] = {} if Version(pd.__version__) >= Version("3.1") else {"float_precision": "round_trip"}
 
 
 @dataclass(frozen=True)
@@ -296,8 +300,7 @@ def _frame(lines: bytes, columns: int, dialect: Dialect, *, dtype: Any) -> pd.Da
                 dtype=dtype,
                 na_values=_classes.MISSING,
                 keep_default_na=False,
-                # The number nearest to the digits, as the command reads it.
-                float_precision="round_trip",
+                **NEAREST,
                 encoding="utf-8",
             )
     except UnicodeDecodeError as e:
