@@ -255,6 +255,14 @@ def test_chunks_have_about_the_rows_that_were_asked_for():
     assert _source.rows_of_chunk(1000, np.dtype(np.float32), None) == 8000
 
 
+def test_rows_are_not_counted_again(tmp_path, data):
+    write_parquet(frame_of(data), tmp_path / "d.parquet")
+    source = _read.read(str(tmp_path / "d.parquet"), _read.Options(_columns.Wanted("y"), ROWS))
+    assert source.samples.chunks == ((75, 75, 90), (64,))
+    assert source.frame().to_dask_array(lengths=True) is source.samples
+    np.testing.assert_array_equal(source.frame().compute(scheduler="sync").to_numpy(), data[0])
+
+
 def test_blocks_of_text_have_every_line_once(tmp_path):
     lines = [f"{'x' * (k % 7)},{k}\n".encode() for k in range(50)]
     file = tmp_path / "d.csv"

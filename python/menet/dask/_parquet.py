@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from menet.dask import _classes
 from menet.dask._columns import Roles, Wanted, roles
 from menet.dask._errors import CommandError, quoted
-from menet.dask._source import Source, in_chunks, rows_of_chunk, split
+from menet.dask._source import CHUNK, Source, in_chunks, rows_of_chunk, split
 
 # Double precision holds all whole numbers up to this one.
 EXACT = 2**53
@@ -140,31 +140,14 @@ def _is_single(kind: pa.DataType) -> bool:
 
 
 def _large_groups(name: str, footers: list[tuple[pa.Schema, list[int]]], rows: int) -> list[str]:
-    """Tell that parts of a row group cost the decoding of what is before them."""
+    """Tell that every part of a row group costs the decoding of all of it."""
     largest = max((size for _, groups in footers for size in groups), default=0)
     if largest <= 8 * rows:
         return []
     return [
-        f"{name} has row groups of {largest} rows, a chunk {rows}: each chunk decodes the rows before it; "
+        f"{name} has row groups of {largest} rows, a chunk {rows}: each chunk decodes a whole group; "
         f"files with row groups of about {rows} rows are read faster (pyarrow: row_group_size={rows})"
     ]
-
-
-def _table(file: str, groups: tuple[int, ...], start: int, stop: int, columns: list[str]) -> pa.Table:
-    """Read some rows of some columns."""
-    with pq.ParquetFile(file) as opened:
-        size = sum(opened.metadata.row_group(group).num_rows for group in groups)
-        if (start, stop) == (0, size):
-            return opened.read_row_groups(list(groups), columns=columns, use_threads=False)
-        batches, at = [], 0
-        for batch in opened.iter_batches(stop - start, row_groups=list(groups), columns=columns, use_threads=False):
-            low, high = max(start - at, 0), min(stop - at, batch.num_rows)
-            if high > low:
-                batches.append(batch.slice(low, high - low))
-            at += batch.num_rows
-            if at >= stop:
-                break
-        return pa.Table.from_batches(batches)
 
 
 def _numbers(
@@ -179,10 +162,16 @@ def _numbers(
     """Read the variables of a chunk."""
     if names is None:
         names = tuple(_variables(pq.read_schema(file), left_out))
-    table = _table(file, groups, start, stop, list(names))
     out: NDArray[Any] = np.empty((stop - start, len(names)), dtype=dtype)
-    for k, name in enumerate(names):
-        out[:, k] = _column(file, name, table.column(name))
+    with pq.ParquetFile(file) as opened:
+        # A few columns at a time: a row group can be much longer than a chunk.
+        size = sum(opened.metadata.row_group(group).num_rows for group in groups)
+        step = max(1, CHUNK // (8 * size))
+        for first in range(0, len(names), step):
+            some = names[first : first + step]
+            table = opened.read_row_groups(list(groups), columns=list(some), use_threads=False)
+            for k, name in enumerate(some):
+                out[:, first + k] = _column(file, name, table.column(name).slice(start, stop - start))
     return out
 
 
@@ -217,7 +206,9 @@ def _ids(file: str, groups: tuple[int, ...], start: int, stop: int, column: str)
 
 def _objects(file: str, groups: tuple[int, ...], start: int, stop: int, column: str) -> NDArray[np.object_]:
     """Read one column as Python's objects, so that whole numbers with gaps stay whole."""
-    values = _table(file, groups, start, stop, [column]).column(column).to_pylist()
+    with pq.ParquetFile(file) as opened:
+        table = opened.read_row_groups(list(groups), columns=[column], use_threads=False)
+    values = table.column(column).slice(start, stop - start).to_pylist()
     out = np.empty(len(values), dtype=object)
     out[:] = values
     return out

@@ -41,7 +41,10 @@ class Source:
             return self.samples
         import dask.dataframe as dd
 
-        return dd.from_dask_array(self.samples, columns=self.variables)
+        frame = dd.from_dask_array(self.samples, columns=self.variables)
+        # Dask would read every file once more to count the rows, which are known here.
+        object.__setattr__(frame, "to_dask_array", lambda *_, **__: self.samples)
+        return frame
 
     def classes(self, where: str) -> da.Array:
         """Return the class of every sample: whole numbers if all labels are, else text.
