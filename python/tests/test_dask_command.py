@@ -15,12 +15,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from distributed import LocalCluster
+from distributed import KilledWorker, LocalCluster
+from distributed.comm import CommClosedError
 
 import menet
 from menet._settings import core_name, parameter_hints
 from menet.dask import _classes, _cluster, _columns, _parquet, _read, _source, _text
-from menet.dask._command import main
+from menet.dask._command import _told, main
 
 ROWS, SIZE = 60, 8
 
@@ -471,6 +472,21 @@ def test_report_as_json(run, data):
     assert (code, err) == (0, "") and (report["n"], report["p"], report["classes"]) == (240, 64, 4)
     code, out, err = run("fit", "--data", "d.csv", "--label", "y", "--model", "m.safetensors", "--quiet", "--overwrite")
     assert (code, out, err) == (0, "", "")
+
+
+def test_what_goes_wrong_later_is_told_in_one_line():
+    for error, code, words in (
+        (KilledWorker("task", None, 3), 1, ("workers died", "--memory", "--rows")),
+        (MemoryError("workers died in the stage lars"), 1, ("stage lars", "--memory")),
+        (CommClosedError("gone"), 1, ("scheduler went away", "nothing was written")),
+        (ConnectionError("the connection to tcp://a:1 was lost"), 1, ("tcp://a:1",)),
+        (FileNotFoundError(2, "none", "x.npy"), 2, ("x.npy", "a worker")),
+        (PermissionError(13, "Permission denied", "z.csv"), 1, ("z.csv", "Permission denied")),
+        (ValueError("`n_nonzeros` is 0, but `kappa` and `other` matter"), 2, ("--nonzeros", "--kappa", "`other`")),
+        (RuntimeError("odd"), 1, ("RuntimeError: odd",)),
+    ):
+        message, found = _told(error)
+        assert found == code and all(word in message for word in words), message
 
 
 def test_sizes_of_a_local_cluster(monkeypatch):

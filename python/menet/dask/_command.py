@@ -88,12 +88,9 @@ def _told(e: Exception) -> tuple[str, int]:
 
     if isinstance(e, CommandError):
         return str(e), e.code
-    if isinstance(e, KilledWorker):
-        return (
-            f"workers died again and again, the last while it ran {e.task}; they probably ran out of memory: give more "
-            "with --memory, use fewer --workers, or make chunks smaller with --rows",
-            1,
-        )
+    if isinstance(e, KilledWorker | MemoryError):
+        what = "workers died again and again" if isinstance(e, KilledWorker) else str(e) or "there is not enough memory"
+        return f"{what}; give more --memory, use fewer --workers, or make chunks smaller with --rows", 1
     if isinstance(e, FutureCancelledError | CommClosedError | TimeoutError):
         return f"the scheduler went away ({e}); nothing was written: start it and run the command again", 1
     if isinstance(e, FileNotFoundError):

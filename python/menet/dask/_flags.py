@@ -145,7 +145,8 @@ def _help(kind: str, body: str) -> str:
     body = re.sub(r'"([^"]+)"', r"\1", body).replace("None: ", "Default: ").replace("are None", "are not given")
     choices = re.match(r"\{(.*?)\}", kind)
     if choices:
-        body = f"{body} [possible values: " + ", ".join(re.findall(r'"([^"]+)"', choices[1])) + "]"
+        numbers = ["or numbers, as 0.2,0.8"] if "array-like" in kind else []
+        body = f"{body} [possible values: " + ", ".join([*re.findall(r'"([^"]+)"', choices[1]), *numbers]) + "]"
     default = re.search(r'default="?([^",]+)"?$', kind)
     return (
         f"{body} [default: {default[1].lower() if default[1] in ('True', 'False') else default[1]}]"
