@@ -1,0 +1,125 @@
+"""The role of every column of a table: label, name of the sample, variable, or none.
+
+The rules are those of the command ``menet`` (the page "Data" of the docs), so that both read the same file alike.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from menet.dask._errors import CommandError, listed, quoted
+
+# Names of columns that name samples, in upper or lower case.
+INDEX = ("id", "index", "sample_id", "sampleid", "sample id", "rownames", "row_names")
+
+# The label column, unless --label names another.
+LABEL = "label"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the options say about columns."""
+
+    label: str = LABEL
+    id: str | None = None
+    drop: tuple[str, ...] = ()
+    # The variables of a model in its order; None for a fit, or if the model has no names.
+    variables: tuple[str, ...] | None = None
+
+
+@dataclass
+class Roles:
+    """The role of every column, by name."""
+
+    label: str | None = None
+    id: str | None = None
+    # What the column of sample names is called in outputs.
+    id_name: str = "id"
+    variables: list[str] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+
+
+def roles(source: str, names: list[str], wanted: Wanted, *, index: list[str], is_text: Callable[[str], bool]) -> Roles:
+    """Return the role of every column. `index` are columns that the file itself declares as an index of the rows."""
+    if repeated := next((name for name, count in Counter(names).items() if count > 1), None):
+        raise CommandError(f"{source}: the column name {quoted(repeated)} appears more than once; rename one of them")
+    _check_names(source, names, wanted)
+    found, of_model = Roles(), set(wanted.variables or ())
+    for at, name in enumerate(names):
+        if name in wanted.drop:
+            continue
+        if name == wanted.label:
+            found.label = name
+        elif name == wanted.id:
+            found.id = found.id_name = name
+        elif name not in of_model and _is_index(at, name, index):
+            _index_column(at, name, wanted, found, is_text)
+        else:
+            found.variables.append(name)
+    if wanted.variables is not None:
+        _arrange(source, found, wanted.variables)
+    if not found.variables:
+        raise CommandError(f"{source}: there are no variables among its {len(names)} columns")
+    return found
+
+
+def text_column(source: str, name: str, text: str, where: str = "") -> str:
+    """Return the message about a variable that holds something else than numbers."""
+    name, digits = quoted(name), text.strip().lstrip("+-")
+    whole, comma, part = digits.partition(",")
+    if comma and part and (whole + part).isdecimal():
+        return f"{source}: {where}column {name}: {quoted(text)} has a decimal comma; give --decimal ,"
+    return (
+        f"{source}: {where}column {name}: {quoted(text)} is not a number; leave the column out with --drop {name}, or "
+        f"say what it is with --label {name} (the classes) or --id {name} (names of the samples)"
+    )
+
+
+def _check_names(source: str, names: list[str], wanted: Wanted) -> None:
+    asked = [(name, "to leave out") for name in wanted.drop]
+    if wanted.id is not None:
+        asked.append((wanted.id, "to name the samples"))
+    if wanted.label != LABEL:
+        asked.append((wanted.label, "to take the labels from"))
+    for name, purpose in asked:
+        if name not in names:
+            raise CommandError(f"{source}: there is no column {quoted(name)} {purpose} among {listed(names)}")
+    if wanted.id == wanted.label:
+        raise CommandError(f"{source}: --id and --label both name the column {quoted(wanted.label)}")
+
+
+def _is_index(at: int, name: str, index: list[str]) -> bool:
+    """Return whether a column is the index that pandas or R wrote."""
+    return (at == 0 and not name) or _generic(name) or name.lower() in INDEX or name in index
+
+
+def _generic(name: str) -> bool:
+    return not name or name.startswith("Unnamed: ") or (name.startswith("__index_level_") and name.endswith("__"))
+
+
+def _index_column(at: int, name: str, wanted: Wanted, found: Roles, is_text: Callable[[str], bool]) -> None:
+    """Let an index of text, or one with a name, name the samples, and leave out a count of the rows."""
+    if wanted.id is None and found.id is None and (not _generic(name) or is_text(name)):
+        found.id = name
+        found.id_name = "id" if _generic(name) else name
+        what = "names the samples and is not used as a variable"
+    else:
+        what = "is an index of the rows and is left out"
+    found.notices.append(f"column {at + 1} ({quoted(name)}) {what}; if it is a variable, rename it")
+
+
+def _arrange(source: str, found: Roles, variables: tuple[str, ...]) -> None:
+    """Take the variables of a model, in its order."""
+    present = set(found.variables)
+    if missing := [name for name in variables if name not in present]:
+        raise CommandError(
+            f"{source}: {len(missing)} of the {len(variables)} variables of the model are missing: {listed(missing)}; "
+            "give data with the columns that the model was fitted to"
+        )
+    known = set(variables)
+    if extra := [name for name in found.variables if name not in known]:
+        verb = "is not a variable" if len(extra) == 1 else "are not variables"
+        found.notices.append(f"{listed(extra)} {verb} of the model and not used")
+    found.variables = list(variables)
