@@ -19,7 +19,7 @@ from menet.datasets import load_digits, load_leukemia, load_orl
 @pytest.fixture(scope="module")
 def client():
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
         yield client
@@ -109,7 +109,7 @@ def test_the_bits_depend_on_the_chunks_alone(client, digits):
     for workers, threads in [(1, 2), (4, 1)]:
         with (
             LocalCluster(
-                n_workers=workers, threads_per_worker=threads, processes=False, dashboard_address=None
+                n_workers=workers, threads_per_worker=threads, processes=False, dashboard_address=":0"
             ) as cluster,
             Client(cluster),
         ):
@@ -242,7 +242,7 @@ class TestRefused:
 
     def test_a_closed_client(self, digits):
         X, y = digits
-        with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None) as client:
+        with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=":0") as client:
             kept = client.persist(chunked(X, 500))
         self.refused(kept, y, "client is closed", ConnectionError)
 

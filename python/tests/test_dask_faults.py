@@ -79,9 +79,8 @@ def test_a_worker_may_be_killed_in_any_stage(tmp_path, monkeypatch):
     # Rows become columns by way of the disk, however few.
     monkeypatch.setattr(_fit, "ON_DISK", 0)
     with (
-        dask.config.set(
-        {"distributed.logging.distributed": "critical", "distributed.admin.log-format": "%(message)s"}
-    ), LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs="CRITICAL") as cluster,
+        dask.config.set({"distributed.logging.distributed": "critical", "distributed.admin.log-format": "%(message)s"}),
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs="CRITICAL") as cluster,
         Client(cluster) as client,
     ):
         whole = bits(ManifoldElasticNet(n_nonzeros=10).fit(X, y))
@@ -99,12 +98,13 @@ def test_a_scheduler_that_goes_away_is_one_clear_error():
     code = (
         "from distributed import LocalCluster; import time\n"
         "if __name__ == '__main__':\n"
-        "    c = LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None)\n"
+        "    c = LocalCluster(n_workers=1, threads_per_worker=1, processes=False, protocol='tcp', dashboard_address=':0')\n"
         "    print(c.scheduler_address, flush=True); time.sleep(600)"
     )
     X, y = load_digits(return_X_y=True)
     X = da.from_array(np.tile(X, (8, 1)), chunks=(1000, -1))
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as scheduler:
+        threading.Timer(30.0, scheduler.kill).start()  # in any case
         address = scheduler.stdout.readline().strip()
         with (
             dask.config.set(
@@ -143,7 +143,7 @@ def test_no_process_holds_all_samples():
     small = {"distributed.worker.memory.target": 0.1, "distributed.worker.memory.spill": False}
     with (
         dask.config.set(small),
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=size // 4 * 10) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=size // 4 * 10) as cluster,
         Client(cluster) as client,
     ):
         # What is needed once: threads, libraries, and the connections between workers.
@@ -165,7 +165,7 @@ def test_ctrl_c_cancels_what_runs():
     X, y = load_digits(return_X_y=True)
     X = da.from_array(np.tile(X, (20, 1)), chunks=(2000, -1))
     with (
-        LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
         threading.Timer(1.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
