@@ -34,6 +34,7 @@ __all__ = [
     "align",
     "basis",
     "builtin_set",
+    "cells",
     "check_pieces",
     "choices",
     "class_sums",
@@ -41,10 +42,12 @@ __all__ = [
     "fingerprints",
     "gram",
     "gram_paths",
+    "home_and_probes",
     "images",
     "merge_nearest",
     "moments",
     "nearest_between",
+    "nearest_in",
     "nearest_within",
     "needs_samples",
     "neighbor_groups",
@@ -210,6 +213,37 @@ def nearest_between(
     x_known: _Floats | None = None,
     y_known: _Floats | None = None,
 ) -> tuple[_Nearest, _Nearest]: ...
+def nearest_in(
+    x: _Samples,
+    codes: _Codes,
+    numbers: _Codes,
+    y: _Samples,
+    y_codes: _Codes,
+    y_numbers: _Codes,
+    groups: _Groups,
+    mean: _Floats,
+    dropped: _Codes,
+    threads: int,
+    known: _Floats | None = None,
+) -> _Nearest: ...
+def cells(
+    x: _Samples,
+    codes: _Codes,
+    buckets: int,
+    groups: _Groups,
+    mean: _Floats,
+    dropped: _Codes,
+    threads: int,
+) -> tuple[_Floats, _Codes, int, float]: ...
+def home_and_probes(
+    x: _Samples,
+    centres: _Floats,
+    bucket_of: _Codes,
+    probes: int,
+    mean: _Floats,
+    dropped: _Codes,
+    threads: int,
+) -> tuple[_Codes, NDArray[np.bool_]]: ...
 def merge_nearest(parts: list[_Nearest], groups: _Groups, threads: int) -> _Nearest: ...
 def project(x: _Samples, mean: _Floats, variables: _Codes, weights: _Floats, threads: int) -> _Floats: ...
 def search(

@@ -98,7 +98,8 @@ def test_a_scheduler_that_goes_away_is_one_clear_error():
     code = (
         "from distributed import LocalCluster; import time\n"
         "if __name__ == '__main__':\n"
-        "    c = LocalCluster(n_workers=1, threads_per_worker=1, processes=False, protocol='tcp', dashboard_address=':0')\n"
+        "    how = {'processes': False, 'protocol': 'tcp', 'dashboard_address': ':0'}\n"
+        "    c = LocalCluster(n_workers=1, threads_per_worker=1, **how)\n"
         "    print(c.scheduler_address, flush=True); time.sleep(600)"
     )
     X, y = load_digits(return_X_y=True)

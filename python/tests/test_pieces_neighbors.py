@@ -101,6 +101,52 @@ def test_columns_that_are_dropped_take_no_part():
     same(in_chunks(noisy, codes, [0, 100, 300], dropped=np.array([0, 4])), brute_force(x, codes))
 
 
+def test_rows_with_numbers_of_their_own():
+    x, codes = whole_numbers(400, 3, np.float32)
+    mean = np.zeros(3)
+    numbers = np.random.default_rng(2).permutation(400)
+    found, known = [], ()
+    for some in np.split(numbers, [10, 10, 300]):
+        near = _core.nearest_in(x, codes, np.arange(400), x[some], codes[some], some, GROUPS, mean, NONE, 1, *known)
+        found.append(near)
+        known = (near[1],)
+    same(_core.merge_nearest(found, GROUPS, 2), brute_force(x, codes))
+
+
+def test_most_neighbours_are_in_the_buckets_that_rows_look_into():
+    rng = np.random.default_rng(3)
+    codes = rng.integers(0, 4, 4000)
+    x = (rng.normal(size=(4, 8))[codes] * 2 + rng.normal(size=(4000, 8))).astype(np.float32)
+    mean = x.mean(axis=0, dtype=np.float64)
+    groups = [("within", 5), ("between", 5)]
+    some = np.sort(rng.choice(4000, 1000, replace=False))
+    centres, bucket_of, probes, share = _core.cells(x[some], codes[some], 16, groups, mean, NONE, 2)
+    assert centres.shape == (len(bucket_of), 8)
+    assert set(bucket_of) == set(range(16))
+    assert 0 < share < 0.5
+    chunks = [slice(0, 1500), slice(1500, 1500), slice(1500, 4000)]
+    sent = [_core.home_and_probes(x[rows], centres, bucket_of, probes, mean, NONE, 1) for rows in chunks]
+    home, looks = (np.concatenate(parts) for parts in zip(*sent, strict=True))
+    assert looks.shape == (4000, 16)
+    assert looks[np.arange(4000), home].all()
+    indices, squared = np.full((4000, 10), -1), np.full((4000, 10), np.inf)
+    for bucket in range(16):
+        here, there = np.flatnonzero(looks[:, bucket]), np.flatnonzero(home == bucket)
+        near = _core.nearest_in(
+            x[here], codes[here], here, x[there], codes[there], there, groups, mean, NONE, 2, squared[here]
+        )
+        merged = _core.merge_nearest([near, (indices[here], squared[here])], groups, 1)
+        indices[here], squared[here] = merged
+    true, _ = _core.nearest_within(x, codes, 0, groups, mean, NONE, 2)
+    hits = (indices[:, :, None] == true[:, None]).any(axis=2)
+    assert hits[:, :5].mean() > 0.93
+    assert hits[:, 5:].mean() > 0.93
+    again = _core.cells(x[some], codes[some], 16, groups, mean, NONE, 1)
+    np.testing.assert_array_equal(again[0], centres)
+    with pytest.raises(ValueError, match="`buckets` is 251"):
+        _core.cells(x[some], codes[some], 251, groups, mean, NONE, 1)
+
+
 def test_the_groups_of_a_patch_rule():
     assert _core.neighbor_groups({}) == [("within", 5), ("between", 5)]
     assert _core.neighbor_groups({"patch": "lle-unsupervised"}) == [("all", 5), ("between", 0)]

@@ -49,7 +49,9 @@ mod core {
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]
-    use super::neighbors::{merge_nearest, nearest_between, nearest_within, neighbor_groups};
+    use super::neighbors::{
+        cells, home_and_probes, merge_nearest, nearest_between, nearest_in, nearest_within, neighbor_groups,
+    };
     #[pymodule_export]
     use super::paths::{Paths, gram_paths, path_defaults, regression_paths};
     #[pymodule_export]

@@ -3,11 +3,11 @@
 //! An answer is two arrays with one row per sample: the numbers of its neighbours, the groups side by side and nearest first,
 //! and their squared distances; −1 and infinity where there are fewer.
 
-use menet::neighbors::{Among, Block, Centre, Nearest};
+use menet::neighbors::{Among, Block, Buckets, Centre, Nearest};
 use menet::patches::{PatchParams, rule};
 use menet::{Method, Result};
-use numpy::ndarray::Array2;
-use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::ndarray::{Array1, Array2};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -136,6 +136,104 @@ pub(crate) fn merge_nearest<'py>(
     answer(py, found, rows, groups)
 }
 
+/// The neighbours of samples in others, each with its number: those of a bucket, say. Of the samples may be known the squared
+/// distances that an answer gives of their neighbours elsewhere.
+#[pyfunction]
+#[pyo3(signature = (x, codes, numbers, y, y_codes, y_numbers, groups, mean, dropped, threads, known=None))]
+#[expect(clippy::too_many_arguments, reason = "two chunks, and what all searches share")]
+pub(crate) fn nearest_in<'py>(
+    py: Python<'py>,
+    x: Samples<'_>,
+    codes: PyReadonlyArray1<'_, i64>,
+    numbers: PyReadonlyArray1<'_, i64>,
+    y: Samples<'_>,
+    y_codes: PyReadonlyArray1<'_, i64>,
+    y_numbers: PyReadonlyArray1<'_, i64>,
+    groups: Asked,
+    mean: PyReadonlyArray1<'_, f64>,
+    dropped: PyReadonlyArray1<'_, i64>,
+    threads: usize,
+    known: Option<PyReadonlyArray2<'_, f64>>,
+) -> PyResult<Answer<'py>> {
+    let (x, y, groups) = (Chunk::new(&x, &codes)?, Chunk::new(&y, &y_codes)?, kinds(&groups)?);
+    let (mean, dropped) = (vector(&mean)?, whole("dropped", &dropped)?);
+    let (numbers, y_numbers) = (whole("numbers", &numbers)?, whole("y_numbers", &y_numbers)?);
+    let known = self::known(known.as_ref())?;
+    let found = run(py, threads, |monitor| {
+        let centre = Centre::new(mean, &dropped)?;
+        let queries = x.block(0)?.numbered(&numbers)?.knowing(known);
+        let references = y.block(0)?.numbered(&y_numbers)?;
+        Ok(Nearest::search(&queries, &references, centre, groups, monitor)?)
+    })?;
+    answer(py, found, x.class.len(), groups)
+}
+
+/// Centres of cells less the mean, the bucket of each, of how many of the nearest centres a row looks into the buckets, and the
+/// share of all pairs that will be compared.
+type Divided<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<i64>>, usize, f64);
+
+/// Divides the space into cells, and cells into buckets, by some rows of all chunks.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "rows, and what all searches share")]
+pub(crate) fn cells<'py>(
+    py: Python<'py>,
+    x: Samples<'_>,
+    codes: PyReadonlyArray1<'_, i64>,
+    buckets: usize,
+    groups: Asked,
+    mean: PyReadonlyArray1<'_, f64>,
+    dropped: PyReadonlyArray1<'_, i64>,
+    threads: usize,
+) -> PyResult<Divided<'py>> {
+    let (chunk, groups) = (Chunk::new(&x, &codes)?, kinds(&groups)?);
+    let (mean, dropped) = (vector(&mean)?, whole("dropped", &dropped)?);
+    let (found, share) = run(py, threads, |monitor| {
+        let centre = Centre::new(mean, &dropped)?;
+        Ok(Buckets::new(&chunk.block(0)?, buckets, centre, groups, monitor)?)
+    })?;
+    let (centres, bucket_of, probes) = found.into_parts();
+    let centres = Array2::from_shape_vec((bucket_of.len(), mean.len()), centres).map_err(wrong)?;
+    Ok((PyArray2::from_owned_array(py, centres), integers(py, bucket_of), probes, share))
+}
+
+/// The bucket that every row belongs to, and for every row whether it looks for neighbours in each of the buckets.
+type Assigned<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray2<bool>>);
+
+/// Sends rows to the buckets of [`cells`].
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "rows, buckets, and what all searches share")]
+pub(crate) fn home_and_probes<'py>(
+    py: Python<'py>,
+    x: Samples<'_>,
+    centres: PyReadonlyArray2<'_, f64>,
+    bucket_of: PyReadonlyArray1<'_, i64>,
+    probes: usize,
+    mean: PyReadonlyArray1<'_, f64>,
+    dropped: PyReadonlyArray1<'_, i64>,
+    threads: usize,
+) -> PyResult<Assigned<'py>> {
+    let x = x.view()?;
+    let chunk = Chunk { x, class: vec![0; x.samples()] };
+    let (mean, dropped) = (vector(&mean)?, whole("dropped", &dropped)?);
+    let (centres, bucket_of) = (flat(&centres)?, whole("bucket_of", &bucket_of)?);
+    let (homes, looks, buckets) = run(py, threads, |_| {
+        let centre = Centre::new(mean, &dropped)?;
+        let buckets = Buckets::from_parts(centres.to_vec(), bucket_of, probes)?;
+        let (homes, looks) = buckets.assign(&chunk.block(0)?, centre)?;
+        Ok((homes, looks, buckets.count()))
+    })?;
+    let looks = Array2::from_shape_vec((homes.len(), buckets), looks).map_err(wrong)?;
+    Ok((integers(py, homes), PyArray2::from_owned_array(py, looks)))
+}
+
+fn integers(py: Python<'_>, values: Vec<usize>) -> Bound<'_, PyArray1<i64>> {
+    PyArray1::from_owned_array(py, values.into_iter().map(|value| value as i64).collect::<Array1<i64>>())
+}
+
+fn wrong(e: numpy::ndarray::ShapeError) -> PyErr {
+    PyValueError::new_err(e.to_string())
+}
+
 /// Some rows of the data, and their classes.
 struct Chunk<'a> {
     x: View<'a>,
@@ -205,7 +303,6 @@ fn answer<'py>(
     groups: Groups,
 ) -> PyResult<Answer<'py>> {
     let ((indices, squared), shape) = (found.into_arrays(), (samples, width(groups)));
-    let wrong = |e: numpy::ndarray::ShapeError| PyValueError::new_err(e.to_string());
     let indices = Array2::from_shape_vec(shape, indices).map_err(wrong)?;
     let squared = Array2::from_shape_vec(shape, squared).map_err(wrong)?;
     Ok((PyArray2::from_owned_array(py, indices), PyArray2::from_owned_array(py, squared)))

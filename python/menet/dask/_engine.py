@@ -40,21 +40,22 @@ class Engine:
         self.seconds: dict[str, float] = {}
         self._token, self._numbers = uuid.uuid4().hex, count()
         self._bar = _progress.Bar("")
+        self._tell: Callable[[], None] = lambda: None
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         """Name what is computed from now on, and add up its seconds."""
         before, start = self.seconds.get(name, 0.0), time.perf_counter()
         self._bar = _progress.Bar(name)
-        self._told = lambda: self.seconds.update({name: before + time.perf_counter() - start})
+        self._tell = lambda: self.seconds.update({name: before + time.perf_counter() - start})
         with _clear_errors(name, self.client):
             yield
-        self._told()
+        self._tell()
         self._bar.end()
 
     def so_far(self) -> list[tuple[str, float]]:
         """Return the seconds of every stage, that of the present one included."""
-        self._told()
+        self._tell()
         return list(self.seconds.items())
 
     def task(self, step: str, function: Callable[..., Any], *args: Any) -> Delayed:

@@ -147,10 +147,9 @@ class Fit:
             engine.task("sums", _tasks.class_sums, x, codes, self.chunks.classes, about) for x, codes, start in pieces
         ]
         sums, squares_about = engine.get(engine.tree("class-sums", parts, _tasks.add))
-        looks = (low, high, total, squares, about)
+        low, high, total, squares, about = (look.tolist() for look in (low, high, total, squares, about))
         counts = self.chunks.count
-        found = _core.moments(counts, *(look.tolist() for look in looks), sums, squares_about.tolist())
-        return Moments(counts, *found)
+        return Moments(counts, *_core.moments(counts, low, high, total, squares, about, sums, squares_about.tolist()))
 
     def reconstruct(self, moments: Moments) -> tuple[da.Array, Moments]:
         """Return the samples that the stages see, with their moments: as they are, or of lower rank."""
@@ -202,12 +201,12 @@ class Fit:
                 for x, codes, start in self.chunks.pieces(X)
             ]
             [scatter] = engine.keep([engine.tree("scatters", parts, _tasks.add)])
-        parts = moments.parts()
-        found = engine.get(engine.task("target", _tasks.target, self.settings, parts, scatter, None))
+        known = moments.parts()
+        found = engine.get(engine.task("target", _tasks.target, self.settings, known, scatter, None))
         if found is None:
             triangle = self.triangle(X, (moments.mean, moments.varying()))
             rank = engine.task("rank", _tasks.triangle_rank, triangle)
-            found = engine.get(engine.task("target", _tasks.target, self.settings, parts, scatter, rank))
+            found = engine.get(engine.task("target", _tasks.target, self.settings, known, scatter, rank))
         target: Floats = found
         return target
 

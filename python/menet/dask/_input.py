@@ -67,13 +67,11 @@ def samples(X: Any, what: str) -> Given:
     return Given(X, names)
 
 
-def labels(y: Any, rows: int) -> NDArray[Any]:
+def labels(given: Any, rows: int) -> NDArray[Any]:
     """Return the labels of all rows, here: one per row takes little memory."""
-    if y is None:
+    if given is None:
         raise ValueError("requires y to be passed, but the target y is None")
-    if is_dask_collection(y):
-        y = y.compute()
-    y = np.asarray(y)
+    y: NDArray[Any] = np.asarray(given.compute() if is_dask_collection(given) else given)
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
     if y.ndim != 1:

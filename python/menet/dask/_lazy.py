@@ -42,7 +42,9 @@ def decision_values(model: _core.Model, classes: NDArray[Any], given: Given) -> 
 def seen(model: _core.Model, given: Given) -> da.Array:
     """Return how many samples of every chunk the model was fitted to."""
     chunks = ((1,) * len(given.X.chunks[0]),)
-    return given.X.map_blocks(_seen, _sent(model), dtype=np.int64, meta=np.empty(0, np.int64), drop_axis=1, chunks=chunks)
+    return given.X.map_blocks(
+        _seen, _sent(model), dtype=np.int64, meta=np.empty(0, np.int64), drop_axis=1, chunks=chunks
+    )
 
 
 def _mapped(

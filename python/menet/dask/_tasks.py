@@ -55,7 +55,8 @@ def plain(x: Any) -> Any:
     return contiguous(np.asarray(x))
 
 
-def _codes(codes: NDArray[Any]) -> Numbers:
+def codes_of(codes: NDArray[Any]) -> Numbers:
+    """Return the classes of rows as the core reads them; they travel in fewer bytes."""
     return codes.astype(np.int64)
 
 
@@ -73,7 +74,7 @@ def add_outlines(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def class_sums(x: Any, codes: NDArray[Any], count: int, about: Floats) -> tuple[Floats, Floats]:
     """Look at a chunk a second time."""
-    return _core.class_sums(plain(x), _codes(codes), count, about, threads())
+    return _core.class_sums(plain(x), codes_of(codes), count, about, threads())
 
 
 def add(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -85,7 +86,7 @@ def nearest_within(
     x: Any, codes: NDArray[Any], start: int, groups: list[tuple[str, int]], mean: Floats, dropped: Numbers
 ) -> Lists:
     """Search the neighbours of a chunk's rows among themselves."""
-    return _core.nearest_within(plain(x), _codes(codes), start, groups, mean, dropped, threads())
+    return _core.nearest_within(plain(x), codes_of(codes), start, groups, mean, dropped, threads())
 
 
 def nearest_between(
@@ -100,13 +101,13 @@ def nearest_between(
     dropped: Numbers,
 ) -> tuple[Lists, Lists]:
     """Search the neighbours of two chunks' rows in each other."""
-    (x, y), (x_codes, y_codes) = (plain(x), plain(y)), (_codes(x_codes), _codes(y_codes))
+    (x, y), (x_codes, y_codes) = (plain(x), plain(y)), (codes_of(x_codes), codes_of(y_codes))
     return _core.nearest_between(x, x_codes, x_start, y, y_codes, y_start, groups, mean, dropped, threads())
 
 
-def merge_nearest(groups: list[tuple[str, int]], *parts: Lists) -> Lists:
+def merge_nearest(groups: list[tuple[str, int]], parts: list[Lists]) -> Lists:
     """Keep the nearest of what several chunks have."""
-    return _core.merge_nearest(list(parts), groups, threads())
+    return _core.merge_nearest(parts, groups, threads())
 
 
 def side(pair: tuple[Any, Any], at: int) -> Any:
@@ -147,7 +148,7 @@ def spread(
     x: Any, codes: NDArray[Any], variables: Numbers, centres: Floats, factor: Floats, fourths: bool
 ) -> tuple[Floats, Floats | None]:
     """Return the products of some variables within classes."""
-    return _core.spread(plain(x), _codes(codes), variables, centres, factor, fourths, threads())
+    return _core.spread(plain(x), codes_of(codes), variables, centres, factor, fourths, threads())
 
 
 def target(settings: dict[str, Any], moments: Any, scatter: tuple[Floats, None] | None, rank: int | None) -> Any:
@@ -227,7 +228,7 @@ def learn(
     z = np.concatenate([part[0] for part in projected])
     fingerprints = np.concatenate([part[1] for part in projected])
     undecided = model.axes_at(*reading, sums, threads())
-    return undecided.learn(z, _codes(np.concatenate(codes)), fingerprints, seconds, threads())
+    return undecided.learn(z, codes_of(np.concatenate(codes)), fingerprints, seconds, threads())
 
 
 def fit_whole(
@@ -240,7 +241,7 @@ def fit_whole(
 ) -> _core.Model:
     """Fit rows that are few enough for one worker."""
     x = plain(np.concatenate([np.asarray(chunk) for chunk in chunks]))
-    return _core.Model.fit(settings, x, _codes(np.concatenate(codes)), classes, label_kind, names, threads())
+    return _core.Model.fit(settings, x, codes_of(np.concatenate(codes)), classes, label_kind, names, threads())
 
 
 def at_whole(
@@ -248,4 +249,4 @@ def at_whole(
 ) -> _core.Model:
     """Read another model off such a fit."""
     x = plain(np.concatenate([np.asarray(chunk) for chunk in chunks]))
-    return model.at(*reading, (x, _codes(np.concatenate(codes))), threads())
+    return model.at(*reading, (x, codes_of(np.concatenate(codes))), threads())

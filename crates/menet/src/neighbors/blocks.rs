@@ -17,7 +17,7 @@ pub struct Block<'a> {
     pub(super) class: &'a [usize],
     pub(super) numbers: Numbers<'a>,
     /// Squared distances of neighbours found elsewhere.
-    known: &'a [f64],
+    pub(super) known: &'a [f64],
 }
 
 /// The numbers of samples in the whole set.

@@ -26,6 +26,7 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::named::Named;
 use crate::numerics::sparse::Precision;
+pub use approximate::Buckets;
 pub use blocks::{Block, Centre};
 pub use nearest::Nearest;
 

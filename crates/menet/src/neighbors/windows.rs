@@ -28,7 +28,7 @@ use crate::monitor::Monitor;
 /// The values of a window: at most so many bytes, unless a few samples have more, and at most so many samples. Tests have small data,
 /// and yet several windows.
 const BYTES: usize = if cfg!(test) { 64 << 10 } else { 20 << 20 };
-const ROWS: usize = if cfg!(test) { 1024 } else { 8192 };
+const ROWS: usize = if cfg!(test) { 1024 } else { 4096 };
 const FEWEST: usize = 16;
 
 /// Candidates of a sample that are decided at once, where equal distances make for very many.

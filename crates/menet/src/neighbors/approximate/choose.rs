@@ -10,7 +10,7 @@ use crate::monitor::{Monitor, Stage, proceed};
 use crate::neighbors::Among;
 
 /// The share of neighbours that should be found.
-const WANTED: f64 = 0.95;
+pub(super) const WANTED: f64 = 0.95;
 
 /// Samples on which the number of cells is chosen, and how many at a time.
 const PROBES: usize = 100;

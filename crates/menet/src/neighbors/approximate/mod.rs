@@ -5,9 +5,12 @@
 //! other classes, or of all (`cells`, `scan`). How many they must be is found out beforehand, on a few samples that are
 //! compared with all (`choose`).
 //!
+//! Data in pieces are searched likewise, by rougher cells (`buckets`).
+//!
 //! Products are computed in blocks and in single precision, as in the exact search. What they find, a few more than are
 //! asked for, is decided by the exact distances.
 
+mod buckets;
 mod cells;
 mod choose;
 mod kmeans;
@@ -23,6 +26,7 @@ use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::monitor::{Monitor, Stage, proceed};
 use crate::preprocess::Centred;
+pub use buckets::Buckets;
 use cells::Index;
 use choose::Group;
 
