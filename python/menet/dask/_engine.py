@@ -19,12 +19,14 @@ T = TypeVar("T")
 
 def current_client() -> Any:
     """Return the client that computations go to, or None for Dask's local scheduler."""
-    scheduler = dask.config.get("scheduler", None)
-    if scheduler not in (None, "dask.distributed", "distributed"):
-        return None
     try:
-        from distributed import get_client
+        from distributed import Client, get_client
     except ImportError:
+        return None
+    scheduler = dask.config.get("scheduler", None)
+    if isinstance(scheduler, Client):
+        return scheduler
+    if scheduler not in (None, "dask.distributed", "distributed"):
         return None
     try:
         return get_client()
@@ -57,6 +59,14 @@ class Engine:
         """Return the seconds of every stage, that of the present one included."""
         self._tell()
         return list(self.seconds.items())
+
+    def memory(self) -> int | None:
+        """Return the least memory that a thread of a worker has, in bytes, if it is limited."""
+        if self.client is None:
+            return None
+        workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
+        shares = [worker["memory_limit"] // worker["nthreads"] for worker in workers if worker["memory_limit"]]
+        return min(shares, default=None)
 
     def task(self, step: str, function: Callable[..., Any], *args: Any) -> Delayed:
         """Return a task of this fit: `function` of values and of other tasks."""

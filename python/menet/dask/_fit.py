@@ -29,12 +29,20 @@ from numpy.typing import NDArray
 
 from menet import _core
 from menet._input import Floats
+from menet._running import warn_user
 from menet.dask import _neighbors, _tasks
 from menet.dask._engine import Engine
 
 # Bytes of the columns that a task of the reduction holds, in double precision; the fewest and the most columns.
 COLUMN_BYTES = 1 << 25
 COLUMNS = (8, 64)
+
+# What tasks need beside their chunks, about: a worker without tasks; a search of two chunks; and per row to align patches, and for
+# L with the conjugate gradients of eight columns.
+WORKER_BYTES = 250_000_000
+SEARCH_BYTES = 64_000_000
+ALIGNMENT_BYTES = 1_200
+L_BYTES = 700
 
 # Above so many bytes, rows become columns by way of the workers' disks.
 ON_DISK = 1 << 28
@@ -104,6 +112,7 @@ class Fit:
     def run(self, X: da.Array, codes: NDArray[np.int64]) -> tuple[_core.Model, Moments]:
         """Return the model, and what smaller ones are read with."""
         engine = self.engine
+        warn_of_memory(engine.memory(), X)
         with engine.stage("preprocess"):
             self.chunks = chunks = Chunks(engine, X, codes, len(self.told["classes"]))
             moments = self.moments(chunks.X)
@@ -238,6 +247,23 @@ class Fit:
         worst = engine.task("residuals", _tasks.largest, residuals)
         gram, worst = engine.keep([gram, worst])
         return gram, engine.get(worst)
+
+
+def warn_of_memory(has: int | None, X: da.Array) -> None:
+    """Warn where a task may need more memory than a thread of a worker has."""
+    (rows, columns), chunk = X.shape, max(X.chunks[0]) * X.shape[1]
+    search = 2 * chunk * X.dtype.itemsize + SEARCH_BYTES
+    alignment = ALIGNMENT_BYTES * rows
+    reduction = (L_BYTES + 16 * columns_of(X.shape)) * rows
+    products = chunk * (X.dtype.itemsize + 8) + 16 * columns**2
+    needs = WORKER_BYTES + max(search, alignment, reduction, products)
+    if has is not None and needs > 0.9 * has:
+        warn_user(
+            f"a task of this fit may need {needs / 1e9:.1f} GB, and a thread of a worker has {has / 1e9:.1f} GB: if "
+            "workers die, give them more memory or fewer threads, or use chunks of fewer rows (now "
+            f"{max(X.chunks[0])})",
+            UserWarning,
+        )
 
 
 def columns_of(shape: tuple[int, int]) -> int:

@@ -86,7 +86,7 @@ class Search:
         return self.completed(lists)
 
     def completed(self, lists: list[Any]) -> tuple[list[Any], float] | None:
-        """Search again, among all rows, for those that found too few; and count how many of the true ones were found."""
+        """Search among all rows for those that found too few, and count how many true neighbours were found."""
         engine = self.engine
         short = [
             engine.task("short", _bucket_tasks.short, near, codes, self.counts, self.groups)
