@@ -141,21 +141,21 @@ impl<'a> Block<'a> {
         Err(Error::parameter("a block", theirs, format!("{ours}, as the other block")))
     }
 
-    /// Dense sample `i` less the mean; what takes no part is 0.
-    pub(super) fn centred(&self, i: usize, centre: Centre<'_>, out: &mut [f64]) {
+    /// Dense sample `i` less the mean, times `scale`; what takes no part is 0.
+    pub(super) fn centred<T: Real>(&self, i: usize, centre: Centre<'_>, scale: f64, out: &mut [T]) {
         match &self.rows {
-            Rows::Given(rows) => less(rows.row(i).as_slice(), centre.mean, out),
-            Rows::Single(rows) => less(rows.row(i).as_slice(), centre.mean, out),
-            Rows::Copied(columns) => less(column(columns, i), centre.mean, out),
+            Rows::Given(rows) => less(rows.row(i).as_slice(), centre.mean, scale, out),
+            Rows::Single(rows) => less(rows.row(i).as_slice(), centre.mean, scale, out),
+            Rows::Copied(columns) => less(column(columns, i), centre.mean, scale, out),
             Rows::Sparse(_) => {}
         }
-        centre.dropped.iter().for_each(|&j| out[j] = 0.0);
+        centre.dropped.iter().for_each(|&j| out[j] = T::default());
     }
 
     /// The squared length of every centred sample.
     pub(super) fn squared_lengths(&self, centre: Centre<'_>) -> Vec<f64> {
         let square = |out: &mut Vec<f64>, i| {
-            self.centred(i, centre, out);
+            self.centred(i, centre, 1.0, out);
             dot(out, out)
         };
         (0..self.samples()).into_par_iter().map_init(|| vec![0.0; self.variables], square).collect()
@@ -184,12 +184,12 @@ fn double<'s>(rows: &'s Rows<'_>, i: usize) -> Option<&'s [f64]> {
     }
 }
 
-fn less<T: Copy + Into<f64>>(x: &[T], mean: &[f64], out: &mut [f64]) {
+fn less<T: Real, Z: Real>(x: &[T], mean: &[f64], scale: f64, out: &mut [Z]) {
     vectorized(
         #[inline(always)]
         || {
             for ((out, x), mean) in out.iter_mut().zip(x).zip(mean) {
-                *out = (*x).into() - mean;
+                *out = Z::nearest(scale * ((*x).into() - mean));
             }
         },
     );

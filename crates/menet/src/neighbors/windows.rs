@@ -203,15 +203,7 @@ impl<'a> Side<'a> {
         (into.first, into.variables) = (window.start, p);
         into.x.resize(window.len() * p, 0.0);
         let samples = into.x.par_chunks_mut(p).zip(&self.samples.order[window.clone()]);
-        samples.for_each_init(
-            || vec![0.0; p],
-            |centred, (sample, &i)| {
-                self.block.centred(i, self.centre, centred);
-                for (to, from) in sample.iter_mut().zip(&*centred) {
-                    *to = (self.scale * from) as f32;
-                }
-            },
-        );
+        samples.for_each(|(sample, &i)| self.block.centred(i, self.centre, self.scale, sample));
     }
 
     /// The samples of a window, of which `lines` are known.

@@ -92,7 +92,7 @@ impl Buckets {
     /// When there is not one bucket per centre.
     pub fn from_parts(centres: Vec<f64>, bucket_of: Vec<usize>, probes: usize) -> Result<Self> {
         let cells = bucket_of.len();
-        if cells == 0 || centres.is_empty() || centres.len() % cells != 0 {
+        if cells == 0 || centres.is_empty() || !centres.len().is_multiple_of(cells) {
             let why = "there must be as many values of every centre".to_string();
             return Err(Error::Size {
                 what: "the list of centres",
@@ -288,12 +288,8 @@ impl Cells<'_> {
 /// Samples in single precision, one after the other.
 fn values(samples: &Block<'_>, centre: Centre<'_>, scale: f64, which: std::ops::Range<usize>) -> Vec<f32> {
     let p = samples.variables;
-    let mut centred = vec![0.0; p];
-    let mut out = Vec::with_capacity(which.len() * p);
-    for i in which {
-        samples.centred(i, centre, &mut centred);
-        out.extend(centred.iter().map(|x| (scale * x) as f32));
-    }
+    let mut out = vec![0.0; which.len() * p];
+    out.chunks_mut(p).zip(which).for_each(|(out, i)| samples.centred(i, centre, scale, out));
     out
 }
 
