@@ -20,8 +20,8 @@ from distributed.comm import CommClosedError
 
 import menet
 from menet._settings import core_name, parameter_hints
-from menet.dask import _classes, _cluster, _columns, _parquet, _read, _source, _text
-from menet.dask._command import _told, main
+from menet.dask.command import _classes, _cluster, _columns, _parquet, _read, _source, _text
+from menet.dask.command._main import _told, main
 
 ROWS, SIZE = 60, 8
 
@@ -260,8 +260,9 @@ def test_rows_are_not_counted_again(tmp_path, data):
     write_parquet(frame_of(data), tmp_path / "d.parquet")
     source = _read.read(str(tmp_path / "d.parquet"), _read.Options(_columns.Wanted("y"), ROWS))
     assert source.samples.chunks == ((75, 75, 90), (64,))
-    assert source.frame().to_dask_array(lengths=True) is source.samples
-    np.testing.assert_array_equal(source.frame().compute(scheduler="sync").to_numpy(), data[0])
+    given = source.given()
+    assert given.X is source.samples
+    np.testing.assert_array_equal(given.X.compute(scheduler="sync"), data[0])
 
 
 def test_blocks_of_text_have_every_line_once(tmp_path):

@@ -5,7 +5,7 @@ mod common;
 use common::clusters;
 use menet::alignment::groups;
 use menet::faer::{Mat, MatRef};
-use menet::neighbors::{Block, Found, Nearest};
+use menet::neighbors::{Block, Centre, Found, Nearest};
 use menet::operator::{CG_TOLERANCE, Smoother, admissible};
 use menet::panel::Reading;
 use menet::patches::rule;
@@ -81,10 +81,13 @@ fn neighbors(data: &Dataset<'_>, cuts: Cuts<'_>, params: &MenParams) -> Found<2>
     let block = |&(from, to): &(usize, usize)| {
         Block::dense(x.subrows(from, to - from), &classes[from..to], from).unwrap()
     };
+    let mean = vec![0.0; x.ncols()];
+    let centre = Centre::new(&mean, &[]).unwrap();
     let mut found = [Vec::new(), Vec::new()];
     for queries in cuts {
-        let parts =
-            cuts.iter().map(|part| Nearest::search(&block(queries), &block(part), wanted, &()).unwrap());
+        let parts = cuts
+            .iter()
+            .map(|part| Nearest::search(&block(queries), &block(part), centre, wanted, &()).unwrap());
         let merged = parts.reduce(|a, b| a.merge(b).unwrap()).unwrap().into_neighbors();
         found.iter_mut().zip(merged).for_each(|(all, some)| all.extend(some));
     }

@@ -2,7 +2,7 @@
 
 import sys
 
-from menet.dask._command import main
+from menet.dask.command import main
 
 # A local cluster starts processes that import this file again.
 if __name__ == "__main__":

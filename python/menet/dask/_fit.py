@@ -37,8 +37,8 @@ from menet.dask._engine import Engine
 COLUMN_BYTES = 1 << 25
 COLUMNS = (8, 64)
 
-# What tasks need beside their chunks, about: a worker without tasks; a search of two chunks; and per row to align patches, and for
-# L with the conjugate gradients of eight columns.
+# What tasks need beside their chunks, about: a worker without tasks; a search of two chunks; and, per row, to align
+# patches, and for L with the conjugate gradients of eight columns.
 WORKER_BYTES = 250_000_000
 SEARCH_BYTES = 64_000_000
 ALIGNMENT_BYTES = 1_200

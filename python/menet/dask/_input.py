@@ -25,13 +25,15 @@ def is_frame(X: Any) -> bool:
 
 def is_dask(X: Any) -> bool:
     """Return whether these are samples of Dask."""
-    return isinstance(X, da.Array) or is_frame(X)
+    return isinstance(X, (da.Array, Given)) or is_frame(X)
 
 
 def samples(X: Any, what: str) -> Given:
     """Return samples as an array of numbers in chunks of rows. `what` is what they are for."""
     names = None
-    if is_frame(X):
+    if isinstance(X, Given):
+        X, names = X
+    elif is_frame(X):
         _check_columns(X)
         names = np.array([str(name) for name in X.columns], dtype=object)
         X = X.to_dask_array(lengths=True)

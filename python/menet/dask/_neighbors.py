@@ -21,8 +21,12 @@ TOGETHER = 8
 MANY = 10_000
 
 # Rows that cells are made from, at most, and those whose true neighbours are counted.
-SAMPLED = 4_096
+SAMPLED = 6_000
 COUNTED = 100
+
+# Buckets per chunk, and rows of the sample per bucket.
+BUCKETS = 4
+PER_BUCKET = 64
 
 # An approximate search that compares a larger share of all pairs, or leaves more rows short, is no less work.
 LARGEST_SHARE = 0.4
@@ -52,21 +56,25 @@ class Search:
 
     def exact(self) -> list[Any]:
         """Search all pairs of chunks, each once for both sides."""
-        found: list[list[Any]] = [[] for _ in self.pieces]
+        engine = self.engine
+        found = [[engine.task("nearest", _tasks.nearest_within, *piece, *self.how)] for piece in self.pieces]
+        # What a chunk has itself: rows of others that are farther need not be looked at.
+        known = [engine.task("known", _tasks.side, own, 1) for [own] in found]
         for i, left in enumerate(self.pieces):
-            found[i].append(self.engine.task("nearest", _tasks.nearest_within, *left, *self.how))
             for j, right in enumerate(self.pieces[:i]):
-                pair = self.engine.task("nearest", _tasks.nearest_between, *left, *right, *self.how)
-                found[i].append(self.engine.task("side", _tasks.side, pair, 0))
-                found[j].append(self.engine.task("side", _tasks.side, pair, 1))
-        return self.engine.keep([self.merged(parts) for parts in found])
+                both = (*left, *right, *self.how, known[i], known[j])
+                pair = engine.task("nearest", _tasks.nearest_between, *both)
+                found[i].append(engine.task("side", _tasks.side, pair, 0))
+                found[j].append(engine.task("side", _tasks.side, pair, 1))
+        return engine.keep([self.merged(parts) for parts in found])
 
     def approximate(self) -> tuple[list[Any], float] | None:
         """Search only buckets in which neighbours are likely; None where that would be no less work."""
         engine, rows = self.engine, sum(self.counts)
         step = max(rows // SAMPLED, 1)
         sample = [engine.task("sample", _bucket_tasks.every, *piece, step) for piece in self.pieces]
-        divided = engine.task("cells", _bucket_tasks.cells, sample, len(self.pieces), *self.how)
+        buckets = max(min(BUCKETS * len(self.pieces), rows // step // PER_BUCKET), 1)
+        divided = engine.task("cells", _bucket_tasks.cells, sample, buckets, *self.how)
         [divided] = engine.keep([divided])
         if engine.get(engine.task("share", _tasks.side, divided, 3)) > LARGEST_SHARE:
             return None
@@ -74,7 +82,7 @@ class Search:
         sent = engine.keep(sent)
         both = list(zip(self.pieces, sent, strict=True))
         found: list[list[Any]] = [[] for _ in self.pieces]
-        for bucket in range(len(self.pieces)):
+        for bucket in range(buckets):
             parts = [engine.task("take", _bucket_tasks.in_bucket, *piece, to, bucket) for piece, to in both]
             rows_of_bucket = engine.task("bucket", _bucket_tasks.together, parts)
             for i, (piece, to) in enumerate(both):

@@ -99,10 +99,13 @@ def nearest_between(
     groups: list[tuple[str, int]],
     mean: Floats,
     dropped: Numbers,
+    x_known: Floats,
+    y_known: Floats,
 ) -> tuple[Lists, Lists]:
-    """Search the neighbours of two chunks' rows in each other."""
+    """Search the neighbours of two chunks' rows in each other, as far as none that is known is nearer."""
     (x, y), (x_codes, y_codes) = (plain(x), plain(y)), (codes_of(x_codes), codes_of(y_codes))
-    return _core.nearest_between(x, x_codes, x_start, y, y_codes, y_start, groups, mean, dropped, threads())
+    left, right = (x, x_codes, x_start), (y, y_codes, y_start)
+    return _core.nearest_between(*left, *right, groups, mean, dropped, threads(), x_known, y_known)
 
 
 def merge_nearest(groups: list[tuple[str, int]], parts: list[Lists]) -> Lists:

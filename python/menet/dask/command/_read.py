@@ -10,10 +10,10 @@ import dask.array as da
 import numpy as np
 from dask.utils import natural_sort_key
 
-from menet.dask import _arrays, _classes
-from menet.dask._columns import Wanted
-from menet.dask._errors import CommandError, quoted
-from menet.dask._source import Source
+from menet.dask.command import _arrays, _classes
+from menet.dask.command._columns import Wanted
+from menet.dask.command._errors import CommandError, quoted
+from menet.dask.command._source import Source
 
 # The delimiter of a text file by its ending.
 TEXT = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
@@ -45,7 +45,7 @@ def read(data: str, options: Options) -> Source:
     """Return the samples of the files that `data` names: a path, or a pattern such as ``part-*.parquet``."""
     ending, files = find(data)
     if ending in TEXT:
-        from menet.dask import _text
+        from menet.dask.command import _text
 
         delimiter = options.delimiter or TEXT[ending]
         dialect = _text.Dialect(DELIMITERS.get(delimiter, delimiter), options.decimal, options.header)
@@ -53,7 +53,7 @@ def read(data: str, options: Options) -> Source:
     else:
         _refuse_text_options(data, options)
         if ending == PARQUET:
-            from menet.dask import _parquet
+            from menet.dask.command import _parquet
 
             source = _parquet.read(data, files, options.wanted, options.rows)
         else:

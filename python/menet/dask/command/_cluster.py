@@ -19,7 +19,7 @@ from dask.system import CPU_COUNT
 from dask.utils import format_bytes, parse_bytes
 
 from menet._input import available_memory
-from menet.dask._errors import CommandError
+from menet.dask.command._errors import CommandError
 
 if TYPE_CHECKING:
     from distributed import Client

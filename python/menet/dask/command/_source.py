@@ -12,8 +12,9 @@ import numpy as np
 from dask.base import compute, tokenize
 from dask.delayed import delayed
 
-from menet.dask import _classes
-from menet.dask._errors import CommandError
+from menet.dask._input import Given
+from menet.dask.command import _classes
+from menet.dask.command._errors import CommandError
 
 # A chunk of samples has about this many bytes.
 CHUNK = 32_000_000
@@ -35,16 +36,10 @@ class Source:
     id_name: str = "id"
     notices: list[str] = field(default_factory=list)
 
-    def frame(self) -> Any:
-        """Return the samples as a Dask frame if variables have names, else as an array."""
-        if self.variables is None:
-            return self.samples
-        import dask.dataframe as dd
-
-        frame = dd.from_dask_array(self.samples, columns=self.variables)
-        # Dask would read every file once more to count the rows, which are known here.
-        object.__setattr__(frame, "to_dask_array", lambda *_, **__: self.samples)
-        return frame
+    def given(self) -> Given:
+        """Return the samples for an estimator, with the names of the variables."""
+        names = None if self.variables is None else np.array(self.variables, dtype=object)
+        return Given(self.samples, names)
 
     def classes(self, where: str) -> da.Array:
         """Return the class of every sample: whole numbers if all labels are, else text.

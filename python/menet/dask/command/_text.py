@@ -24,10 +24,10 @@ from dask.delayed import delayed
 from numpy.typing import NDArray
 from packaging.version import Version
 
-from menet.dask import _classes
-from menet.dask._columns import Wanted, roles, text_column
-from menet.dask._errors import CommandError
-from menet.dask._source import Source, in_chunks, rows_of_chunk
+from menet.dask.command import _classes
+from menet.dask.command._columns import Wanted, roles, text_column
+from menet.dask.command._errors import CommandError
+from menet.dask.command._source import Source, in_chunks, rows_of_chunk
 
 # Bytes of the beginning of a file that say what its columns hold.
 SAMPLE = 1 << 18

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from dask.delayed import delayed
 
-from menet.dask import ManifoldElasticNet, _classes, _flags, _write, progress
-from menet.dask._cluster import Where, connected
-from menet.dask._columns import Wanted
-from menet.dask._errors import CommandError, quoted
-from menet.dask._read import Options, find, read
-from menet.dask._source import Source
+from menet.dask import ManifoldElasticNet, progress
+from menet.dask.command import _classes, _flags, _write
+from menet.dask.command._cluster import Where, connected
+from menet.dask.command._columns import Wanted
+from menet.dask.command._errors import CommandError, quoted
+from menet.dask.command._read import Options, find, read
+from menet.dask.command._source import Source
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -40,7 +41,7 @@ def fit(args: argparse.Namespace) -> None:
         )
         men = ManifoldElasticNet(**params)
         with _bars(args):
-            men.fit(source.frame(), labels)
+            men.fit(source.given(), labels)
         men.save(args.model)
     n, p = source.samples.shape
     say(args, f"{_summary(men, n, p)}\nsaved to {args.model}", _report(men, n, p))
@@ -52,7 +53,7 @@ def transform(args: argparse.Namespace) -> None:
     men = _model(args.model)
     with connected(_where(args), args.out.absolute().parent) as client:
         source = _source(args, variables=men)
-        scores = men.transform(source.frame())
+        scores = men.transform(source.given())
         names = [f"z{k + 1}" for k in range(men.n_components_)]
         # As with `menet transform`, arrays hold no names of samples.
         table = source.variables is not None
@@ -71,7 +72,7 @@ def predict(args: argparse.Namespace) -> None:
     men = _model(args.model)
     with connected(_where(args), args.out.absolute().parent) as client:
         source = _source(args, variables=men)
-        samples = source.frame()
+        samples = source.given()
         decided = [men.predict(samples), men.predict_proba(samples)]
         classes = [_classes.of_value(value) for value in men.classes_.tolist()]
         numbers = ["probability", *(f"probability:{name}" for name in classes if args.probabilities)]

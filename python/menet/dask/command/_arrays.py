@@ -10,8 +10,8 @@ import dask.array as da
 import numpy as np
 from numpy.typing import NDArray
 
-from menet.dask._errors import CommandError
-from menet.dask._source import Source, in_chunks, rows_of_chunk, split
+from menet.dask.command._errors import CommandError
+from menet.dask.command._source import Source, in_chunks, rows_of_chunk, split
 
 
 def read_npy(name: str, files: list[Path], rows: int | None) -> Source:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from menet.dask._errors import CommandError
+from menet.dask.command._errors import CommandError
 
 ENDINGS = (".csv", ".npy", ".parquet")
 ALLOWED = "use .csv, .npy or .parquet for one file, or a name without an ending for a folder with one file per chunk"

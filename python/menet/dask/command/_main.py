@@ -13,8 +13,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
-from menet.dask import _flags
-from menet.dask._errors import CommandError, Stopped
+from menet.dask.command import _flags
+from menet.dask.command._errors import CommandError, Stopped
 
 DESCRIPTION = (
     "Fit and apply the Manifold Elastic Net to data in many files, which need not fit in memory. Without --scheduler, "
@@ -207,7 +207,7 @@ def _command(
 
 
 def _data(parser: argparse.ArgumentParser) -> None:
-    from menet.dask._read import DELIMITERS, ENDINGS
+    from menet.dask.command._read import DELIMITERS, ENDINGS
 
     group = parser.add_argument_group("Data")
     group.add_argument(
@@ -295,18 +295,18 @@ def _count(text: str) -> int:
 
 
 def _fit(args: argparse.Namespace) -> None:
-    from menet.dask import _run
+    from menet.dask.command import _run
 
     _run.fit(args)
 
 
 def _transform(args: argparse.Namespace) -> None:
-    from menet.dask import _run
+    from menet.dask.command import _run
 
     _run.transform(args)
 
 
 def _predict(args: argparse.Namespace) -> None:
-    from menet.dask import _run
+    from menet.dask.command import _run
 
     _run.predict(args)

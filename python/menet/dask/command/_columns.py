@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from menet.dask._errors import CommandError, listed, quoted
+from menet.dask.command._errors import CommandError, listed, quoted
 
 # Names of columns that name samples, in upper or lower case.
 INDEX = ("id", "index", "sample_id", "sampleid", "sample id", "rownames", "row_names")

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from menet.dask import _classes
-from menet.dask._columns import Roles, Wanted, roles
-from menet.dask._errors import CommandError, quoted
-from menet.dask._source import CHUNK, Source, in_chunks, rows_of_chunk, split
+from menet.dask.command import _classes
+from menet.dask.command._columns import Roles, Wanted, roles
+from menet.dask.command._errors import CommandError, quoted
+from menet.dask.command._source import CHUNK, Source, in_chunks, rows_of_chunk, split
 
 # Double precision holds all whole numbers up to this one.
 EXACT = 2**53
