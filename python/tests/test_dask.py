@@ -12,7 +12,7 @@ import pytest
 from distributed import Client, LocalCluster
 
 import menet
-from menet.dask import ManifoldElasticNet, progress
+from menet.dask import ManifoldElasticNet, _neighbors, progress
 from menet.datasets import load_digits, load_leukemia, load_orl
 
 
@@ -194,6 +194,48 @@ def test_a_class_may_sit_in_one_chunk(digits):
     same(ManifoldElasticNet(n_nonzeros=6).fit(chunked(X, 170), y), menet.ManifoldElasticNet(n_nonzeros=6).fit(X, y), X)
 
 
+class TestApproximate:
+    """Neighbours in buckets of near rows."""
+
+    @pytest.fixture(autouse=True)
+    def pays(self, monkeypatch):
+        monkeypatch.setattr(_neighbors, "MANY", 0)
+        monkeypatch.setattr(_neighbors, "LARGEST_SHARE", 1.0)
+
+    def fitted(self, X, y, **params):
+        return ManifoldElasticNet(n_nonzeros=6, neighbors="approximate", **params).fit(X, y)
+
+    def test_most_neighbours_are_found(self, client, digits):
+        X, y = chunked(digits[0], 300), digits[1]
+        men = self.fitted(X, y)
+        assert 0.85 < men.neighbor_recall_ <= 1.0
+        with dask.config.set(scheduler="synchronous"):
+            again = self.fitted(X, y)
+        assert np.array_equal(men.components_, again.components_)
+        assert men.neighbor_recall_ == again.neighbor_recall_
+
+    def test_rows_that_find_too_few_are_searched_again(self):
+        random = np.random.default_rng(0)
+        places = random.integers(0, 8, 1200)
+        X = random.standard_normal((8, 5))[places] * 50 + random.standard_normal((1200, 5))
+        # Four samples of a class, each in another cluster: no bucket has two of them.
+        y = places % 2
+        y[[int(np.flatnonzero(places == k)[0]) for k in range(4)]] = 2
+        men = self.fitted(chunked(X, 200), y, k_within=3)
+        assert men.neighbor_recall_ > 0.9
+        exact = menet.ManifoldElasticNet(n_nonzeros=6, k_within=3).fit(X, y)
+        assert men.panel_.tolist() == exact.panel_.tolist()
+
+    def test_where_it_would_not_pay_it_is_exact(self, digits, monkeypatch):
+        X, y = digits
+        for name, value in [("MANY", 10_000), ("LARGEST_SHARE", 0.0), ("MOST_SHORT", -1.0)]:
+            with monkeypatch.context() as patched:
+                patched.setattr(_neighbors, name, value)
+                men = self.fitted(chunked(X, 300), y)
+            assert men.neighbor_recall_ == 1.0
+            same(men, menet.ManifoldElasticNet(n_nonzeros=6).fit(X, y), X)
+
+
 class TestRefused:
     """One clear error, and the estimator stays as it was."""
 
@@ -245,6 +287,17 @@ class TestRefused:
         with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=":0") as client:
             kept = client.persist(chunked(X, 500))
         self.refused(kept, y, "client is closed", ConnectionError)
+
+
+def test_little_memory_is_told(digits):
+    with (
+        LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=False, memory_limit="200MB", dashboard_address=":0"
+        ) as cluster,
+        Client(cluster),
+        pytest.warns(UserWarning, match=r"may need 0\.\d GB, and a thread of a worker has 0\.2 GB"),
+    ):
+        ManifoldElasticNet(n_nonzeros=5).fit(chunked(digits[0], 600), digits[1])
 
 
 def test_a_failed_fit_keeps_the_old_one(client, digits):

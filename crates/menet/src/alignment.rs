@@ -19,7 +19,7 @@ const FINE: f64 = 1e-9;
 const MANY: usize = 5_000;
 
 /// Patches that a thread makes at a time.
-const CENTRES: usize = 256;
+const CENTRES: usize = 2048;
 
 /// The aligned patches: `L(κ) = attract − κ repel`.
 #[derive(Debug, Clone)]
@@ -208,7 +208,10 @@ impl Patched<'_> {
                 Ok(entries)
             })
             .collect::<Result<_>>()?;
-        Ok(placed.concat())
+        // Each part is freed once it is appended: all of them twice would be the most memory that a fit takes at a time.
+        let mut entries = Entries::with_capacity(placed.iter().map(Vec::len).sum());
+        placed.into_iter().for_each(|mut part| entries.append(&mut part));
+        Ok(entries)
     }
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
@@ -60,13 +61,17 @@ class Engine:
         self._tell()
         return list(self.seconds.items())
 
-    def memory(self) -> int | None:
-        """Return the least memory that a thread of a worker has, in bytes, if it is limited."""
+    def memory(self, *, per_thread: bool = False) -> float:
+        """Return the least memory that a worker has, or a thread of one, in bytes; infinity if it is not limited."""
         if self.client is None:
-            return None
+            return math.inf
         workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
-        shares = [worker["memory_limit"] // worker["nthreads"] for worker in workers if worker["memory_limit"]]
-        return min(shares, default=None)
+        limits = [
+            worker["memory_limit"] / (worker["nthreads"] if per_thread else 1)
+            for worker in workers
+            if worker["memory_limit"]
+        ]
+        return min(limits, default=math.inf)
 
     def task(self, step: str, function: Callable[..., Any], *args: Any) -> Delayed:
         """Return a task of this fit: `function` of values and of other tasks."""

@@ -44,8 +44,10 @@ SEARCH_BYTES = 64_000_000
 ALIGNMENT_BYTES = 1_200
 L_BYTES = 700
 
-# Above so many bytes, rows become columns by way of the workers' disks.
+# Above so many bytes, rows become columns by Dask's peer-to-peer rechunk, which is made for large arrays. It keeps up
+# to 1 GiB per worker in buffers, and so needs workers with this much memory.
 ON_DISK = 1 << 28
+BUFFERED = 4_000_000_000
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,7 @@ class Fit:
     def run(self, X: da.Array, codes: NDArray[np.int64]) -> tuple[_core.Model, Moments]:
         """Return the model, and what smaller ones are read with."""
         engine = self.engine
-        warn_of_memory(engine.memory(), X)
+        warn_of_memory(engine.memory(per_thread=True), X)
         with engine.stage("preprocess"):
             self.chunks = chunks = Chunks(engine, X, codes, len(self.told["classes"]))
             moments = self.moments(chunks.X)
@@ -225,9 +227,10 @@ class Fit:
         mean, factor = moments.mean, moments.factor(self.settings["standardize"])
         alpha, beta = self.settings["alpha"], self.settings["beta"]
         width, method = columns_of(X.shape), "tasks"
-        if engine.client is not None and X.nbytes > ON_DISK:
+        if engine.client is not None and X.nbytes > ON_DISK and engine.memory() >= BUFFERED:
             method = "p2p"
-        blocks = X.rechunk((-1, width), method=method).to_delayed().ravel()
+        # Not optimized: Dask would fuse our tasks with its own, and compute images once more for their residuals.
+        blocks = X.rechunk((-1, width), method=method).to_delayed(optimize_graph=False).ravel()
         places = [slice(first, min(first + width, X.shape[1])) for first in range(0, X.shape[1], width)]
         parts = [
             engine.task("images", _tasks.images, x, mean[at], factor[at], laplacian, alpha, beta)
@@ -238,7 +241,8 @@ class Fit:
             for part, at in zip(parts, places, strict=True)
         ]
         residuals = [engine.task("residual", _tasks.side, part, 1) for part, at in zip(parts, places, strict=True)]
-        rows = da.concatenate(images, axis=1).rechunk(X.chunks, method=method).to_delayed().ravel()
+        rows = da.concatenate(images, axis=1).rechunk(X.chunks, method=method)
+        rows = rows.to_delayed(optimize_graph=False).ravel()
         products = [
             engine.task("gram", _tasks.gram, x, mean, factor, image)
             for (x, _, start), image in zip(self.chunks.pieces(X), rows, strict=True)
@@ -249,7 +253,7 @@ class Fit:
         return gram, engine.get(worst)
 
 
-def warn_of_memory(has: int | None, X: da.Array) -> None:
+def warn_of_memory(has: float, X: da.Array) -> None:
     """Warn where a task may need more memory than a thread of a worker has."""
     (rows, columns), chunk = X.shape, max(X.chunks[0]) * X.shape[1]
     search = 2 * chunk * X.dtype.itemsize + SEARCH_BYTES
@@ -257,7 +261,7 @@ def warn_of_memory(has: int | None, X: da.Array) -> None:
     reduction = (L_BYTES + 16 * columns_of(X.shape)) * rows
     products = chunk * (X.dtype.itemsize + 8) + 16 * columns**2
     needs = WORKER_BYTES + max(search, alignment, reduction, products)
-    if has is not None and needs > 0.9 * has:
+    if needs > 0.9 * has:
         warn_user(
             f"a task of this fit may need {needs / 1e9:.1f} GB, and a thread of a worker has {has / 1e9:.1f} GB: if "
             "workers die, give them more memory or fewer threads, or use chunks of fewer rows (now "

@@ -52,8 +52,7 @@ pub(crate) fn images<'py>(
     let (starts, indices, values) = (numbers(&starts)?, vector(&indices)?, vector(&values)?);
     let (images, residual) = run(py, threads, |_| {
         let laplacian = SparseSymmetric::from_rows(starts, indices.to_vec(), values.to_vec())?;
-        let smoother = Smoother::new(&laplacian, alpha, beta, CG_TOLERANCE);
-        drop(laplacian);
+        let smoother = Smoother::from_owned(laplacian, alpha, beta, CG_TOLERANCE);
         let images = in_precision!(x, x => pieces::images(x, units, &smoother)?);
         Ok((images, smoother.worst_residual()))
     })?;

@@ -126,6 +126,9 @@ pub(crate) type GivenSums<'py> = (
     PyReadonlyArray2<'py, f64>,
 );
 
+/// The variables of an axis, rising, and their weights.
+type Axis<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
+
 impl Undecided {
     /// Reads axes off a model that knows its paths.
     pub(crate) fn read(
@@ -150,10 +153,7 @@ impl Undecided {
 #[pymethods]
 impl Undecided {
     /// The mean, and the variables and weights of every axis: what `project_all` projects with.
-    fn axes<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> (Bound<'py, PyArray1<f64>>, Vec<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>)>) {
+    fn axes<'py>(&self, py: Python<'py>) -> (Bound<'py, PyArray1<f64>>, Vec<Axis<'py>>) {
         let projection = self.undecided.projection();
         let axes = projection.axes().iter().map(|axis| {
             let (at, values): (Vec<i64>, Vec<f64>) = axis.iter().map(|(j, value)| (j as i64, value)).unzip();

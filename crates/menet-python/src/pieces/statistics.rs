@@ -43,6 +43,9 @@ pub(crate) fn outline<'py>(py: Python<'py>, x: Piece<'_>, threads: usize) -> PyR
     Ok((list(found.low), list(found.high), list(found.sum), list(found.squares), found.bad))
 }
 
+/// Sums of every class (c×p), and sums of squares.
+type Summed<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
+
 /// A second look, about a point.
 #[pyfunction]
 pub(crate) fn class_sums<'py>(
@@ -52,7 +55,7 @@ pub(crate) fn class_sums<'py>(
     count: usize,
     about: PyReadonlyArray1<'_, f64>,
     threads: usize,
-) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>)> {
+) -> PyResult<Summed<'py>> {
     let (x, codes, about) = (x.view()?, numbers(&codes)?, vector(&about)?);
     let found =
         run(py, threads, |_| Ok(in_precision!(x, x => menet::pieces::class_sums(x, &codes, count, about)?)))?;

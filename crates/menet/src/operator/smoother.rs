@@ -59,11 +59,15 @@ impl Smoother {
     /// For an alignment matrix `L` with `αL + βI` positive definite; `tolerance` is the relative residual at which
     /// conjugate gradients stop.
     pub fn new(laplacian: &SparseSymmetric, alpha: f64, beta: f64, tolerance: f64) -> Self {
+        Self::from_owned(laplacian.clone(), alpha, beta, tolerance)
+    }
+
+    /// The same without a copy of `L`.
+    pub fn from_owned(laplacian: SparseSymmetric, alpha: f64, beta: f64, tolerance: f64) -> Self {
         let diagonal =
             |j: usize| laplacian.column(j).filter(|&(i, _)| i == j).map(|(_, value)| value).sum::<f64>();
         let scale = (0..laplacian.dim()).map(|j| (alpha * diagonal(j) + beta).sqrt().recip()).collect();
-        let (pattern, laplacian) = laplacian.parts();
-        let (pattern, laplacian) = (pattern.clone(), laplacian.to_vec());
+        let (pattern, laplacian) = laplacian.into_parts();
         let (double, worst) = (OnceLock::new(), AtomicU64::new(0));
         let mut smoother =
             Smoother { pattern, laplacian, alpha, beta, tolerance, scale, single: Vec::new(), double, worst };

@@ -165,8 +165,8 @@ impl SparseSymmetric {
     }
 
     /// Where it has entries, and which.
-    pub(crate) fn parts(&self) -> (&Pattern, &[f64]) {
-        (&self.pattern, &self.values)
+    pub(crate) fn into_parts(self) -> (Pattern, Vec<f64>) {
+        (self.pattern, self.values)
     }
 
     /// As a dense matrix.
