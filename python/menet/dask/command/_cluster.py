@@ -90,6 +90,11 @@ def sizes(where: Where) -> Sizes:
     return Sizes(workers, threads, memory)
 
 
+# Shares of a worker's memory above which chunks are spilled to disk: below Dask's defaults (0.6 and 0.7), since tasks need
+# memory of their own.
+MEMORY = {"distributed.worker.memory.target": 0.45, "distributed.worker.memory.spill": 0.6}
+
+
 @contextlib.contextmanager
 def connected(where: Where, beside: Path) -> Iterator[Client]:
     """Give a client. What is started here ends with it, and its files go too.
@@ -152,7 +157,7 @@ def _local(where: Where, beside: Path) -> Iterator[Client]:
     try:
         # Workers start with this configuration too.
         with contextlib.ExitStack() as stack:
-            stack.enter_context(dask.config.set({"temporary-directory": str(folder)}))
+            stack.enter_context(dask.config.set({"temporary-directory": str(folder), **MEMORY}))
             stack.enter_context(_quiet())
             release = stack.enter_context(_deaf())
             cluster = LocalCluster(
