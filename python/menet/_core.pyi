@@ -320,7 +320,14 @@ def target(
     threads: int,
 ) -> _Floats | None: ...
 def spread(
-    x: _Piece, codes: _Codes, variables: _Codes, centres: _Floats, factor: _Floats, fourths: bool, threads: int
+    x: _Piece,
+    codes: _Codes,
+    variables: _Codes,
+    mean: _Floats,
+    centres: _Floats,
+    factor: _Floats,
+    fourths: bool,
+    threads: int,
 ) -> tuple[_Floats, _Floats | None]: ...
 def images(
     x: _Piece,

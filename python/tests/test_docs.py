@@ -6,6 +6,7 @@ import pytest
 from numpydoc.validate import validate
 
 import menet
+import menet.dask
 from menet import datasets, plot
 
 # Asked of everybody: sections, parameters, returns, order, full stops. Not asked: an extended summary, a See Also and
@@ -14,7 +15,7 @@ NOT_ASKED = {"ES01", "SA01", "EX01"}
 
 
 def public_objects():
-    for module in (menet, datasets, plot):
+    for module in (menet, menet.dask, datasets, plot):
         for name in getattr(module, "__all__", dir(module)):
             value = getattr(module, name)
             if not (inspect.isclass(value) or inspect.isfunction(value)) or name.startswith("_"):

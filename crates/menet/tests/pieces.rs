@@ -61,12 +61,14 @@ fn spread(
     factor: &[f64],
 ) -> Spread {
     let (x, classes) = (data.x().unwrap(), data.class_indices());
+    let mean: Vec<f64> = variables.iter().map(|&j| moments.mean[j]).collect();
     let centres = Mat::from_fn(moments.counts.len(), variables.len(), |class, k| {
-        moments.mean[variables[k]] + moments.centres[(class, variables[k])]
+        moments.centres[(class, variables[k])]
     });
+    let units = Units { mean: &mean, factor };
     let parts = cuts.iter().map(|&(from, to)| {
         let rows = x.subrows(from, to - from);
-        Spread::of(rows, &classes[from..to], variables, centres.as_ref(), factor, true).unwrap()
+        Spread::of(rows, &classes[from..to], variables, centres.as_ref(), units, true).unwrap()
     });
     let sum = |a: Spread, b: Spread| Spread {
         squares: added(a.squares, &b.squares),

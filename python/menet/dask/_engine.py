@@ -26,13 +26,23 @@ def current_client() -> Any:
         return None
     scheduler = dask.config.get("scheduler", None)
     if isinstance(scheduler, Client):
-        return scheduler
+        return _synchronous(scheduler)
     if scheduler not in (None, "dask.distributed", "distributed"):
         return None
     try:
-        return get_client()
+        return _synchronous(get_client())
     except ValueError:
         return None
+
+
+def _synchronous(client: Any) -> Any:
+    """Refuse a client whose calls would have to be awaited."""
+    if client.asynchronous:
+        raise TypeError(
+            "the current Dask client is asynchronous, which a fit cannot wait for: use Client(asynchronous=False), or "
+            "call the estimator in a thread with a client of its own"
+        )
+    return client
 
 
 class Engine:

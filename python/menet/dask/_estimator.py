@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import dask
 import dask.array as da
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 import menet
@@ -16,7 +18,7 @@ from menet._settings import count, settings
 from menet.dask import _lazy, _tasks
 from menet.dask._engine import Engine
 from menet.dask._fit import Chunks, Fit, Moments, read
-from menet.dask._input import Given, is_dask, labels, samples
+from menet.dask._input import Given, check_futures, is_dask, labels, samples
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -117,6 +119,11 @@ floor, standardize, pca_rank, penalty_factors, rule, n_neighbors, metric, priors
             A fitted estimator. This one does not change.
         """
         check_is_fitted(self)
+        if self._spread is None and self._training is None and self.refit_["refit"] != "none":
+            raise ValueError(
+                "the training samples of this model are not known: a copy, a pickle and a model file of a fit on Dask "
+                "keep none; fit again with the size you want"
+            )
         if self._spread is None:
             return super().at(n_nonzeros=n_nonzeros, n_components=n_components, panel_size=panel_size)
         asked = {"n_nonzeros": n_nonzeros, "n_components": n_components, "panel_size": panel_size}
@@ -124,6 +131,7 @@ floor, standardize, pca_rank, penalty_factors, rule, n_neighbors, metric, priors
         (given, codes, moments), engine = self._spread, Engine()
         # What can be refused is refused before the samples are read.
         self._model.wanted(k, d, size)
+        check_futures(given.X)
         with engine.stage("preprocess"):
             chunks = Chunks(engine, given.X, codes, len(self.classes_))
         if moments is None:
@@ -221,10 +229,11 @@ floor, standardize, pca_rank, penalty_factors, rule, n_neighbors, metric, priors
         """
         if not is_dask(X):
             return super().decision_function(X)
+        model = self._model_of_fit()
         if len(self.classes_) == 2:
             logs = self.predict_log_proba(X)
             return logs[:, 1] - logs[:, 0]
-        return _lazy.decision_values(self._model_of_fit(), self.classes_, self._checked(X))
+        return _lazy.decision_values(model, self.classes_, self._checked(X))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the mean accuracy on samples.
@@ -246,10 +255,13 @@ floor, standardize, pca_rank, penalty_factors, rule, n_neighbors, metric, priors
         if not is_dask(X):
             return super().score(X, y, sample_weight)
         given = self._checked(X)
-        right = _lazy.predict(self._model, self.classes_, given).compute() == labels(y, given.X.shape[0])
-        seen = int(_lazy.seen(self._model, given).sum().compute())
-        self._warn_of_seen(seen, given.X.shape[0])
-        return float(np.average(right, weights=sample_weight))
+        true = labels(y, given.X.shape[0])
+        predicted, seen = dask.compute(
+            _lazy.predict(self._model, self.classes_, given), _lazy.seen(self._model, given).sum()
+        )
+        rate = float(accuracy_score(true, predicted, sample_weight=sample_weight))
+        self._warn_of_seen(int(seen), given.X.shape[0])
+        return rate
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a pickle keeps: everything but the training samples, which are on a cluster."""

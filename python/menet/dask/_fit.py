@@ -205,12 +205,9 @@ class Fit:
         engine = self.engine
         scatter = None
         if self.settings["target"] == "whitened" and self.chunks.classes > 2:
-            centres = moments.mean + moments.centres
             every = np.arange(X.shape[1], dtype=np.int64)
-            parts = [
-                engine.task("scatter", _tasks.spread, x, codes, every, centres, moments.varying(), False)
-                for x, codes, start in self.chunks.pieces(X)
-            ]
+            how = (every, moments.mean, moments.centres, moments.varying(), False)
+            parts = [engine.task("scatter", _tasks.spread, x, codes, *how) for x, codes, start in self.chunks.pieces(X)]
             [scatter] = engine.keep([engine.tree("scatters", parts, _tasks.add)])
         known = moments.parts()
         found = engine.get(engine.task("target", _tasks.target, self.settings, known, scatter, None))
@@ -288,11 +285,8 @@ def read(
         # Over the standard deviation, so that fourth powers stay in range.
         units = np.where(norms > 0, norms, 1.0) / np.sqrt(samples)
         centres = moments.centres[:, wanted]
-        uncentred = moments.mean[wanted] + centres
-        parts = [
-            engine.task("spread", _tasks.spread, x, codes, wanted, uncentred, 1.0 / units, True)
-            for x, codes, start in chunks.pieces()
-        ]
+        how = (wanted, moments.mean[wanted], centres, 1.0 / units, True)
+        parts = [engine.task("spread", _tasks.spread, x, codes, *how) for x, codes, start in chunks.pieces()]
         products = engine.tree("spreads", parts, _tasks.add)
         given = (wanted, moments.counts, centres, norms.tolist(), units.tolist())
         [sums] = engine.keep([engine.task("panel-sums", _tasks.joined, given, products)])

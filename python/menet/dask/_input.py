@@ -7,8 +7,11 @@ from typing import Any, NamedTuple
 
 import dask.array as da
 import numpy as np
+import pandas as pd
 from dask.base import is_dask_collection
 from numpy.typing import NDArray
+
+from menet.dask._engine import current_client
 
 
 class Given(NamedTuple):
@@ -20,7 +23,7 @@ class Given(NamedTuple):
 
 def is_frame(X: Any) -> bool:
     """Return whether these are the samples of a Dask data frame."""
-    return is_dask_collection(X) and hasattr(X, "to_dask_array") and hasattr(X, "columns")
+    return is_dask_collection(X) and hasattr(X, "to_dask_array") and X.ndim == 2
 
 
 def is_dask(X: Any) -> bool:
@@ -35,9 +38,11 @@ def samples(X: Any, what: str) -> Given:
         X, names = X
     elif is_frame(X):
         _check_columns(X)
-        names = np.array([str(name) for name in X.columns], dtype=object)
+        check_futures(X)
+        if all(isinstance(name, str) for name in X.columns):
+            names = np.array(list(X.columns), dtype=object)
         X = X.to_dask_array(lengths=True)
-    _check_futures(X)
+    check_futures(X)
     if X.ndim != 2:
         raise ValueError(f"`X` has shape {X.shape}, but {what} needs rows of samples and columns of variables")
     if any(math.isnan(size) for sizes in X.chunks for size in sizes):
@@ -73,6 +78,8 @@ def labels(given: Any, rows: int) -> NDArray[Any]:
     """Return the labels of all rows, here: one per row takes little memory."""
     if given is None:
         raise ValueError("requires y to be passed, but the target y is None")
+    if is_dask_collection(given):
+        check_futures(given, "y")
     y: NDArray[Any] = np.asarray(given.compute() if is_dask_collection(given) else given)
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
@@ -80,35 +87,41 @@ def labels(given: Any, rows: int) -> NDArray[Any]:
         raise ValueError(f"`y` has shape {y.shape}, but must be one label per row")
     if len(y) != rows:
         raise ValueError(f"`y` has {len(y)} labels, but `X` has {rows} rows: there must be one label per row")
-    if y.dtype.kind in "fO" and _missing(y):
-        raise ValueError(f"`y` has no label at row {_missing(y)[0]} (counted from 0): drop rows without a label")
+    missing = np.flatnonzero(pd.isna(y))
+    if missing.size:
+        raise ValueError(f"`y` has no label at row {missing[0]} (counted from 0): drop rows without a label")
     return y
 
 
-def _missing(y: NDArray[Any]) -> list[int]:
-    """Return the first row without a label."""
-    return next(([row] for row, label in enumerate(y) if label is None or label != label), [])
-
-
 def _check_columns(X: Any) -> None:
+    twice = X.columns[X.columns.duplicated()]
+    if len(twice):
+        raise ValueError(f"two columns of `X` are called {twice[0]!r}: variables need names of their own")
     for name, dtype in X.dtypes.items():
-        if getattr(dtype, "kind", "O") not in "fiub":
+        if not isinstance(dtype, np.dtype) or dtype.kind not in "fiub":
             raise ValueError(
                 f"column {str(name)!r} of `X` has the type {dtype}, but variables must be numbers: convert it, or "
-                f"leave it out with X.drop(columns={name!r})"
+                f"for instance with X.astype({{{name!r}: 'float64'}}), or leave it out with X.drop(columns={name!r})"
             )
 
 
-def _check_futures(X: Any) -> None:
-    """Refuse samples that were on a cluster which is gone."""
+def check_futures(X: Any, what: str = "X") -> None:
+    """Refuse a collection that is on a cluster which is gone, or not the current one."""
     try:
         from distributed import futures_of
     except ImportError:
         return
-    for future in futures_of(X):
+    futures = futures_of(X)
+    current = current_client() if futures else None
+    for future in futures:
         client = future.client
         if client is None or client.status != "running" or future.status in ("cancelled", "lost"):
             raise ConnectionError(
-                "`X` was computed on a Dask cluster whose client is closed: connect a new client, and make `X` again "
-                "from its source"
+                f"`{what}` was computed on a Dask cluster whose client is closed: connect a new client, and make "
+                f"`{what}` again from its source"
+            )
+        if client is not current:
+            raise ValueError(
+                f"`{what}` was computed by another Dask client than the current one: use `with client.as_current():`, "
+                f"or make `{what}` again from its source"
             )

@@ -59,7 +59,22 @@ def _mapped(
     rows = given.X.chunks[0]
     how: dict[str, Any] = {"drop_axis": 1, "chunks": (rows,)} if width is None else {"chunks": (rows, (width,))}
     meta = np.empty((0,) if width is None else (0, 0), dtype=dtype)
-    return given.X.map_blocks(function, _sent(model), *more, dtype=dtype, meta=meta, name=f"{name}-{_token()}", **how)
+    arguments = (_located, _sent(model), function, *more)
+    return given.X.map_blocks(*arguments, dtype=dtype, meta=meta, name=f"{name}-{_token()}", **how)
+
+
+def _located(x: Any, model: _core.Model, function: Callable[..., Any], *more: Any, block_info: Any = None) -> Any:
+    """Call a function below; an error about a value names its row among all."""
+    try:
+        return function(x, model, *more)
+    except ValueError as e:
+        place = getattr(e, "place", None)
+        if place is None or not block_info:
+            raise
+        (row, column), start = place, block_info[0]["array-location"][0][0]
+        error = ValueError(str(e).replace(f"row {row}, column", f"row {row + start}, column"))
+        error.place = (row + start, column)  # type: ignore[attr-defined]
+        raise error from None
 
 
 def _token() -> str:

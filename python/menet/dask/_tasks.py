@@ -52,7 +52,8 @@ def ready(value: Any) -> Any:
 
 def plain(x: Any) -> Any:
     """Return the rows of a chunk as the core reads them."""
-    return contiguous(np.asarray(x))
+    x = np.asarray(x)
+    return contiguous(x if x.dtype in (np.float64, np.float32) else x.astype(np.float64))
 
 
 def codes_of(codes: NDArray[Any]) -> Numbers:
@@ -148,10 +149,10 @@ def align(settings: dict[str, Any], lists: list[Lists], entries: list[Any]) -> t
 
 
 def spread(
-    x: Any, codes: NDArray[Any], variables: Numbers, centres: Floats, factor: Floats, fourths: bool
+    x: Any, codes: NDArray[Any], variables: Numbers, mean: Floats, centres: Floats, factor: Floats, fourths: bool
 ) -> tuple[Floats, Floats | None]:
     """Return the products of some variables within classes."""
-    return _core.spread(plain(x), codes_of(codes), variables, centres, factor, fourths, threads())
+    return _core.spread(plain(x), codes_of(codes), variables, mean, centres, factor, fourths, threads())
 
 
 def target(settings: dict[str, Any], moments: Any, scatter: tuple[Floats, None] | None, rank: int | None) -> Any:

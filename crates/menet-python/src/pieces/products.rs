@@ -19,15 +19,16 @@ pub(crate) fn spread<'py>(
     x: Piece<'_>,
     codes: PyReadonlyArray1<'_, i64>,
     variables: PyReadonlyArray1<'_, i64>,
+    mean: PyReadonlyArray1<'_, f64>,
     centres: PyReadonlyArray2<'_, f64>,
     factor: PyReadonlyArray1<'_, f64>,
     fourths: bool,
     threads: usize,
 ) -> PyResult<(Bound<'py, PyArray2<f64>>, Option<Bound<'py, PyArray2<f64>>>)> {
     let (x, codes, variables) = (x.view()?, numbers(&codes)?, numbers(&variables)?);
-    let (centres, factor) = (matrix(&centres)?, vector(&factor)?);
+    let (centres, units) = (matrix(&centres)?, Units { mean: vector(&mean)?, factor: vector(&factor)? });
     let found = run(py, threads, |_| {
-        Ok(in_precision!(x, x => Spread::of(x, &codes, &variables, centres, factor, fourths)?))
+        Ok(in_precision!(x, x => Spread::of(x, &codes, &variables, centres, units, fourths)?))
     })?;
     let fourths = found.fourths.map(|fourths| by_columns(py, fourths.as_ref()));
     Ok((by_columns(py, found.squares.as_ref()), fourths))

@@ -46,7 +46,8 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of the `variables` of a piece. `centres` (c×m) are the class means of these variables, uncentred; `factor` (m) scales each.
+    /// Of the `variables` of a piece, in the units of these variables. `centres` (c×m) are their class means, less the mean: the two are
+    /// subtracted one after the other, since their sum would be rounded at the size of the mean.
     ///
     /// # Errors
     /// When sizes do not fit together.
@@ -55,14 +56,14 @@ impl Spread {
         classes: &[usize],
         variables: &[usize],
         centres: MatRef<'_, f64>,
-        factor: &[f64],
+        units: Units<'_>,
         fourths: bool,
     ) -> Result<Self> {
         check_classes(x, classes, centres.nrows())?;
         let m = variables.len();
-        let beyond = variables.iter().any(|&j| j >= x.ncols());
-        if centres.ncols() != m || factor.len() != m || beyond {
-            let why = format!("there are factors for {} of {} variables", factor.len(), x.ncols());
+        units.check(m)?;
+        if centres.ncols() != m || variables.iter().any(|&j| j >= x.ncols()) {
+            let why = format!("there are units for {m} of {} variables", x.ncols());
             return Err(Error::Size { what: "a row of `centres`", given: centres.ncols(), expected: m, why });
         }
         let mut squares = Mat::zeros(m, m);
@@ -71,7 +72,7 @@ impl Spread {
             let rows = ROWS.min(x.nrows() - start);
             let value = |i: usize, k: usize| {
                 let value: f64 = x[(start + i, variables[k])].into();
-                factor[k] * (value - centres[(classes[start + i], k)])
+                units.factor[k] * (value - units.mean[k] - centres[(classes[start + i], k)])
             };
             let mut v = converted(rows, m, value);
             add_products(squares.as_mut(), v.as_ref(), v.as_ref());

@@ -90,8 +90,8 @@ def sizes(where: Where) -> Sizes:
     return Sizes(workers, threads, memory)
 
 
-# Shares of a worker's memory above which chunks are spilled to disk: below Dask's defaults (0.6 and 0.7), since tasks need
-# memory of their own.
+# Shares of a worker's memory above which chunks are spilled to disk: below Dask's defaults (0.6 and 0.7), since
+# tasks need memory of their own.
 MEMORY = {"distributed.worker.memory.target": 0.45, "distributed.worker.memory.spill": 0.6}
 
 
