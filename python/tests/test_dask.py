@@ -373,7 +373,7 @@ def test_progress_shows_every_stage(client, digits):
         shown = io.StringIO()
         with progress(shown), dask.config.set(scheduler=None if cluster else "threads"):
             ManifoldElasticNet(n_nonzeros=5).fit(chunked(X, 600), y)
-        lines = shown.getvalue().splitlines()
+        lines = shown.getvalue().strip().split("\n")
         stages = [line.split("\r")[-1].split()[0] for line in lines]
         assert stages == ["preprocess", "neighbors", "alignment", "target", "reduction", "lars", "refit"]
         assert all("100 %" in line for line in lines)

@@ -60,25 +60,28 @@ class Bar:
     def draw(self, done: int, total: int) -> None:
         """Draw how far the part is, a few times per second at most."""
         now = time.monotonic()
-        if self.output is not None and now - self.drawn > 0.1:
+        output = self.output
+        if output is not None and now - self.drawn > 0.1:
             share = done / max(total, 1)
             took = now - self.part
-            self._write(share, f"{took / share - took:.0f} s left" if share > 0.02 else f"{now - self.start:.0f} s")
+            told = f"{took / share - took:.0f} s left" if share > 0.02 else f"{now - self.start:.0f} s"
+            self._write(output, share, told)
             self.drawn = now
 
     def end(self) -> None:
         """Draw the whole bar, and go to the next line."""
-        if self.output is not None:
-            self._write(1.0, f"{time.monotonic() - self.start:.1f} s")
-            self.output.write("\n")
-            self.output.flush()
+        # None from now on: Dask may still count, and would draw on the next line.
+        output, self.output = self.output, None
+        if output is not None:
+            self._write(output, 1.0, f"{time.monotonic() - self.start:.1f} s")
+            output.write("\n")
+            output.flush()
 
-    def _write(self, share: float, told: str) -> None:
-        assert self.output is not None
+    def _write(self, output: TextIO, share: float, told: str) -> None:
         filled = int(WIDTH * share)
         bar = "#" * filled + "-" * (WIDTH - filled)
-        self.output.write(f"\r{self.stage:<10} [{bar}] {100 * share:3.0f} %  {told:<12}")
-        self.output.flush()
+        output.write(f"\r{self.stage:<10} [{bar}] {100 * share:3.0f} %  {told:<12}")
+        output.flush()
 
 
 def of_callbacks(bar: Bar) -> Any:
