@@ -123,45 +123,6 @@ def test_a_scheduler_that_goes_away_is_one_clear_error():
             client.close(timeout=1)
 
 
-def test_no_process_holds_all_samples():
-    """Each worker may allocate less than all samples take, beyond what it has before the fit."""
-    rows, columns = 60_000, 200
-    size = 8 * rows * columns
-
-    def rows_of(block_info=None):
-        first, last = block_info[None]["array-location"][0]
-        random = np.random.default_rng(first)
-        classes = np.arange(first, last) % 3
-        return random.standard_normal((last - first, columns)) + classes[:, None] * (np.arange(columns) < 9)
-
-    def limit(more):
-        import resource
-
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
-        resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + more, resource.RLIM_INFINITY))
-
-    X = da.map_blocks(rows_of, chunks=((3_000,) * 20, (columns,)), dtype=float, meta=np.empty((0, 0)))
-    small = {"distributed.worker.memory.target": 0.1, "distributed.worker.memory.spill": False}
-    with (
-        dask.config.set(small),
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=size // 4 * 10) as cluster,
-        Client(cluster) as client,
-    ):
-        # What is needed once: threads, libraries, and the connections between workers.
-        ManifoldElasticNet(n_nonzeros=5).fit(X[:9_000], np.arange(9_000) % 3)
-        client.run(limit, int(0.9 * size))
-        before = _peak()
-        men = ManifoldElasticNet(n_nonzeros=5, k_within=2, k_between=2).fit(X, np.arange(rows) % 3)
-        assert _peak() - before < size / 2, "nor does this process"
-    assert set(men.panel_) <= set(range(9))
-
-
-def _peak():
-    import resource
-
-    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-
 def test_ctrl_c_cancels_what_runs():
     X, y = load_digits(return_X_y=True)
     X = da.from_array(np.tile(X, (20, 1)), chunks=(2000, -1))

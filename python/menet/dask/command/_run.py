@@ -108,7 +108,7 @@ def _computed(args: argparse.Namespace, client: Client, source: Source, arrays: 
             try:
                 yield future.result()
             except ValueError as e:
-                raise _placed(e, source, sum(arrays[-1].chunks[0][:k])) from None
+                raise _placed(e, source) from None
             future.release()
             if shown:
                 print(f"\rchunk {k + 1} of {len(futures)}", end="", file=sys.stderr, flush=True)
@@ -118,14 +118,14 @@ def _computed(args: argparse.Namespace, client: Client, source: Source, arrays: 
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def _placed(e: ValueError, source: Source, start: int) -> ValueError:
-    """Return an error about a value with its place among all samples, and the name of its variable."""
+def _placed(e: ValueError, source: Source) -> ValueError:
+    """Return an error about a value with the file and the name of its variable."""
     place = getattr(e, "place", None)
     if place is None:
         return e
     row, column = place
     variable = f"column {column}" if source.variables is None else f"variable {quoted(source.variables[column])}"
-    told = f"row {start + row}, {variable} (rows are counted from 0)"
+    told = f"row {row}, {variable} (rows are counted from 0)"
     return ValueError(f"{source.name}: " + str(e).replace(f"row {row}, column {column} (counted from 0)", told))
 
 
