@@ -1,8 +1,11 @@
 # One target directory serves all; tests run in release, since linear algebra without optimisation would sink them.
-.PHONY: demo test soak bench docs fixtures browser python python-tests wheel bench-kernels bench-python
+.PHONY: demo test soak bench docs site site-browser fixtures browser python python-tests wheel bench-kernels bench-python
 
 demo:
 	cargo run --release --quiet -- demo
+
+# A comma in an argument of `call`.
+comma := ,
 
 # $(call environment,FOLDER,PACKAGES,WHY): Python packages in a virtual environment, which Debian has a package for.
 environment = echo "$(1): a virtual environment with $(2), $(3)" \
@@ -29,10 +32,12 @@ test: fixtures
 	$(MAKE) browser
 	$(MAKE) python
 
-# Damaged files, a hundred times as many as in the tests; p-values of 200 sets of noise; false selections in 100 sets of 5,000 variables.
+# Damaged files, a hundred times as many as in the tests; p-values of 200 sets of noise; false selections in 100 sets of 5,000 variables;
+# random labels with missing values; paths of 200,000 problems, most of them with penalty factors of 0 and per response.
 soak:
 	MENET_SOAK=100 cargo test --release --workspace --test mutations -- --nocapture
-	cargo test --release --workspace --test validation --test stability -- --ignored --nocapture
+	cargo test --release --workspace --test lars_properties --test lars_factors -- --ignored --nocapture
+	cargo test --release --workspace --test validation --test stability --test prepare -- --ignored --nocapture
 
 # The Python package in a virtual environment of its own: the wheel as users get it, and what its tests need.
 wheel:
@@ -55,12 +60,12 @@ python-tests: export MPLBACKEND = Agg
 python-tests: PYTHON = target/venv/bin/python
 python-tests:
 	test -x target/release/menet || cargo build --release
-	$(PYTHON) -m ruff format --check python scripts docs/gallery
-	$(PYTHON) -m ruff check python scripts docs/gallery
+	$(PYTHON) -m ruff format --check python scripts docs
+	$(PYTHON) -m ruff check python scripts docs
 	$(PYTHON) -m mypy
 	$(PYTHON) -m mypy.stubtest menet._core
 	$(PYTHON) -m pytest --quiet --doctest-modules --pyargs menet
-	cd target && $(abspath target/venv)/bin/python -m pytest --quiet --doctest-glob='*.md' ../README.md ../docs/python.md
+	cd target && $(abspath target/venv)/bin/python -m pytest --quiet --doctest-glob='*.md' ../README.md ../docs/python.md ../docs/penalties.md ../docs/groups.md ../docs/feature-graph.md ../docs/real-samples.md ../docs/start/install.md ../docs/start/python.md
 	$(PYTHON) -m pytest --quiet
 
 # The reports of data with hostile names, opened and used in headless Chromium. Where that or selenium cannot be had,
@@ -89,7 +94,7 @@ bench: wheel
 	test -d /usr/share/datasets/fashion-mnist || apt-get install --yes dataset-fashion-mnist || true
 	test -x target/peers/bin/python || python3 -m venv target/peers
 	target/peers/bin/python -m pip install --quiet --disable-pip-version-check \
-	  faiss-cpu matplotlib mlpack scikit-learn scipy spams-bin target/wheels/*.whl
+	  adelie faiss-cpu matplotlib mlpack scikit-learn scipy skglm spams-bin target/wheels/*.whl
 	target/peers/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall target/wheels/*.whl
 	target/peers/bin/python scripts/bench --growth $(BENCH)
 
@@ -105,3 +110,21 @@ bench-python: wheel
 docs:
 	cargo doc --release --workspace --no-deps
 	@echo "open target/doc/menet/index.html"
+
+# The documentation site, in an environment of its own. The scripts of docs/case-studies and docs/gallery are run, the pages of the
+# command come from the command, and links are checked. `make site SITE=--quick` runs only the scripts that have changed.
+SPHINX = sphinx myst-parser numpydoc pydata-sphinx-theme sphinx-copybutton sphinx-design sphinx-gallery sphinx-mathjax-offline
+site: wheel
+	cargo build --release --workspace --quiet
+	cargo doc --release --workspace --no-deps --quiet
+	@$(call environment,target/sphinx,$(SPHINX) pandas "$$(ls target/wheels/*.whl)[dask$(comma)plot]",to build the site)
+	target/sphinx/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall target/wheels/*.whl
+	test -d /usr/share/datasets/fashion-mnist || apt-get install --yes dataset-fashion-mnist || true
+	target/sphinx/bin/python scripts/site $(SITE)
+
+# Every page of the built site in headless Chromium, on a phone and a desktop, in the light and the dark; pictures of all views go to
+# target/site-pictures, to be looked at.
+site-browser:
+	test -x /usr/bin/chromium && test -x /usr/bin/chromedriver || apt-get install --yes chromium chromium-driver
+	@$(call environment,target/python,selenium,to steer the browser)
+	target/python/bin/python scripts/test_site.py target/site target/site-pictures

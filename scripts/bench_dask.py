@@ -1,7 +1,10 @@
-"""What a fit on Dask costs: beside the fit in memory, as samples and workers grow, and with little memory.
+"""A fit on Dask beside the fit in memory: the same model, and what it costs as samples and workers grow.
 
+    python scripts/bench_dask.py same      ORL, leukemia, digits, Fashion-MNIST: the model of memory, on 1, 2, 4 workers
     python scripts/bench_dask.py cost      60,000 x 784: two workers of one thread beside one process of two threads
-    python scripts/bench_dask.py growth    seconds per stage for more samples and more workers
+    python scripts/bench_dask.py growth    seconds per stage for more samples and more workers, and seconds in tasks
+    python scripts/bench_dask.py one       on one core: the alignment, and columns of more and more rows
+    python scripts/bench_dask.py predict   from these rates: how long 10,000,000 x 1,000 would take; nothing is run
     python scripts/bench_dask.py large     200,000 x 1,500 in single precision (1.2 GB) on two workers of 1 GB each
 
 Nothing else should run meanwhile. docs/scale-out.md has the results.
@@ -10,17 +13,22 @@ Nothing else should run meanwhile. docs/scale-out.md has the results.
 import argparse
 import gzip
 import os
+import sys
 import tempfile
 import time
 from contextlib import contextmanager
 from pathlib import Path
 
+import dask
 import dask.array as da
 import numpy as np
 from distributed import Client, LocalCluster
 
 import menet
-from menet.dask import ManifoldElasticNet
+from menet import _core
+from menet._settings import settings
+from menet.dask import ManifoldElasticNet, _fit, _tasks
+from menet.datasets import load_digits, load_leukemia, load_orl
 
 FASHION = Path("/usr/share/datasets/fashion-mnist")
 STAGES = ["preprocess", "neighbors", "alignment", "target", "reduction", "lars", "refit"]
@@ -40,6 +48,31 @@ def images(rows):
 
     x = read("train-images-idx3-ubyte.gz", 16).reshape(-1, 784)[:rows]
     return x.astype(np.float32), read("train-labels-idx1-ubyte.gz", 8)[:rows].astype(int)
+
+
+# What one core did per second in the stages and tasks of `growth`, at 60,000 x 784 with two workers. Work is counted in
+# multiplications, values (rows x columns) or rows.
+RATES = {
+    "preprocess, values": 60_000 * 784 / (2 * 0.9),
+    "exact neighbors, multiplications": 60_000**2 * 784 / 2 / (2 * 21.9),
+    # In buckets, a share of 0.114 of all pairs was compared, each from one side.
+    "approximate neighbors, multiplications": 0.114 * 60_000**2 * 784 / (2 * 13.5),
+    "alignment, rows": 60_000 / 3.2,
+    "target, multiplications": 60_000 * 784**2 / 2 / (2 * 1.2),
+    "conjugate gradients, values": 60_000 * 784 / 25.2,
+    "products, multiplications": 60_000 * 784**2 / 2.2,
+    "rows to columns and back, values": 60_000 * 784 / (2 * 16.3 - 25.2 - 2.2),
+    "refit, values": 60_000 * 784 / (2 * 1.4 - 0.4),
+    "rule, rows": 60_000 / 0.4,
+    "tasks": 1_000.0,
+}
+
+# How much longer the conjugate gradients take per value where the rows are more, by `one`: fewer columns go together,
+# and they leave the processor's cache.
+SLOWER = {60_000: 1.0, 200_000: 1.2, 1_000_000: 4.3}
+
+# The share of all pairs that an approximate search compares, with as many buckets as it makes from 10,000,000 rows.
+SHARE = 0.105
 
 
 @contextmanager
@@ -66,6 +99,48 @@ def head():
     print("| | seconds | " + " | ".join(STAGES) + " |\n|---|" + "---|" * (1 + len(STAGES)), flush=True)
 
 
+def sets():
+    """The sets of `same`: samples, labels, and chunkings. The first two also with fewer variables than samples."""
+    orl, leukemia, digits = (load(return_X_y=True) for load in (load_orl, load_leukemia, load_digits))
+    yield "ORL", *orl, [400, 90, (1, 250, 149)]
+    yield "ORL, every 8th pixel", orl[0][:, ::8], orl[1], [400, 90, (1, 250, 149)]
+    yield "leukemia", *leukemia, [38, 7, (1, 30, 7)]
+    yield "leukemia, 30 genes", leukemia[0][:, :30], leukemia[1], [38, 7, (1, 30, 7)]
+    yield "digits", *digits, [1797, 300, (1, 0, 900, 896)]
+    yield "Fashion-MNIST, 20,000", *images(20_000), [10_000, 2_500, (1, 7_000, 9_999, 3_000)]
+
+
+def same():
+    """Compare fits on 1, 2 and 4 workers with those in memory, and with each other. Return whether all agree.
+
+    The difference of W is the largest of all weights, also relative to the largest weight.
+    """
+    whole, bits, agree = {}, {}, True
+    print("| set | samples x variables | chunks of | workers | supports | difference of W | relative | bits |")
+    print("|---|---|---|---|---|---|---|---|")
+    for workers in (1, 2, 4):
+        with cluster(workers) as client:
+            client.wait_for_workers(workers)
+            for name, x, y, chunkings in sets():
+                if name not in whole:
+                    whole[name] = menet.ManifoldElasticNet(n_jobs=2).fit(x, y)
+                memory = whole[name].components_
+                for rows in chunkings:
+                    lazy = client.persist(da.from_array(x, chunks=(rows, -1)))
+                    men = ManifoldElasticNet().fit(lazy, y)
+                    found = men.components_
+                    support = np.array_equal(found != 0, memory != 0)
+                    off, largest = np.abs(found - memory).max(), np.abs(memory).max()
+                    parts = (found, men.mean_, men.transform(x), men.predict_proba(x))
+                    own = tuple(part.tobytes() for part in parts)
+                    first = bits.setdefault((name, rows), own)
+                    agree &= support and off <= 1e-10 * min(largest, 1.0) and own == first
+                    told = (name, f"{x.shape[0]:,} x {x.shape[1]:,}", str(rows), str(workers))
+                    found = ("same" if support else "other", f"{off:.1e}", f"{off / largest:.1e}")
+                    print("|", " | ".join((*told, *found, "same" if own == first else "other")), "|", flush=True)
+    return agree
+
+
 def cost(repeats):
     x, y = images(60_000)
     lazy = da.from_array(x, chunks=(5_000, -1))
@@ -87,13 +162,93 @@ def cost(repeats):
 
 def growth():
     head()
+    tasks = {}
     for workers in (1, 2):
         with cluster(workers) as client:
-            for rows in (15_000, 30_000, 60_000):
+            for rows, neighbors in [(15_000, "exact"), (30_000, "exact"), (60_000, "exact"), (60_000, "approximate")]:
                 x, y = images(rows)
                 kept = client.persist(da.from_array(x, chunks=(5_000, -1)))
-                men, seconds = timed(lambda kept=kept, y=y: ManifoldElasticNet().fit(kept, y))
-                row(f"{rows:,} samples, {workers} workers", seconds, men)
+                before = in_tasks(client)
+                men, seconds = timed(
+                    lambda kept=kept, y=y, how=neighbors: ManifoldElasticNet(neighbors=how).fit(kept, y)
+                )
+                name = f"{rows:,} samples, {workers} workers, {neighbors}"
+                row(name, seconds, men)
+                tasks[name] = {kind: spent - before.get(kind, 0.0) for kind, spent in in_tasks(client).items()}
+                del kept
+    print("\nseconds in tasks, of all workers together:")
+    for name, spent in tasks.items():
+        print(name, {kind: round(value, 2) for kind, value in sorted(spent.items()) if value >= 0.05}, sep=": ")
+
+
+def in_tasks(client):
+    """Return how long the tasks of every kind took so far: to compute, and to fetch what they need."""
+
+    def spent(dask_scheduler):
+        return {
+            f"{name} ({action})": seconds
+            for name, prefix in dask_scheduler.task_prefixes.items()
+            for action, seconds in prefix.all_durations.items()
+        }
+
+    return client.run_on_scheduler(spent)
+
+
+def one():
+    """Align patches with made-up neighbours, and solve for as many columns as a task takes, on one core."""
+    random, chosen = np.random.default_rng(0), settings(ManifoldElasticNet(), without={"n_jobs"})
+    groups = _core.neighbor_groups(chosen)
+    for rows in SLOWER:
+        others = random.integers(1, rows, (rows, sum(k for _, k in groups)))
+        numbers = (np.arange(rows)[:, None] + others) % rows
+        squared = np.concatenate([np.sort(random.uniform(1, 2, (rows, k)), axis=1) for _, k in groups], axis=1)
+        with dask.config.set(num_workers=1):
+            aligned, align = timed(lambda lists=(numbers, squared): _tasks.align(chosen, [lists], []))
+            width = _fit.columns_of((rows, 1_000))
+            x = random.standard_normal((rows, width), dtype=np.float32)
+            how = (np.zeros(width), np.ones(width), aligned, chosen["alpha"], chosen["beta"])
+            _, solve = timed(lambda x=x, how=how: _tasks.images(x, *how))
+        print(f"{rows:,} rows: alignment {1e6 * align / rows:.1f} us per row, ", end="")
+        print(f"{width} columns at a time, {1e9 * solve / rows / width:.0f} ns per value", flush=True)
+
+
+def predict(rows, columns, workers, per_chunk=50_000, approximate=False):
+    """Return how long the stages would take on workers of one core, by the rates measured here, in seconds."""
+    values, chunks, width = rows * columns, -(-rows // per_chunk), _fit.columns_of((rows, columns))
+    slower = np.interp(np.log(rows), np.log(list(SLOWER)), list(SLOWER.values()))
+
+    def seconds(rate, work, workers=workers):
+        return work / RATES[rate] / workers
+
+    if approximate:
+        neighbors = seconds("approximate neighbors, multiplications", SHARE * rows * values)
+        tasks = 2 * 93 * chunks
+    else:
+        neighbors = seconds("exact neighbors, multiplications", rows * values / 2)
+        tasks = 3 * chunks**2 / 2
+    return {
+        "preprocess": seconds("preprocess, values", values),
+        "neighbors": neighbors,
+        "alignment (one worker)": seconds("alignment, rows", rows, 1),
+        "target": seconds("target, multiplications", values * columns / 2),
+        "reduction": seconds("conjugate gradients, values", slower * values)
+        + seconds("products, multiplications", values * columns)
+        + seconds("rows to columns and back, values", values),
+        "refit": seconds("refit, values", values) + seconds("rule, rows", rows, 1),
+        # Two transposes of chunks by blocks of columns, each split and merged, and some twenty tasks per chunk.
+        "scheduler": seconds("tasks", tasks + 4 * chunks * columns / width + 20 * chunks, 1),
+    }
+
+
+def predicted(rows, columns):
+    asked = [(approximate, workers) for approximate in (False, True) for workers in (4, 16, 64)]
+    found = [predict(rows, columns, workers, approximate=approximate) for approximate, workers in asked]
+    print(f"{rows:,} x {columns:,}, minutes; a prediction")
+    print("| | " + " | ".join(f"{workers}, {'approximate' if close else 'exact'}" for close, workers in asked) + " |")
+    print("|---|" + "---|" * len(asked))
+    for stage in found[0]:
+        print(f"| {stage} | " + " | ".join(f"{times[stage] / 60:,.1f}" for times in found) + " |")
+    print("| all | " + " | ".join(f"{sum(times.values()) / 60:,.0f}" for times in found) + " |")
 
 
 def large(rows, columns, per_chunk, memory):
@@ -142,16 +297,22 @@ def spilled(dask_worker):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["cost", "growth", "large"])
+    parser.add_argument("what", choices=["same", "cost", "growth", "one", "predict", "large"])
     parser.add_argument("--repeats", type=int, default=1)
-    parser.add_argument("--rows", type=int, default=200_000)
-    parser.add_argument("--columns", type=int, default=1_500)
+    parser.add_argument("--rows", type=int, help="200,000, and 10,000,000 to predict")
+    parser.add_argument("--columns", type=int, help="1,500, and 1,000 to predict")
     parser.add_argument("--chunk", type=int, default=5_000)
     parser.add_argument("--memory", default="1GB")
     args = parser.parse_args()
-    if args.what == "cost":
+    if args.what == "same":
+        sys.exit(0 if same() else "the fits differ")
+    elif args.what == "cost":
         cost(args.repeats)
     elif args.what == "growth":
         growth()
+    elif args.what == "one":
+        one()
+    elif args.what == "predict":
+        predicted(args.rows or 10_000_000, args.columns or 1_000)
     else:
-        large(args.rows, args.columns, args.chunk, args.memory)
+        large(args.rows or 200_000, args.columns or 1_500, args.chunk, args.memory)

@@ -37,9 +37,7 @@ class Recorded(_engine.Engine):
 
     def task(self, step, function, *args):
         made = super().task(step, function, *args)
-        # The images come by way of a rechunk, whose tasks Dask fuses.
-        images = [task.key for task in TASKS if task.step == "image"] if step == "gram" else []
-        TASKS.append(Task(step, self.now, made.key, keys(args) + images))
+        TASKS.append(Task(step, self.now, made.key, keys(args)))
         return made
 
 

@@ -9,6 +9,7 @@ All are scikit-learn estimators, and each is a transformer and a classifier.
 `validate` says how far a model can be trusted: held-out samples, permuted labels, half-samples.
 
 `lars_path` and `lars_path_gram` compute the exact lasso or elastic-net path, with a certificate at every knot.
+`group_lasso` solves for groups of variables that enter together.
 
 `menet.datasets` has data to try them on. `menet.plot` draws what they learned, with matplotlib.
 """
@@ -17,6 +18,7 @@ from menet import datasets, plot
 from menet._baselines import DLA, FLDA, LPP, NPE, PCA
 from menet._core import VERSION as __version__
 from menet._cv import ManifoldElasticNetCV
+from menet._groups import GroupLasso, group_lasso
 from menet._lars import lars_path, lars_path_gram
 from menet._men import ManifoldElasticNet
 from menet._paths import LarsPath, LarsPaths
@@ -32,6 +34,7 @@ __all__ = [
     "NPE",
     "PCA",
     "SPG",
+    "GroupLasso",
     "Interval",
     "LarsPath",
     "LarsPaths",
@@ -42,6 +45,7 @@ __all__ = [
     "Validation",
     "__version__",
     "datasets",
+    "group_lasso",
     "lars_path",
     "lars_path_gram",
     "plot",

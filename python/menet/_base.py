@@ -17,6 +17,7 @@ from sklearn.base import (
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from menet._batches import batch_names
 from menet._input import DTYPES, SPARSE, Floats, Samples, contiguous, naming_variables
 from menet._labels import coded
 from menet._running import threads, warn_user
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 class Fitted(Protocol):
     """What a fitted model of the core can do. It stays in the core's memory between calls."""
 
-    def project(self, x: Any, threads: int, single: bool) -> Any:
+    def project(self, x: Any, threads: int, single: bool, batches: list[str] | None = None) -> Any:
         """Project samples."""
 
     def classify(self, z: Floats, threads: int) -> NDArray[np.int64]:
@@ -97,7 +98,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin
         how = {"accept_sparse": SPARSE, "dtype": DTYPES, "ensure_all_finite": False}
         if self._supervised or (y is not None and _are_classes(y)):
             X, y = validate_data(self, X, y, **how)
-            self.classes_, codes = coded(y)
+            self.classes_, codes = self._coded(y)
             classes = self.classes_
         else:
             X = validate_data(self, X, **how)
@@ -105,6 +106,9 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin
             classes, codes = np.array([""]), np.zeros(X.shape[0], dtype=np.int64)
         with naming_variables(getattr(self, "feature_names_in_", None)):
             self._fit_core(X, codes, [str(name) for name in classes.tolist()], self._threads())
+
+    def _coded(self, y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        return coded(y)
 
     def _fit_core(self, X: Any, codes: NDArray[np.int64], classes: list[str], threads: int) -> None:
         raise NotImplementedError
@@ -143,12 +147,14 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin
         predicted: NDArray[Any] = self.classes_[self._model.classify(z, self._threads())]
         return predicted
 
-    def _project(self, X: Samples, *, single: bool = False) -> Any:
+    def _project(self, X: Samples, *, single: bool = False, batch: Any = None) -> Any:
         """Return projected samples, in single precision if `single` and the samples are."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse=SPARSE, dtype=DTYPES, ensure_all_finite=False, reset=False)
+        batch = self.__dict__.get("_known_batch") if batch is None else batch
+        batches = () if batch is None else (batch_names(batch, X.shape[0]),)
         with naming_variables(getattr(self, "feature_names_in_", None)):
-            return self._model.project(contiguous(X), self._threads(), single and X.dtype == np.float32)
+            return self._model.project(contiguous(X), self._threads(), single and X.dtype == np.float32, *batches)
 
     def _check_classes(self) -> None:
         """Refuse to predict where there are no classes."""

@@ -28,7 +28,7 @@ class Baseline(Reducer):
     n_components: int | None
     metric: Metric
 
-    _model: _core.Baseline
+    _model: _core.Baseline  # type: ignore[assignment]  # a baseline has no batches
 
     @property
     def _supervised(self) -> bool:  # type: ignore[override]

@@ -7,6 +7,8 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from menet._weights import Counting
+
 # Dense, or a matrix or array of SciPy in the format csr or csc.
 _Samples = NDArray[np.float64] | NDArray[np.float32] | Any
 # The rows or columns of a chunk.
@@ -21,6 +23,8 @@ _Sums = tuple[_Codes, list[int], _Floats, list[float], list[float], _Floats, _Fl
 _Nearest = tuple[_Codes, _Floats]
 _Groups = list[tuple[str, int]]
 _Options = tuple[float, int | None, float, _Floats | None, bool, str]
+# A penalty, its shape and its epsilon.
+_Penalty = tuple[str, float | None, float | None]
 
 __all__ = [
     "DENSE_BYTES",
@@ -36,12 +40,15 @@ __all__ = [
     "builtin_set",
     "cells",
     "check_pieces",
+    "check_variables",
     "choices",
     "class_sums",
     "defaults",
+    "distinct",
     "fingerprints",
     "gram",
     "gram_paths",
+    "group_lasso",
     "home_and_probes",
     "images",
     "merge_nearest",
@@ -57,6 +64,8 @@ __all__ = [
     "presets",
     "project",
     "project_all",
+    "read_edges",
+    "read_groups",
     "reconstructed",
     "regression_paths",
     "search",
@@ -109,11 +118,13 @@ class Model:
         settings: dict[str, Any],
         x: _Samples,
         codes: _Codes,
+        counting: Counting,
         classes: list[str],
         label_kind: str,
         feature_names: list[str] | None,
         threads: int,
         variables: list[int] | None = None,
+        batches: list[str] | None = None,
     ) -> Model: ...
     @staticmethod
     def from_bytes(bytes: bytes) -> Model: ...
@@ -124,20 +135,29 @@ class Model:
         nonzeros: int | None,
         components: int | None,
         panel_size: int | None,
-        training: tuple[_Samples, _Codes] | None,
+        training: tuple[_Samples, _Codes, Counting] | None,
         threads: int,
     ) -> Model: ...
     def wanted(self, nonzeros: int | None, components: int | None, panel_size: int | None) -> list[int]: ...
     def axes_at(
         self, nonzeros: int | None, components: int | None, panel_size: int | None, sums: _Sums, threads: int
     ) -> Undecided: ...
-    def project(self, x: _Samples, threads: int, single: bool) -> Any: ...
+    def project(self, x: _Samples, threads: int, single: bool, batches: list[str] | None = None) -> Any: ...
+    def prepared(
+        self,
+        x: _Samples,
+        threads: int,
+        batches: list[str] | None = None,
+        variables: list[int] | None = None,
+    ) -> _Floats: ...
+    def preparation(self) -> str: ...
     def classify(self, z: _Floats, threads: int) -> _Codes: ...
     def log_probabilities(self, z: _Floats, threads: int) -> _Floats: ...
     def decision_values(self, z: _Floats, threads: int) -> _Floats: ...
     def rule_name(self) -> str | None: ...
     def refit(self) -> str: ...
     def panel(self) -> list[int]: ...
+    def always(self) -> list[int]: ...
     def panel_table(self) -> list[_PanelRow]: ...
     def reachable(self) -> list[int]: ...
     def path_count(self) -> int: ...
@@ -152,6 +172,7 @@ class Model:
     def params(self) -> str: ...
     def penalty_factors(self) -> list[float] | None: ...
     def classes(self) -> list[str]: ...
+    def selected_groups(self) -> list[list[str]] | None: ...
     def label_kind(self) -> str | None: ...
     def feature_names(self) -> list[str] | None: ...
     def seconds(self) -> list[tuple[str, float]]: ...
@@ -173,6 +194,8 @@ class Paths:
     def ended(self, response: int) -> str: ...
     def at_lambda(self, level: float, response: int | None) -> _Floats: ...
     def at_nonzeros(self, nonzeros: int, response: int | None) -> _Floats: ...
+    def rounds(self, response: int) -> tuple[int, bool, float | None] | None: ...
+    def local(self, response: int) -> list[bool] | None: ...
     def troubles(self) -> list[tuple[int, str]]: ...
 
 def path_defaults() -> tuple[float, int | None, float, list[float] | None, bool, str]: ...
@@ -180,12 +203,24 @@ def regression_paths(
     x: _Samples,
     y: _Floats,
     options: _Options,
+    penalty: _Penalty,
     threads: int,
 ) -> Paths: ...
+def group_lasso(
+    x: _Samples,
+    y: _Floats,
+    groups: list[tuple[str, list[int]]],
+    ridge: float,
+    axes: str,
+    size: int | None,
+    levels: list[float],
+    threads: int,
+) -> list[tuple[_Floats, _Floats, _Floats, list[list[int]], bool]]: ...
 def gram_paths(
     gram: _Floats,
     b: _Floats,
     options: _Options,
+    penalty: _Penalty,
     threads: int,
     called: str,
 ) -> Paths: ...
@@ -251,20 +286,26 @@ def search(
     values: dict[str, list[Any]],
     x: _Samples,
     codes: _Codes,
+    counting: Counting,
     folds: list[tuple[list[int], list[int]]],
     score: str,
     choose: str,
+    feature_names: list[str] | None,
     progress: Callable[[int, int], None] | None,
     threads: int,
+    batches: list[str] | None = None,
 ) -> tuple[list[str], NDArray[np.float64], _Floats, list[str | None], int | None]: ...
 def stable_selection(
     settings: dict[str, Any],
     how: dict[str, Any],
     x: _Samples,
     codes: _Codes,
+    counting: Counting,
     classes: list[str],
+    feature_names: list[str] | None,
     progress: Callable[[int, int], None] | None,
     threads: int,
+    batches: list[str] | None = None,
 ) -> tuple[list[list[int]], int, list[int], tuple[float, float, float], tuple[float, float, float]]: ...
 def stability_index(variables: int, orders: list[list[int]], size: int) -> tuple[float, float, float]: ...
 def validate(
@@ -279,7 +320,14 @@ def validate(
 def validation_defaults() -> str: ...
 def defaults() -> str: ...
 def presets() -> str: ...
+def check_variables(settings: dict[str, Any], variables: int, feature_names: list[str] | None) -> None: ...
 def choices() -> dict[str, list[str]]: ...
+def read_groups(
+    file: str | PathLike[str], feature_names: list[str] | None, variables: int
+) -> list[tuple[str, list[int]]]: ...
+def read_edges(
+    file: str | PathLike[str], feature_names: list[str] | None, variables: int
+) -> list[tuple[int, int, float]]: ...
 def builtin_set(
     name: str,
 ) -> tuple[_Floats, list[str], list[str] | None, tuple[int, int] | None]: ...
@@ -367,5 +415,6 @@ def solve(
     told: dict[str, Any],
     threads: int,
 ) -> Model: ...
+def distinct(x: _Samples, codes: _Codes, counting: Counting) -> tuple[_Codes, _Floats]: ...
 def fingerprints(x: _Samples, threads: int) -> NDArray[np.uint64]: ...
 def project_all(x: _Samples, mean: _Floats, axes: list[tuple[_Codes, _Floats]], threads: int) -> Any: ...

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import FitFailedWarning
+from numpy.typing import ArrayLike
 from sklearn.metrics import get_scorer
 from sklearn.utils.validation import check_is_fitted
 
-from menet import _choices, _core
-from menet._decisions import Decider
-from menet._input import COPIES_IN_A_FIT, Samples, sparse_or_dense
+from menet import _choices
+from menet._groups import Groups
+from menet._input import Samples
 from menet._men import ManifoldElasticNet
-from menet._running import warn_user
-from menet._search import SEARCHED, SIZES, core_score, folds_of, in_python, is_list, progress, results, values_to_try
-from menet._settings import core_name, flag, settings, whole_number
+from menet._search import core_score
+from menet._searched import Searched
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class ManifoldElasticNetCV(Decider):
+class ManifoldElasticNetCV(Searched):
     """The Manifold Elastic Net with settings chosen by cross-validation.
 
     It tries all combinations of the listed values in every fold, and fits the best setting to all samples. Work that
@@ -56,6 +52,15 @@ class ManifoldElasticNetCV(Decider):
         The refit "axis" mixes the weights of the path (0) with the weights without the L1 penalty (1).
     ridge : float or list of float, default=(0.03, 0.3, 1.0, 3.0)
         The ridge of the elastic net, at least 0.
+    penalty : {"l1", "adaptive", "reweighted", "scad", "mcp", "l0"}, default="l1"
+        What presses on the coefficients. "l1": the elastic net. "adaptive": with weights from a first fit.
+        "reweighted", "scad" and "mcp": less on large coefficients, in rounds of weighted paths. "l0": best subsets, by
+        exchange of variables. With all but "l1", a limit on the panel is met by the penalty alone.
+    penalty_shape : float, optional
+        ``a`` of "scad", more than 2; gamma of "mcp", more than 1, and of "adaptive", more than 0. None: 3.7, 3 and 1.
+    penalty_epsilon : float, optional
+        Epsilon of "adaptive" and "reweighted", more than 0, relative to the largest coefficient of the first fit. None:
+        0.05 and 0.1.
     alpha : float, default=1.0
         Weight of the manifold term, at least 0.
     beta : float or list of float, default=1.0
@@ -80,17 +85,49 @@ class ManifoldElasticNetCV(Decider):
         The target of the samples of a class.
     target_shrinkage : float or list of float, default=0.1
         Shrinkage of the within-class covariance of the target "whitened", more than 0.
+    target_spread : {"classes", "all"}, default="classes"
+        The covariance that whitens the target: of the labelled samples within their classes, or of all samples, with a
+        label or without.
     definiteness : {"shrink", "floor", "error"}, default="shrink"
         What to do if the problem is not positive definite: lower kappa, raise the eigenvalues, or refuse.
     floor : float, default=0.5
         The smallest eigenvalue that is allowed, in (0, 1].
     standardize : bool, default=True
         Whether the solver scales the columns to length 1. The axes are always in the units of the data.
+    impute : {"mean", "median", "knn"}, optional
+        How missing values (NaN) are filled: with the mean or the median of the variable, or with the mean over the 5
+        nearest training samples that have the value. It is learned from the training samples, and new samples are
+        filled in the same way. None: missing values are an error.
+    max_missing : float, default=0.5
+        Variables that a larger fraction of the training samples lacks are left out, from 0 to 1. Used with ``impute``.
+    scale : {"none", "unit", "pareto", "log1p", "log1p-unit"}, default="none"
+        How variables are scaled before all else. "unit": divided by the standard deviation. "pareto": divided by its
+        square root. "log1p": the logarithm of 1 + x, for counts. "log1p-unit": both. ``components_`` and ``mean_`` are
+        then in the units of the scaled variables.
+    batch_scale : bool, default=False
+        Whether values are also divided by their standard deviation in their batch, where ``fit`` gets a `batch`.
     pca_rank : int, optional
         Rank of the PCA reconstruction that replaces the data first. None: no reconstruction.
     penalty_factors : array-like of shape (n_features,), optional
         One factor per variable on its penalty, at least 0. A variable with factor 0 is never penalised: it is in every
         model and does not count towards ``n_nonzeros``. A variable with an infinite factor is never selected.
+    always : list of str or int, optional
+        Variables that are in every model, by name or by position (counted from 0). They have no penalty, as with a
+        factor of 0, and ``n_nonzeros`` and ``panel_size`` do not count them. ``always_`` lists them.
+    never : list of str or int, optional
+        Variables that are in no model, by name or by position, as with an infinite factor.
+    groups : list of lists, sequence or dict, optional
+        Must be None: a search reads many sizes off one path, and groups of variables have none. `ManifoldElasticNet`
+        takes groups.
+    group_axes : str, default="each"
+        Must be "each", for the same reason.
+    feature_graph : str or sparse matrix of shape (n_features, n_features), optional
+        Which variables are neighbours and should have similar weights. "chain": every variable and the next one.
+        "grid:28x28": pixels of images of 28 rows and 28 columns. "grid": the same, where the image shape is known, as
+        in :func:`menet.validate`. "auto": "grid" where the image shape is known, else "chain". A sparse matrix: the
+        symmetric weights of the edges, at least 0. Its diagonal has no effect. None: no graph.
+    graph_weight : float, optional
+        Weight of the graph, at least 0. At 1 the graph is about as strong as the data. None: 1 with a graph.
     rule : str or list of str, default=("nearest", "centroid", "gaussian")
         How the class of a projected sample is decided.
     n_neighbors : int or list of int, default=1
@@ -103,6 +140,12 @@ class ManifoldElasticNetCV(Decider):
         How the operator A is applied.
     gram : {"auto", "full", "columns"}, default="auto"
         Which part of the Gram matrix of the variables is computed.
+    class_weight : "balanced" or dict, optional
+        Weights of the classes. "balanced": every class has the same sum of weights. A dict gives the factor on the
+        weights of every class, by label; classes that it leaves out have 1.
+    unlabelled : object, optional
+        The label that means none, such as -1. Samples with this label take part in the manifold term, with the nearest
+        of all samples as neighbours, but not in the loss, the refit and the rule. None: every label is a class.
     n_jobs : int, optional
         Number of threads. None: 1, unless `joblib.parallel_config` sets another number. -1: all cores. The result does
         not depend on it.
@@ -140,6 +183,8 @@ class ManifoldElasticNetCV(Decider):
         The classes.
     panel_ : ndarray
         The distinct variables of all axes together.
+    always_ : ndarray
+        The variables of the panel that are in every model, which no limit counts.
     n_features_in_ : int
         Number of variables.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -166,17 +211,6 @@ class ManifoldElasticNetCV(Decider):
     True
     """
 
-    best_estimator_: ManifoldElasticNet
-    best_params_: dict[str, Any]
-    best_index_: int
-    best_score_: float
-    cv_results_: dict[str, Any]
-    n_splits_: int
-
-    @property
-    def _model(self) -> _core.Model:  # type: ignore[override]
-        return self.best_estimator_._model
-
     def __init__(
         self,
         n_components: int | None = None,
@@ -188,6 +222,9 @@ class ManifoldElasticNetCV(Decider):
         refit_ridge: float | Sequence[float | None] | None = None,
         relax: float = 1.0,
         ridge: float | Sequence[float | None] | None = (0.03, 0.3, 1.0, 3.0),
+        penalty: _choices.Penalty = "l1",
+        penalty_shape: float | None = None,
+        penalty_epsilon: float | None = None,
         alpha: float = 1.0,
         beta: float | Sequence[float] = 1.0,
         kappa: float = 0.1,
@@ -200,17 +237,30 @@ class ManifoldElasticNetCV(Decider):
         ltsa_dimension: int | None = None,
         target: _choices.Target = "whitened",
         target_shrinkage: float | Sequence[float] = 0.1,
+        target_spread: _choices.TargetSpread = "classes",
         definiteness: _choices.Definiteness = "shrink",
         floor: float = 0.5,
         standardize: bool = True,
+        impute: _choices.Impute | None = None,
+        max_missing: float = 0.5,
+        scale: _choices.Scale = "none",
+        batch_scale: bool = False,
         pca_rank: int | None = None,
         penalty_factors: ArrayLike | None = None,
+        always: Sequence[str | int] | None = None,
+        never: Sequence[str | int] | None = None,
+        groups: Groups | None = None,
+        group_axes: _choices.GroupAxes = "each",
+        feature_graph: str | Any | None = None,
+        graph_weight: float | None = None,
         rule: _choices.Rule | Sequence[_choices.Rule | None] | None = ("nearest", "centroid", "gaussian"),
         n_neighbors: int | Sequence[int] = 1,
         metric: _choices.Metric | Sequence[_choices.Metric | None] | None = ("euclidean", "cosine"),
         priors: _choices.PriorsName | ArrayLike | Sequence[_choices.PriorsName | ArrayLike] = "train",
         route: _choices.Route = "auto",
         gram: _choices.GramForm = "auto",
+        class_weight: str | dict[Any, float] | None = None,
+        unlabelled: Any = None,
         n_jobs: int | None = None,
         cv: Any = 5,
         scoring: _choices.Scoring = "balanced_accuracy",
@@ -226,6 +276,9 @@ class ManifoldElasticNetCV(Decider):
         self.refit_ridge = refit_ridge
         self.relax = relax
         self.ridge = ridge
+        self.penalty = penalty
+        self.penalty_shape = penalty_shape
+        self.penalty_epsilon = penalty_epsilon
         self.alpha = alpha
         self.beta = beta
         self.kappa = kappa
@@ -238,17 +291,30 @@ class ManifoldElasticNetCV(Decider):
         self.ltsa_dimension = ltsa_dimension
         self.target = target
         self.target_shrinkage = target_shrinkage
+        self.target_spread = target_spread
         self.definiteness = definiteness
         self.floor = floor
         self.standardize = standardize
+        self.impute = impute
+        self.max_missing = max_missing
+        self.scale = scale
+        self.batch_scale = batch_scale
         self.pca_rank = pca_rank
         self.penalty_factors = penalty_factors
+        self.always = always
+        self.never = never
+        self.groups = groups
+        self.group_axes = group_axes
+        self.feature_graph = feature_graph
+        self.graph_weight = graph_weight
         self.rule = rule
         self.n_neighbors = n_neighbors
         self.metric = metric
         self.priors = priors
         self.route = route
         self.gram = gram
+        self.class_weight = class_weight
+        self.unlabelled = unlabelled
         self.n_jobs = n_jobs
         self.cv = cv
         self.scoring = scoring
@@ -256,7 +322,15 @@ class ManifoldElasticNetCV(Decider):
         self.most_stable = most_stable
         self.verbose = verbose
 
-    def fit(self, X: Samples, y: ArrayLike | None = None, *, groups: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Samples,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        batch: ArrayLike | None = None,
+    ) -> Self:
         """Try all settings in all folds, and fit the best to all samples.
 
         Parameters
@@ -264,9 +338,14 @@ class ManifoldElasticNetCV(Decider):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Samples, as for :class:`~menet.ManifoldElasticNet`.
         y : array-like of shape (n_samples,)
-            The class of every sample.
+            The class of every sample, or ``unlabelled`` for a sample without one. These take part in every fold's
+            training, and are not scored.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much every sample counts, in the fits and in the scores.
         groups : array-like of shape (n_samples,), optional
             Groups for a splitter that keeps groups together.
+        batch : array-like of shape (n_samples,), optional
+            The batch of every sample, as for :class:`~menet.ManifoldElasticNet`.
 
         Returns
         -------
@@ -275,11 +354,11 @@ class ManifoldElasticNetCV(Decider):
         """
         self._groups = groups
         try:
-            return super().fit(X, y)
+            return super().fit(X, y, sample_weight, batch=batch)
         finally:
             self.__dict__.pop("_groups", None)
 
-    def score(self, X: Samples, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Samples, y: Any, sample_weight: Any = None, *, batch: ArrayLike | None = None) -> float:
         """Return the score of the best estimator, by the score that ``scoring`` names.
 
         It warns if most of the samples were used in the fit.
@@ -292,6 +371,8 @@ class ManifoldElasticNetCV(Decider):
             Their classes.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the samples.
+        batch : array-like of shape (n_samples,), optional
+            The batch of every sample, if the model was fitted with batches.
 
         Returns
         -------
@@ -301,101 +382,11 @@ class ManifoldElasticNetCV(Decider):
         check_is_fitted(self)
         core_score(self.scoring)
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        found = float(get_scorer(self.scoring)(self.best_estimator_, X, y, **weights))
+        judged = self.best_estimator_
+        if batch is not None:
+            # Scorers know nothing of batches.
+            judged = ManifoldElasticNet()
+            judged.__dict__.update(self.best_estimator_.__dict__, _known_batch=batch)
+        found = float(get_scorer(self.scoring)(judged, X, y, **weights))
         self._warn_of_training(X)
         return found
-
-    def at(
-        self, *, n_nonzeros: int | None = None, n_components: int | None = None, panel_size: int | None = None
-    ) -> ManifoldElasticNet:
-        """Return the best estimator with fewer variables or fewer axes, without fitting again.
-
-        Parameters
-        ----------
-        n_nonzeros : int, optional
-            Largest number of variables that the path of an axis selects; at most the fitted number.
-        n_components : int, optional
-            Number of paths to keep.
-        panel_size : int, optional
-            Largest number of variables in the panel.
-
-        Returns
-        -------
-        ManifoldElasticNet
-            A fitted estimator, as from :meth:`menet.ManifoldElasticNet.at`.
-        """
-        check_is_fitted(self)
-        return self.best_estimator_.at(n_nonzeros=n_nonzeros, n_components=n_components, panel_size=panel_size)
-
-    def _choose(self) -> str:
-        """Return which of the settings that are good enough is chosen, by the core's name."""
-        smallest = flag("one_standard_error", self.one_standard_error)
-        stable = flag("most_stable", self.most_stable)
-        if smallest and stable:
-            raise ValueError("`one_standard_error` and `most_stable` are both True, but only one of them can be")
-        return "smallest" if smallest else "most_stable" if stable else "best"
-
-    def _fit_core(self, X: Any, codes: NDArray[np.int64], classes: list[str], threads: int) -> None:
-        score, place, factor = core_score(self.scoring)
-        choose = self._choose()
-        plain, bases, tried = self._to_try(X.shape[1], len(classes))
-        listed = [name for name in SEARCHED if is_list(name, getattr(self, name)) or len(tried[name]) > 1]
-        folds = folds_of(self.cv, X, self.classes_[codes], self._groups)
-        found, scores, variables, failed, best = _core.search(
-            bases,
-            {core_name(name): values for name, values in tried.items()},
-            sparse_or_dense(X, copies=COPIES_IN_A_FIT * min(threads, len(folds))),
-            codes,
-            folds,
-            score,
-            choose,
-            progress() if whole_number("verbose", self.verbose) > 0 else None,
-            threads,
-        )
-        params = [in_python(one, listed) for one in found]
-        if reasons := [why for why in failed if why is not None]:
-            warn_user(
-                f"{len(reasons)} of {len(params)} settings could not be fitted in every fold and are left out, the "
-                f"first because {reasons[0]}",
-                FitFailedWarning,
-            )
-        if best is None:
-            raise ValueError("no setting could be scored in every fold: use other folds (`cv`) or another `scoring`")
-        self.n_splits_ = len(folds)
-        self.cv_results_ = results(params, factor * scores[:, :, place], variables)
-        self.best_index_ = best
-        self.best_params_ = params[best]
-        self.best_score_ = float(self.cv_results_["mean_test_score"][best])
-        chosen = in_python(found[best], list(SEARCHED))
-        self._take(ManifoldElasticNet(**{**plain, **chosen}), X, codes, classes, threads)
-
-    def _to_try(
-        self, variables: int, classes: int
-    ) -> tuple[dict[str, Any], list[dict[str, Any]], dict[str, list[Any]]]:
-        """Return the parameters that are not searched, the base settings, and the values to try of every parameter."""
-        tried = {name: values_to_try(name, getattr(self, name)) for name in SEARCHED}
-        for priors in tried["priors"]:
-            if not isinstance(priors, str) and len(priors) != classes:
-                raise ValueError(f"`priors` has {len(priors)} numbers, but there are {classes} classes")
-        sized = any(size is not None for size in tried["panel_size"])
-        if self.n_nonzeros is None and not sized:
-            tried["n_nonzeros"] = list(dict.fromkeys(min(size, variables) for size in SIZES))
-        own = set(inspect.signature(ManifoldElasticNet).parameters)
-        plain = {name: value for name, value in self.get_params(deep=False).items() if name in own - set(SEARCHED)}
-        # Limits per path together with limits on the panel: one search per limit per path.
-        limits = tried["n_nonzeros"] if sized else [None]
-        bases = [settings(ManifoldElasticNet(**plain, n_nonzeros=limit), without={"n_jobs"}) for limit in limits]
-        return plain, bases, tried
-
-    def _take(
-        self, best: ManifoldElasticNet, X: Any, codes: NDArray[np.int64], classes: list[str], threads: int
-    ) -> None:
-        """Fit the best estimator to samples that are already validated, and take over its fitted attributes."""
-        for name in ("classes_", "n_features_in_", "feature_names_in_"):
-            if hasattr(self, name):
-                setattr(best, name, getattr(self, name))
-        best._fit_core(X, codes, classes, threads)
-        self.best_estimator_ = best
-        for name, value in vars(best).items():
-            if name.endswith("_") and not name.startswith("_"):
-                setattr(self, name, value)

@@ -1,62 +1,172 @@
-"""What `ManifoldElasticNet` and `ManifoldElasticNetCV` have in common: decisions by a learned rule, and the panel."""
+"""What `ManifoldElasticNet` and `ManifoldElasticNetCV` have in common: decisions by a learned rule."""
 
 from __future__ import annotations
 
-import errno
 import json
-import os
-from os import PathLike
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted, validate_data
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.metrics import accuracy_score
+from sklearn.utils.validation import validate_data
 
-from menet import _core
-from menet._base import Reducer
-from menet._input import DTYPES, SPARSE, Floats, Samples, contiguous
-from menet._paths import LarsPath
+from menet import _choices
+from menet._batches import batch_names
+from menet._fitted import Fitted
+from menet._input import DTYPES, SPARSE, Floats, Samples, check_memory, contiguous, naming_variables
 from menet._running import warn_user
-from menet._settings import flag, whole_number
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
-class Decider(Reducer):
-    """A projection with a rule that gives classes and probabilities, and a panel of variables.
+class Decider(Fitted):
+    """A projection with a rule that gives classes and probabilities.
 
     A subclass fits a model of the core in ``_fit_core`` and stores it with ``_set_model``.
     """
 
-    kkt_violation_: Floats
-    levels_: Floats
-    selected_features_: list[NDArray[Any]]
-    panel_: NDArray[Any]
-    refit_: dict[str, Any]
-    rule_: str | None
-    neighbor_recall_: float | None
-    definiteness_: dict[str, Any]
-    regime_: dict[str, Any] | None
-    cg_residual_: float | None
-    seconds_: dict[str, float]
-    _model: _core.Model
+    impute: _choices.Impute | None
 
-    def predict_proba(self, X: Samples) -> Floats:
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that missing values are accepted where they are filled."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.impute is not None
+        return tags
+
+    def fit(self, X: Samples, y: ArrayLike | None = None, *, batch: ArrayLike | None = None) -> Self:
+        """Learn the axes.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples: an array of float64 or float32, a data frame, or a SciPy sparse matrix or array. A contiguous array
+            of float64 is not copied. A sparse matrix is made dense only if it is small. NaN stands for a missing value
+            if ``impute`` is set.
+        y : array-like of shape (n_samples,)
+            The class of every sample.
+        batch : array-like of shape (n_samples,), optional
+            The batch of every sample, such as a plate or a study. The mean of every batch is subtracted first, and new
+            samples need their batch. A batch needs at least two samples.
+
+        Returns
+        -------
+        object
+            The estimator itself.
+        """
+        self._batch = batch
+        try:
+            return super().fit(X, y)
+        finally:
+            self.__dict__.pop("_batch", None)
+
+    def fit_transform(
+        self, X: Samples, y: ArrayLike | None = None, *, batch: ArrayLike | None = None, **fit_params: Any
+    ) -> Any:
+        """Learn the axes, and project the same samples on them.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            The class of every sample.
+        batch : array-like of shape (n_samples,), optional
+            The batch of every sample.
+        **fit_params : dict
+            Other arguments of ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            The projected samples.
+        """
+        return self.fit(X, y, batch=batch, **fit_params).transform(X, batch=batch)
+
+    def transform(self, X: Samples, *, batch: ArrayLike | None = None) -> Any:
+        """Project samples on the axes.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples. Sparse ones are not made dense.
+        batch : array-like of shape (n_samples,), optional
+            The batch of every sample, if the model was fitted with batches. A batch that the model does not know is
+            centred by its own samples, of which there must be at least two.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            The projected samples, or a frame if ``set_output`` asks for one. The computation is in double precision;
+            the result is float32 for float32 samples.
+        """
+        return self._project(X, single=True, batch=batch)
+
+    def predict(self, X: Samples, *, batch: ArrayLike | None = None) -> NDArray[Any]:
+        """Predict the class of every sample, by the rule in the projected space.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples.
+        batch : array-like of shape (n_samples,), optional
+            The batch of every sample, if the model was fitted with batches. A batch that the model does not know is
+            centred by its own samples, of which there must be at least two.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Their classes.
+        """
+        z = self._project(X, batch=batch)
+        predicted: NDArray[Any] = self.classes_[self._model.classify(z, self._threads())]
+        return predicted
+
+    def prepare(self, X: Samples, *, batch: ArrayLike | None = None) -> Floats:
+        """Return samples as the fit sees them: scaled, centred by batch, missing values filled.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples. Sparse ones are made dense.
+        batch : array-like of shape (n_samples,), optional
+            The batch of every sample, if the model was fitted with batches. A batch that the model does not know is
+            centred by its own samples, of which there must be at least two.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            The prepared samples: ``transform`` is ``(prepare(X) - mean_) @ components_.T``. A variable that was left
+            out is 0.
+        """
+        model = self._model_of_fit()
+        X = validate_data(self, X, accept_sparse=SPARSE, dtype=DTYPES, ensure_all_finite=False, reset=False)
+        if sparse.issparse(X):
+            check_memory(X, 2)
+        with naming_variables(getattr(self, "feature_names_in_", None)):
+            return model.prepared(contiguous(X), self._threads(), batch_names(batch, X.shape[0]))
+
+    def predict_proba(self, X: Samples, *, batch: ArrayLike | None = None) -> Floats:
         """Return the probability of every class.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Samples.
+        batch : array-like of shape (n_samples,), optional
+            The batch of every sample, if the model was fitted with batches. A batch that the model does not know is
+            centred by its own samples, of which there must be at least two.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
             The probabilities, one column per class in the order of ``classes_``; each row sums to 1.
         """
-        probabilities: Floats = np.exp(self.predict_log_proba(X))
+        probabilities: Floats = np.exp(self.predict_log_proba(X, batch=batch))
         return probabilities
 
-    def predict_log_proba(self, X: Samples) -> Floats:
+    def predict_log_proba(self, X: Samples, *, batch: ArrayLike | None = None) -> Floats:
         """Return the logarithm of the probability of every class.
 
         It is computed directly, so it is finite even where the probability is too small for a floating-point number.
@@ -65,15 +175,18 @@ class Decider(Reducer):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Samples.
+        batch : array-like of shape (n_samples,), optional
+            The batch of every sample, if the model was fitted with batches. A batch that the model does not know is
+            centred by its own samples, of which there must be at least two.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
             The log-probabilities, one column per class in the order of ``classes_``.
         """
-        return self._model_of_fit().log_probabilities(self._project(X), self._threads())
+        return self._model_of_fit().log_probabilities(self._project(X, batch=batch), self._threads())
 
-    def decision_function(self, X: Samples) -> Floats:
+    def decision_function(self, X: Samples, *, batch: ArrayLike | None = None) -> Floats:
         """Return the decision value of every class.
 
         The values are the log-probabilities before normalisation.
@@ -82,6 +195,9 @@ class Decider(Reducer):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Samples.
+        batch : array-like of shape (n_samples,), optional
+            The batch of every sample, if the model was fitted with batches. A batch that the model does not know is
+            centred by its own samples, of which there must be at least two.
 
         Returns
         -------
@@ -90,7 +206,7 @@ class Decider(Reducer):
             positive. With more classes, one column per class in the order of ``classes_``. The class with the largest
             value is predicted.
         """
-        z = self._project(X)
+        z = self._project(X, batch=batch)
         if len(self.classes_) == 2:
             # From log-probabilities: the term that both values share may be so large that their difference is lost.
             logs = self._model.log_probabilities(z, self._threads())
@@ -98,7 +214,7 @@ class Decider(Reducer):
             return odds
         return self._model.decision_values(z, self._threads())
 
-    def score(self, X: Samples, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Samples, y: Any, sample_weight: Any = None, *, batch: ArrayLike | None = None) -> float:
         """Return the mean accuracy on samples.
 
         It warns if most of the samples were used in the fit: the score of those is near 1 whatever was learned.
@@ -111,158 +227,21 @@ class Decider(Reducer):
             Their classes.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the samples.
+        batch : array-like of shape (n_samples,), optional
+            The batch of every sample, if the model was fitted with batches.
 
         Returns
         -------
         float
             The mean accuracy.
         """
-        rate = float(super().score(X, y, sample_weight))
+        rate = float(accuracy_score(y, self.predict(X, batch=batch), sample_weight=sample_weight))
         self._warn_of_training(X)
         return rate
 
-    @property
-    def feature_importances_(self) -> Floats:
-        """Return the importance of every variable, divided by the sum over the panel."""
-        importances: Floats = np.zeros(len(self._model_of_fit().mean()))
-        for variable, _, _, _, _, importance, _ in self._model.panel_table():
-            importances[variable] = importance
-        return importances / (importances.sum() or 1.0)
-
-    def get_support(self, indices: bool = False) -> NDArray[Any]:
-        """Return which variables are in the panel.
-
-        Parameters
-        ----------
-        indices : bool, default=False
-            Whether to return positions instead of a mask.
-
-        Returns
-        -------
-        ndarray
-            One truth value per variable, or the sorted positions of the variables of the panel.
-        """
-        positions = np.array(self._model_of_fit().panel(), dtype=np.int64)
-        if flag("indices", indices):
-            return positions
-        mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[positions] = True
-        return mask
-
-    def panel_table(self) -> Any:
-        """Return a table of the variables of the panel, the most important first.
-
-        Returns
-        -------
-        DataFrame or dict of ndarray
-            A frame if pandas is installed, else a dict of its columns:
-
-            - ``variable``: its name if the samples had names, else its position; - ``axes``: the axes that use it,
-            counted from 0; - ``entered``: its rank, from 1, in the order in which variables entered the path of an
-            axis; the smallest rank
-              over the paths;
-            - ``weight``: its largest weight in size over the axes;
-            - ``effect``: that weight times the standard deviation of the variable, NaN if unknown;
-            - ``importance``: the length of its weights over all axes times its standard deviation;
-              ``feature_importances_`` holds the same numbers, divided by their sum;
-            - ``class``: the class that a larger value points to, None if unknown.
-        """
-        rows = self._model_of_fit().panel_table()
-        names = getattr(self, "feature_names_in_", None)
-        variables = np.array([row[0] for row in rows], dtype=np.int64)
-        columns: dict[str, NDArray[Any]] = {
-            "variable": variables if names is None else names[variables],
-            "axes": _objects([tuple(row[1]) for row in rows]),
-            "entered": _objects([row[2] for row in rows]),
-            "weight": np.array([row[3] for row in rows]),
-            "effect": np.array([np.nan if row[4] is None else row[4] for row in rows]),
-            "importance": np.array([row[5] for row in rows]),
-            "class": _objects([None if row[6] is None else self.classes_[row[6]] for row in rows]),
-        }
-        if all(row[2] is not None for row in rows):
-            columns["entered"] = columns["entered"].astype(np.int64)
-        try:
-            import pandas as pd
-        except ImportError:
-            return columns
-        return pd.DataFrame(columns)
-
-    def path(self, component: int) -> LarsPath:
-        """Return the whole path of an axis: how its weights grow from zero, variable by variable.
-
-        Parameters
-        ----------
-        component : int
-            The axis, counted from 0.
-
-        Returns
-        -------
-        LarsPath
-            Its path, with ``coefs`` in the units of ``components_``. With ``refit="none"`` the last knot is the axis.
-            Other refits compute the weights of the axis again.
-        """
-        model = self._model_of_fit()
-        k = whole_number("component", component)
-        if not 0 <= k < model.path_count():
-            raise IndexError(f"component {k} was asked for, but there are 0 to {model.path_count() - 1}")
-        return LarsPath._of(model.path(k), names=getattr(self, "feature_names_in_", None))
-
-    def save(self, file: str | PathLike[str]) -> None:
-        """Write the model to a file, which the command ``menet`` can read as well.
-
-        The file is written whole or not at all.
-
-        Parameters
-        ----------
-        file : path-like
-            Path of the file. The usual ending is ``.safetensors``. "-", which is standard output for the command, is
-            refused here.
-        """
-        model = self._model_of_fit()
-        if os.fsdecode(file) == "-":
-            raise ValueError("`file` is '-', but must be the path of a file: Python does not write to standard output")
-        # Absolute, so that no name is taken for standard output.
-        path = Path(os.fsdecode(file)).absolute()
-        if not path.parent.is_dir():
-            raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(path.parent))
-        model.save(path)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what a pickle keeps: plain arrays, which skops reads as well."""
-        state: dict[str, Any] = dict(super().__getstate__())
-        if "_model" in state:
-            state["_model"] = np.frombuffer(state["_model"].to_bytes(), dtype=np.uint8)
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take over what a pickle kept, and build the model of the core again."""
-        state = dict(state)
-        if isinstance(state.get("_model"), np.ndarray):
-            state["_model"] = _core.Model.from_bytes(state["_model"].tobytes())
-        super().__setstate__(state)
-
-    def _model_of_fit(self) -> _core.Model:
-        check_is_fitted(self)
-        return self._model
-
-    def _set_model(self, model: _core.Model) -> None:
-        self._model = model
-        self._set_axes(model.mean(), model.components())
-        self.kkt_violation_ = model.kkt()
-        self.levels_ = model.levels()
-        self.refit_ = json.loads(model.refit())
-        self.rule_ = model.rule_name()
-        self.neighbor_recall_ = model.neighbor_recall()
-        self.definiteness_ = json.loads(model.definiteness())
-        self.regime_ = json.loads(model.regime())
-        self.cg_residual_ = model.cg_residual()
-        self.seconds_ = dict(model.seconds())
-        self._name_variables()
-
-    def _name_variables(self) -> None:
-        names = getattr(self, "feature_names_in_", None)
-        lists = [np.array(chosen, dtype=np.int64) for chosen in (*self._model.selected(), self._model.panel())]
-        *self.selected_features_, self.panel_ = (chosen if names is None else names[chosen] for chosen in lists)
+    def _prepares(self) -> bool:
+        """Return whether the model changes samples before it projects them."""
+        return json.loads(self._model_of_fit().preparation()) is not None
 
     def _warn_of_training(self, X: Samples) -> None:
         X = validate_data(self, X, accept_sparse=SPARSE, dtype=DTYPES, ensure_all_finite=False, reset=False)
@@ -275,10 +254,3 @@ class Decider(Reducer):
                 "samples; hold some back with train_test_split, or use cross_val_score",
                 UserWarning,
             )
-
-
-def _objects(values: list[Any]) -> NDArray[Any]:
-    """Return an array of objects, one per value."""
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.utils.validation import _get_feature_names, check_array
 
 from menet import _core
-from menet._choices import PathMethod
+from menet._choices import PathMethod, Penalty
 from menet._input import DTYPES, SPARSE, Floats, Samples, check_sparse, contiguous, dense, naming_variables
 from menet._paths import LarsPath, LarsPaths
 from menet._running import threads, warn_user
@@ -33,6 +33,9 @@ def lars_path(
     penalty_factors: ArrayLike | None = ...,
     positive: bool = ...,
     method: PathMethod = ...,
+    penalty: Penalty = ...,
+    penalty_shape: float | None = ...,
+    penalty_epsilon: float | None = ...,
     n_jobs: int | None = ...,
 ) -> LarsPath: ...
 @overload
@@ -46,6 +49,9 @@ def lars_path(
     penalty_factors: ArrayLike | None = ...,
     positive: bool = ...,
     method: PathMethod = ...,
+    penalty: Penalty = ...,
+    penalty_shape: float | None = ...,
+    penalty_epsilon: float | None = ...,
     n_jobs: int | None = ...,
 ) -> LarsPaths: ...
 @overload
@@ -59,6 +65,9 @@ def lars_path(
     penalty_factors: ArrayLike | None = ...,
     positive: bool = ...,
     method: PathMethod = ...,
+    penalty: Penalty = ...,
+    penalty_shape: float | None = ...,
+    penalty_epsilon: float | None = ...,
     n_jobs: int | None = ...,
 ) -> LarsPath | LarsPaths: ...
 def lars_path(
@@ -71,6 +80,9 @@ def lars_path(
     penalty_factors: ArrayLike | None = None,
     positive: bool = False,
     method: PathMethod = "lasso",
+    penalty: Penalty = "l1",
+    penalty_shape: float | None = None,
+    penalty_epsilon: float | None = None,
     n_jobs: int | None = None,
 ) -> LarsPath | LarsPaths:
     """Compute the exact lasso or elastic-net path of a regression, with a certificate at every knot.
@@ -98,6 +110,17 @@ def lars_path(
         Whether coefficients must not be negative.
     method : {"lasso", "lars"}, default="lasso"
         Whether a variable leaves when its coefficient reaches zero ("lasso") or stays ("lars").
+    penalty : {"l1", "adaptive", "reweighted", "scad", "mcp", "l0"}, default="l1"
+        What presses on the coefficients, in units in which every variable has length 1. All but "l1" need
+        `max_nonzeros`, or, where there are rounds, `lambda_min`, and have no `positive` and no `method`. The path of
+        "adaptive" is the second one, with weights from the first. The path of "reweighted", "scad" and "mcp" is that of
+        the last round, and only its end is the answer. The path of "l0" has the best subset of every number of
+        variables.
+    penalty_shape : float, optional
+        ``a`` of "scad", more than 2; gamma of "mcp", more than 1, and of "adaptive", more than 0. None: 3.7, 3 and 1.
+    penalty_epsilon : float, optional
+        Epsilon of "adaptive" and "reweighted", more than 0, relative to the largest coefficient of the first path.
+        None: 0.05 and 0.1.
     n_jobs : int, optional
         Number of threads for the responses. None: 1, unless `joblib.parallel_config` sets another number. -1: all
         cores.
@@ -130,15 +153,16 @@ def lars_path(
     X = check_array(X, accept_sparse=SPARSE, dtype=DTYPES, ensure_all_finite=False)
     responses, single = _responses("y", y, rows=X.shape[0], of="X")
     options = _options(ridge, max_nonzeros, lambda_min, penalty_factors, positive, method)
+    chosen = _penalty(penalty, penalty_shape, penalty_epsilon)
     with naming_variables(names):
         if sparse.issparse(X) and X.shape[1] <= _core.GRAM_LIMIT:
             check_sparse(X)
             X = X.astype(np.float64)
             gram, b = np.ascontiguousarray((X.T @ X).toarray()), contiguous(np.asarray(X.T @ responses))
-            paths = _core.gram_paths(gram, b, options, jobs, "XᵀX")
+            paths = _core.gram_paths(gram, b, options, chosen, jobs, "XᵀX")
         else:
             # One copy by columns, as the path reads them, and the samples as given.
-            paths = _core.regression_paths(dense(X, copies=2), responses, options, jobs)
+            paths = _core.regression_paths(dense(X, copies=2), responses, options, chosen, jobs)
     return _finished(paths, single, names)
 
 
@@ -153,6 +177,9 @@ def lars_path_gram(
     penalty_factors: ArrayLike | None = ...,
     positive: bool = ...,
     method: PathMethod = ...,
+    penalty: Penalty = ...,
+    penalty_shape: float | None = ...,
+    penalty_epsilon: float | None = ...,
     n_jobs: int | None = ...,
 ) -> LarsPath: ...
 @overload
@@ -166,6 +193,9 @@ def lars_path_gram(
     penalty_factors: ArrayLike | None = ...,
     positive: bool = ...,
     method: PathMethod = ...,
+    penalty: Penalty = ...,
+    penalty_shape: float | None = ...,
+    penalty_epsilon: float | None = ...,
     n_jobs: int | None = ...,
 ) -> LarsPaths: ...
 @overload
@@ -179,6 +209,9 @@ def lars_path_gram(
     penalty_factors: ArrayLike | None = ...,
     positive: bool = ...,
     method: PathMethod = ...,
+    penalty: Penalty = ...,
+    penalty_shape: float | None = ...,
+    penalty_epsilon: float | None = ...,
     n_jobs: int | None = ...,
 ) -> LarsPath | LarsPaths: ...
 def lars_path_gram(
@@ -191,6 +224,9 @@ def lars_path_gram(
     penalty_factors: ArrayLike | None = None,
     positive: bool = False,
     method: PathMethod = "lasso",
+    penalty: Penalty = "l1",
+    penalty_shape: float | None = None,
+    penalty_epsilon: float | None = None,
     n_jobs: int | None = None,
 ) -> LarsPath | LarsPaths:
     """Compute the exact lasso or elastic-net path for a Gram matrix, with a certificate at every knot.
@@ -218,6 +254,17 @@ def lars_path_gram(
         Whether coefficients must not be negative.
     method : {"lasso", "lars"}, default="lasso"
         Whether a variable leaves when its coefficient reaches zero ("lasso") or stays ("lars").
+    penalty : {"l1", "adaptive", "reweighted", "scad", "mcp", "l0"}, default="l1"
+        What presses on the coefficients, in units in which every variable has length 1. All but "l1" need
+        `max_nonzeros`, or, where there are rounds, `lambda_min`, and have no `positive` and no `method`. The path of
+        "adaptive" is the second one, with weights from the first. The path of "reweighted", "scad" and "mcp" is that of
+        the last round, and only its end is the answer. The path of "l0" has the best subset of every number of
+        variables.
+    penalty_shape : float, optional
+        ``a`` of "scad", more than 2; gamma of "mcp", more than 1, and of "adaptive", more than 0. None: 3.7, 3 and 1.
+    penalty_epsilon : float, optional
+        Epsilon of "adaptive" and "reweighted", more than 0, relative to the largest coefficient of the first path.
+        None: 0.05 and 0.1.
     n_jobs : int, optional
         Number of threads for the responses. None: 1, unless `joblib.parallel_config` sets another number. -1: all
         cores.
@@ -246,7 +293,8 @@ def lars_path_gram(
     G = contiguous(check_array(G, dtype=np.float64, ensure_all_finite=False))
     responses, single = _responses("b", b, rows=G.shape[1], of="G")
     options = _options(ridge, max_nonzeros, lambda_min, penalty_factors, positive, method)
-    return _finished(_core.gram_paths(G, responses, options, jobs, "G"), single, names)
+    chosen = _penalty(penalty, penalty_shape, penalty_epsilon)
+    return _finished(_core.gram_paths(G, responses, options, chosen, jobs, "G"), single, names)
 
 
 def _responses(name: str, y: ArrayLike, *, rows: int, of: str) -> tuple[Floats, bool]:
@@ -275,6 +323,14 @@ def _options(
         None if penalty_factors is None else np.array(factors("penalty_factors", penalty_factors)),
         flag("positive", positive),
         choice("method", method),
+    )
+
+
+def _penalty(penalty: Penalty, shape: float | None, epsilon: float | None) -> tuple[str, float | None, float | None]:
+    return (
+        choice("penalty", penalty),
+        None if shape is None else number("penalty_shape", shape),
+        None if epsilon is None else number("penalty_epsilon", epsilon),
     )
 
 

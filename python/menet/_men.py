@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import os
-from os import PathLike
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from menet import _choices, _core, _labels
-from menet._decisions import Decider
+from menet._batches import batch_names
+from menet._groups import Groups
 from menet._input import COPIES_IN_A_FIT, sparse_or_dense
-from menet._settings import count, python_name, settings
+from menet._kept import Kept
+from menet._settings import NOT_OF_THE_CORE, settings
 from menet._training import Training
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
+from menet._weights import Counting, Weighted
 
 
-class ManifoldElasticNet(Decider):
+class ManifoldElasticNet(Weighted, Kept):
     """Sparse, supervised, linear dimension reduction by the Manifold Elastic Net.
 
     The method selects variables that keep the local geometry of each class and push classes apart, at most
@@ -68,6 +64,15 @@ class ManifoldElasticNet(Decider):
         The refit "axis" mixes the weights of the path (0) with the weights without the L1 penalty (1).
     ridge : float, optional
         The ridge of the elastic net, at least 0. None: the value of the preset.
+    penalty : {"l1", "adaptive", "reweighted", "scad", "mcp", "l0"}, default="l1"
+        What presses on the coefficients. "l1": the elastic net. "adaptive": with weights from a first fit.
+        "reweighted", "scad" and "mcp": less on large coefficients, in rounds of weighted paths. "l0": best subsets, by
+        exchange of variables. With all but "l1", a limit on the panel is met by the penalty alone.
+    penalty_shape : float, optional
+        ``a`` of "scad", more than 2; gamma of "mcp", more than 1, and of "adaptive", more than 0. None: 3.7, 3 and 1.
+    penalty_epsilon : float, optional
+        Epsilon of "adaptive" and "reweighted", more than 0, relative to the largest coefficient of the first fit. None:
+        0.05 and 0.1.
     alpha : float, default=1.0
         Weight of the manifold term, at least 0.
     beta : float, default=1.0
@@ -95,17 +100,52 @@ class ManifoldElasticNet(Decider):
         The target of the samples of a class.
     target_shrinkage : float, default=0.1
         Shrinkage of the within-class covariance of the target "whitened", more than 0.
+    target_spread : {"classes", "all"}, default="classes"
+        The covariance that whitens the target: of the labelled samples within their classes, or of all samples, with a
+        label or without.
     definiteness : {"shrink", "floor", "error"}, default="shrink"
         What to do if the problem is not positive definite: lower kappa, raise the eigenvalues, or refuse.
     floor : float, default=0.5
         The smallest eigenvalue that is allowed, in (0, 1].
     standardize : bool, default=True
         Whether the solver scales the columns to length 1. The axes are always in the units of the data.
+    impute : {"mean", "median", "knn"}, optional
+        How missing values (NaN) are filled: with the mean or the median of the variable, or with the mean over the 5
+        nearest training samples that have the value. It is learned from the training samples, and new samples are
+        filled in the same way. None: missing values are an error.
+    max_missing : float, default=0.5
+        Variables that a larger fraction of the training samples lacks are left out, from 0 to 1. Used with ``impute``.
+    scale : {"none", "unit", "pareto", "log1p", "log1p-unit"}, default="none"
+        How variables are scaled before all else. "unit": divided by the standard deviation. "pareto": divided by its
+        square root. "log1p": the logarithm of 1 + x, for counts. "log1p-unit": both. ``components_`` and ``mean_`` are
+        then in the units of the scaled variables.
+    batch_scale : bool, default=False
+        Whether values are also divided by their standard deviation in their batch, where ``fit`` gets a `batch`.
     pca_rank : int, optional
         Rank of the PCA reconstruction that replaces the data first. None: no reconstruction.
     penalty_factors : array-like of shape (n_features,), optional
         One factor per variable on its penalty, at least 0. A variable with factor 0 is never penalised: it is in every
         model and does not count towards ``n_nonzeros``. A variable with an infinite factor is never selected.
+    always : list of str or int, optional
+        Variables that are in every model, by name or by position (counted from 0). They have no penalty, as with a
+        factor of 0, and ``n_nonzeros`` and ``panel_size`` do not count them. ``always_`` lists them.
+    never : list of str or int, optional
+        Variables that are in no model, by name or by position, as with an infinite factor.
+    groups : list of lists, sequence or dict, optional
+        Groups of variables that enter together: the variables of every group (names or positions); or one label per
+        variable; or a dict from variables to a label or a list of labels. A variable may be in several groups, and
+        variables in none are groups of one. With groups, ``n_nonzeros`` counts groups (None: 10), and ``panel_size``
+        must be None. None: variables enter one by one.
+    group_axes : {"each", "together"}, default="each"
+        Whether every axis chooses its own groups, or a group is chosen for all axes or for none. "together" without
+        ``groups`` makes every variable a group: it is used by all axes or by none.
+    feature_graph : str or sparse matrix of shape (n_features, n_features), optional
+        Which variables are neighbours and should have similar weights. "chain": every variable and the next one.
+        "grid:28x28": pixels of images of 28 rows and 28 columns. "grid": the same, where the image shape is known, as
+        in :func:`menet.validate`. "auto": "grid" where the image shape is known, else "chain". A sparse matrix: the
+        symmetric weights of the edges, at least 0. Its diagonal has no effect. None: no graph.
+    graph_weight : float, optional
+        Weight of the graph, at least 0. At 1 the graph is about as strong as the data. None: 1 with a graph.
     rule : {"nearest", "centroid", "gaussian"}, optional
         How the class of a projected sample is decided: by the nearest training samples, by the nearest class mean, or
         by class means with a shared covariance. None: the value of the preset.
@@ -121,6 +161,12 @@ class ManifoldElasticNet(Decider):
         same. ``regime_`` says which route was taken, and why.
     gram : {"auto", "full", "columns"}, default="auto"
         Which part of the Gram matrix of the variables is computed: all of it, or only the columns that are needed.
+    class_weight : "balanced" or dict, optional
+        Weights of the classes. "balanced": every class has the same sum of weights. A dict gives the factor on the
+        weights of every class, by label; classes that it leaves out have 1.
+    unlabelled : object, optional
+        The label that means none, such as -1. Samples with this label take part in the manifold term, with the nearest
+        of all samples as neighbours, but not in the loss, the refit and the rule. None: every label is a class.
     n_jobs : int, optional
         Number of threads. None: 1, unless `joblib.parallel_config` sets another number. -1: all cores. The result does
         not depend on it.
@@ -141,10 +187,17 @@ class ManifoldElasticNet(Decider):
     levels_ : ndarray of shape (n_paths,)
         The level λ = λ1/2 at which the path of every axis ends.
     selected_features_ : list of ndarray
-        The variables of every axis, in the order in which they entered its path. If axes share a panel: in the order in
-        which they first entered any path. Names if the samples had names, else positions.
+        The variables of every axis: those that are always in, then the others in the order in which they entered its
+        path. If axes share a panel: in the order in which they first entered any path. Names if the samples had names,
+        else positions.
     panel_ : ndarray
         The distinct variables of all axes together, sorted by position. Names if the samples had names, else positions.
+    always_ : ndarray
+        The variables of the panel that are in every model, which no limit counts: those of ``always``, and those with a
+        penalty factor of 0. Names if the samples had names, else positions.
+    selected_groups_ : list of list of str or None
+        The names of the groups that the path of every axis uses; a variable that is in no group by its name or
+        position. None without groups.
     feature_importances_ : ndarray of shape (n_features,)
         The length of a variable's weights over all axes times its standard deviation, divided by the sum over the
         panel. 0 outside the panel.
@@ -165,6 +218,13 @@ class ManifoldElasticNet(Decider):
         not used.
     seconds_ : dict
         Seconds that every stage of the fit took.
+    missing_fraction_ : ndarray of shape (n_features,)
+        The fraction of the training samples that lack every variable.
+    dropped_variables_ : ndarray
+        The variables that were left out because more than ``max_missing`` of the training samples lack them. Names if
+        the samples had names, else positions.
+    batches_ : list of str or None
+        The names of the batches of the training samples. None without batches.
     n_components_ : int
         Number of axes.
     n_features_in_ : int
@@ -201,8 +261,6 @@ class ManifoldElasticNet(Decider):
     M55150_at X03934_at U50136_rna1_at
     """
 
-    _training: Training | None
-
     def __init__(
         self,
         n_components: int | None = None,
@@ -214,6 +272,9 @@ class ManifoldElasticNet(Decider):
         refit_ridge: float | None = None,
         relax: float = 1.0,
         ridge: float | None = None,
+        penalty: _choices.Penalty = "l1",
+        penalty_shape: float | None = None,
+        penalty_epsilon: float | None = None,
         alpha: float = 1.0,
         beta: float = 1.0,
         kappa: float = 0.1,
@@ -226,17 +287,30 @@ class ManifoldElasticNet(Decider):
         ltsa_dimension: int | None = None,
         target: _choices.Target = "whitened",
         target_shrinkage: float = 0.1,
+        target_spread: _choices.TargetSpread = "classes",
         definiteness: _choices.Definiteness = "shrink",
         floor: float = 0.5,
         standardize: bool = True,
+        impute: _choices.Impute | None = None,
+        max_missing: float = 0.5,
+        scale: _choices.Scale = "none",
+        batch_scale: bool = False,
         pca_rank: int | None = None,
         penalty_factors: ArrayLike | None = None,
+        always: Sequence[str | int] | None = None,
+        never: Sequence[str | int] | None = None,
+        groups: Groups | None = None,
+        group_axes: _choices.GroupAxes = "each",
+        feature_graph: str | Any | None = None,
+        graph_weight: float | None = None,
         rule: _choices.Rule | None = None,
         n_neighbors: int = 1,
         metric: _choices.Metric | None = None,
         priors: _choices.PriorsName | ArrayLike = "train",
         route: _choices.Route = "auto",
         gram: _choices.GramForm = "auto",
+        class_weight: str | dict[Any, float] | None = None,
+        unlabelled: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_components = n_components
@@ -247,6 +321,9 @@ class ManifoldElasticNet(Decider):
         self.refit_ridge = refit_ridge
         self.relax = relax
         self.ridge = ridge
+        self.penalty = penalty
+        self.penalty_shape = penalty_shape
+        self.penalty_epsilon = penalty_epsilon
         self.alpha = alpha
         self.beta = beta
         self.kappa = kappa
@@ -259,17 +336,30 @@ class ManifoldElasticNet(Decider):
         self.ltsa_dimension = ltsa_dimension
         self.target = target
         self.target_shrinkage = target_shrinkage
+        self.target_spread = target_spread
         self.definiteness = definiteness
         self.floor = floor
         self.standardize = standardize
+        self.impute = impute
+        self.max_missing = max_missing
+        self.scale = scale
+        self.batch_scale = batch_scale
         self.pca_rank = pca_rank
         self.penalty_factors = penalty_factors
+        self.always = always
+        self.never = never
+        self.groups = groups
+        self.group_axes = group_axes
+        self.feature_graph = feature_graph
+        self.graph_weight = graph_weight
         self.rule = rule
         self.n_neighbors = n_neighbors
         self.metric = metric
         self.priors = priors
         self.route = route
         self.gram = gram
+        self.class_weight = class_weight
+        self.unlabelled = unlabelled
         self.n_jobs = n_jobs
 
     def _fit_core(
@@ -279,119 +369,27 @@ class ManifoldElasticNet(Decider):
         classes: list[str],
         threads: int,
         variables: list[int] | None = None,
+        counting: Counting | None = None,
     ) -> None:
+        counting = counting or self._counting(X, codes)
         names = getattr(self, "feature_names_in_", None)
+        batches = batch_names(self.__dict__.get("_batch"), X.shape[0])
         self._set_model(
             _core.Model.fit(
-                settings(self, without={"n_jobs"}),
+                settings(self, without=NOT_OF_THE_CORE),
                 sparse_or_dense(X, copies=COPIES_IN_A_FIT),
                 codes,
+                counting,
                 classes,
                 _labels.kind_of(self.classes_),
                 None if names is None else names.tolist(),
                 threads,
                 variables,
+                batches,
             )
         )
         if variables is not None:
             self._set_params_of(self._model)
-        self._training = Training.of(X, codes, np.array(self._model.reachable(), dtype=np.int64), self.mean_, threads)
+        self._training = Training.of_model(self._model, X, codes, counting, batches, threads)
         if warnings := self._model.warnings():
             self._warn("; ".join(warnings))
-
-    def at(
-        self, *, n_nonzeros: int | None = None, n_components: int | None = None, panel_size: int | None = None
-    ) -> Self:
-        """Return the same fit with fewer variables or fewer axes, without fitting again.
-
-        Its axes and decisions are bit for bit those of a fit with these parameters. With ``panel_size`` this holds if
-        the fit itself had a ``panel_size`` at least as large.
-
-        Parameters
-        ----------
-        n_nonzeros : int, optional
-            Largest number of variables that the path of an axis selects; at most the fitted number.
-        n_components : int, optional
-            Number of paths to keep.
-        panel_size : int, optional
-            Largest number of variables in the panel.
-
-        Returns
-        -------
-        ManifoldElasticNet
-            A fitted estimator. This one does not change. A model from a file, which holds no training samples, can be
-            made smaller only with ``refit="none"``. The smaller model can transform. It can predict only if just
-            `n_components` was given and the rule is "nearest".
-        """
-        check_is_fitted(self)
-        k = None if n_nonzeros is None else count("n_nonzeros", n_nonzeros)
-        d = None if n_components is None else count("n_components", n_components)
-        size = None if panel_size is None else count("panel_size", panel_size)
-        threads = self._threads()
-        training = None if self._training is None else self._training.samples(self._model.mean(), threads)
-        try:
-            model = self._model.at(k, d, size, training, threads)
-        except ValueError as e:
-            if training is None and self.refit_["refit"] != "none" and "training samples" in str(e):
-                raise ValueError(
-                    f"this model comes from a file, which holds no training samples, and its refit "
-                    f'"{self.refit_["refit"]}" needs them to make it smaller: fit again with the size you want, or '
-                    "keep the model by pickle"
-                ) from None
-            raise
-        out = self._unfitted_copy()
-        out._set_params_of(model)
-        out._set_model(model)
-        out._training = self._training
-        return out
-
-    @classmethod
-    def load(cls, file: str | PathLike[str]) -> Self:
-        """Read a model from a file, whether Python or the command ``menet`` wrote it.
-
-        Parameters
-        ----------
-        file : path-like
-            The model file.
-
-        Returns
-        -------
-        ManifoldElasticNet
-            A fitted estimator. Classes have the type that they had in Python: whole numbers, numbers, truth values or
-            text. In a file of the command they are whole numbers if all of them are, else text.
-        """
-        path = Path(os.fsdecode(file))
-        try:
-            model = _core.Model.from_bytes(path.read_bytes())
-        except ValueError as e:
-            raise ValueError(f"{path}: {e}") from None
-        out = cls()
-        out._set_params_of(model)
-        out.classes_ = _labels.from_names(model.classes(), model.label_kind())
-        out._set_model(model)
-        out.n_features_in_ = len(out.mean_)
-        names = model.feature_names()
-        if names is not None:
-            out.feature_names_in_ = np.array(names, dtype=object)
-            out._name_variables()
-        out._training = None
-        return out
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what a pickle keeps: of the training samples only the variables that some axis can use."""
-        state = super().__getstate__()
-        if state.get("_training") is not None:
-            state["_training"] = state["_training"].state()
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take over what a pickle kept."""
-        super().__setstate__(state)
-        if isinstance(self.__dict__.get("_training"), dict):
-            self._training = Training(**state["_training"])
-
-    def _set_params_of(self, model: _core.Model) -> None:
-        """Take over the parameters that a model was fitted with. Ours may have changed since."""
-        for name, value in json.loads(model.params()).items():
-            setattr(self, python_name(name), value)
-        self.penalty_factors = model.penalty_factors()

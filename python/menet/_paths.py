@@ -48,6 +48,15 @@ class LarsPath(_Read):
         computed again from the Gram matrix, relative to the largest correlation.
     ended : str
         Why the path ended, in words.
+    rounds : int or None
+        The number of weighted paths, after a first one without weights. None without such rounds.
+    settled : bool or None
+        Whether another round would change nothing. None without rounds.
+    stationarity : float or None
+        How far the end of the path is from stationary under its concave penalty, measured as ``kkt``. None for the
+        penalties "l1", "adaptive" and "l0".
+    local : list of bool or None
+        With the penalty "l0", for 1, 2, ... variables, whether no exchange of a variable makes the subset better.
     feature_names : ndarray of shape (n_features,) or None
         Names of the variables, if the samples had names.
     """
@@ -81,6 +90,29 @@ class LarsPath(_Read):
     def ended(self) -> str:
         """Why the path ended."""
         return self._paths.ended(self._response)
+
+    @property
+    def rounds(self) -> int | None:
+        """The number of weighted paths, after a first one without weights."""
+        found = self._paths.rounds(self._response)
+        return None if found is None else found[0]
+
+    @property
+    def settled(self) -> bool | None:
+        """Whether another round would change nothing."""
+        found = self._paths.rounds(self._response)
+        return None if found is None else found[1]
+
+    @property
+    def stationarity(self) -> float | None:
+        """How far the end of the path is from stationary."""
+        found = self._paths.rounds(self._response)
+        return None if found is None else found[2]
+
+    @property
+    def local(self) -> list[bool] | None:
+        """Whether no exchange of a variable makes the subset of 1, 2, ... variables better."""
+        return self._paths.local(self._response)
 
     def at_lambda(self, level: float) -> Floats:
         """Return the coefficients at a level.
@@ -135,6 +167,8 @@ class LarsPaths(_Read):
         The largest violation of the optimality conditions at every knot.
     ended : list of str
         Why the paths ended.
+    rounds, settled, stationarity, local : list
+        What is known of the penalties.
     feature_names : ndarray of shape (n_features,) or None
         Names of the variables, if the samples had names.
     """
@@ -183,6 +217,26 @@ class LarsPaths(_Read):
     def ended(self) -> list[str]:
         """Why the paths ended."""
         return [self._paths.ended(k) for k in range(len(self))]
+
+    @property
+    def rounds(self) -> list[int | None]:
+        """The number of weighted paths."""
+        return [path.rounds for path in self]
+
+    @property
+    def settled(self) -> list[bool | None]:
+        """Whether another round would change nothing."""
+        return [path.settled for path in self]
+
+    @property
+    def stationarity(self) -> list[float | None]:
+        """How far the ends of the paths are from stationary."""
+        return [path.stationarity for path in self]
+
+    @property
+    def local(self) -> list[list[bool] | None]:
+        """Whether no exchange of a variable makes the subsets better."""
+        return [path.local for path in self]
 
     def at_lambda(self, level: float) -> Floats:
         """Return the coefficients at a level.

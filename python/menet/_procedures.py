@@ -29,10 +29,13 @@ from menet._cv import ManifoldElasticNetCV
 from menet._input import Samples, dense
 from menet._men import ManifoldElasticNet
 from menet._search import core_score
-from menet._settings import core_name, count, settings
+from menet._settings import NOT_OF_THE_CORE, core_name, count, settings
 
 # The engine's limit on its counts.
 MOST = 1_000_000
+
+# The parameters that say how samples are prepared.
+PREPARE = ("impute", "max_missing", "scale", "batch_scale")
 
 # What methods sections say of our own methods.
 OURS = "menet, settings chosen inside the training part"
@@ -49,19 +52,23 @@ class Procedures:
         self.X, self.classes, self.groups, self.folds = X, classes, groups, folds
         self.dense: Any = None
         self.brought = False
+        # How the first method prepares samples, which named methods do as well.
+        self.prepare: dict[str, Any] = {}
 
     def first(self, estimator: Any) -> dict[str, Any]:
         if estimator is None:
-            return {"registered": "men", "folds": self.folds}
+            return {"registered": "men", "folds": self.folds, "prepare": {}}
         if type(estimator) in (ManifoldElasticNet, ManifoldElasticNetCV):
-            return self._men("men", estimator)
+            described = self._men("men", estimator)
+            self.prepare = {name: described["settings"][name] for name in PREPARE if name in described["settings"]}
+            return described
         check_classifier(estimator, "`estimator`")
         return self._bring_own(type(estimator).__name__, estimator)
 
     def other(self, name: str, estimator: Any) -> dict[str, Any]:
         if isinstance(estimator, str):
             if estimator not in NAMED:
-                return {"registered": estimator, "folds": self.folds}
+                return {"registered": estimator, "folds": self.folds, "prepare": self.prepare}
             make = named(estimator, self.X.shape[1])
             folds = self.folds if estimator in CHOOSING else None
             # Several of them share one dense matrix.
@@ -86,7 +93,7 @@ class Procedures:
     def _men(self, name: str, estimator: Any) -> dict[str, Any]:
         plain = {"name": name, "folds": self.folds, "score": "balanced", "choose": "best", "values": None}
         if type(estimator) is ManifoldElasticNet:
-            return {**plain, "settings": settings(estimator, without={"n_jobs"})}
+            return {**plain, "settings": settings(estimator, without=NOT_OF_THE_CORE)}
         _, bases, tried = estimator._to_try(self.X.shape[1], len(self.classes))
         if len(bases) > 1:
             raise ValueError(

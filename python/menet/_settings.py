@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import math
 import operator
+import re
+from collections.abc import Iterable
+from numbers import Integral
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
+from scipy import sparse
 
 from menet import _core
 from menet._choices import PriorsName
 
 # Parameters that every estimator has and the core's methods do not have.
 OUTSIDE = {"n_components", "n_jobs", "metric"}
+
+# Parameters of `ManifoldElasticNet` that the core is told in another way.
+NOT_OF_THE_CORE = {"class_weight", "n_jobs", "unlabelled"}
 
 # The core's names of parameters that have another name in scikit-learn.
 CORE_NAMES = {"n_components": "components", "n_nonzeros": "nonzeros", "n_neighbors": "voters"}
@@ -36,6 +43,11 @@ def settings(estimator: Any, *, without: set[str]) -> dict[str, Any]:
     )
     hints = {name: hint for name, hint in parameter_hints(ours).items() if name not in without}
     given = {name: getattr(estimator, name) for name in hints}
+    if given.get("groups") is not None:
+        from menet._groups import resolved
+
+        known = (getattr(estimator, name, None) for name in ("feature_names_in_", "n_features_in_"))
+        given["groups"] = resolved(given["groups"], *known)
     return {
         core_name(name): converted(name, given[name], hint)
         for name, hint in hints.items()
@@ -58,6 +70,12 @@ def converted(name: str, value: Any, hint: Any) -> Any:
     """Return a value as the plain type that its annotation asks for."""
     if name == "priors":
         return priors(value)
+    if name in ("always", "never"):
+        return variables(name, value)
+    if name == "groups":
+        return value
+    if name == "feature_graph":
+        return graph(value)
     kinds = {hint} if get_origin(hint) is Literal else set(get_args(hint)) - {type(None)} or {hint}
     if kinds == {bool}:
         return flag(name, value)
@@ -135,6 +153,62 @@ def number(name: str, value: Any) -> float:
         raise TypeError(f"`{name}` is {value!r}, but must be a number") from None
     except OverflowError:
         return math.inf
+
+
+def variables(name: str, value: Any) -> list[str | int]:
+    """Return names and positions of variables."""
+    wanted = "a list of names or positions of variables"
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        raise TypeError(f"`{name}` is {value!r}, but must be {wanted}")
+    found: list[str | int] = []
+    for one in value:
+        if isinstance(one, str):
+            found.append(str(one))
+            continue
+        try:
+            found.append(count(name, one))
+        except (TypeError, ValueError):
+            raise type_of(one)(f"`{name}` has {one!r}, but must be {wanted}, counted from 0") from None
+    return found
+
+
+def graph(value: Any) -> str | dict[str, Any]:
+    """Return the name of a graph, or its edges."""
+    wanted = '"auto", "chain", "grid", "grid:HEIGHTxWIDTH" or a symmetric sparse matrix'
+    if isinstance(value, str):
+        if value in ("auto", "chain", "grid") or re.fullmatch(r"grid:[1-9]\d*x[1-9]\d*", value):
+            return str(value)
+        raise ValueError(f"`feature_graph` is {value!r}, but must be {wanted}")
+    if isinstance(value, dict):
+        raise ValueError(
+            f"`feature_graph` is {value!r}, all that a model file stores of a matrix: give the matrix again, or set "
+            "`feature_graph` to None"
+        )
+    if not sparse.issparse(value):
+        raise TypeError(f"`feature_graph` is {value!r}, but must be {wanted}")
+    if value.ndim != 2 or value.shape[0] != value.shape[1]:
+        raise ValueError(f"`feature_graph` has shape {value.shape}, but must have one row and one column per variable")
+    matrix = sparse.csr_array(value, dtype=np.float64)
+    if not np.isfinite(matrix.data).all() or (matrix.data < 0).any():
+        raise ValueError("`feature_graph` has weights that are negative or not finite, but must have weights >= 0")
+    if (matrix != matrix.T).nnz > 0:
+        raise ValueError("`feature_graph` is not symmetric, but must have the same weight in both directions")
+    edges = sparse.triu(matrix, k=1, format="coo")
+    kept = edges.data > 0
+    rows, columns = edges.coords if hasattr(edges, "coords") else (edges.row, edges.col)
+    return {
+        "source": "a matrix",
+        "variables": value.shape[0],
+        "edges": int(kept.sum()),
+        "from": rows[kept].tolist(),
+        "to": columns[kept].tolist(),
+        "weight": edges.data[kept].tolist(),
+    }
+
+
+def type_of(value: Any) -> type[Exception]:
+    """Return the error for a value that is no position: a number that is out of range, or no number at all."""
+    return ValueError if isinstance(value, Integral) and not isinstance(value, bool) else TypeError
 
 
 def factors(name: str, value: Any) -> list[float]:

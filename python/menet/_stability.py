@@ -7,18 +7,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from menet import _core
+from menet._batches import batch_names
 from menet._input import COPIES_IN_A_FIT, DTYPES, SPARSE, Floats, Samples, naming_variables, sparse_or_dense
 from menet._men import ManifoldElasticNet
 from menet._running import threads, warn_user
 from menet._search import progress
-from menet._settings import count, number, settings, whole_number
+from menet._settings import NOT_OF_THE_CORE, count, number, settings, whole_number
+from menet._stable_panel import StablePanelDecisions
+from menet._weights import counting
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -32,7 +35,7 @@ class StabilityIndex(NamedTuple):
     high: float
 
 
-class StabilitySelection(SelectorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class StabilitySelection(SelectorMixin, StablePanelDecisions, BaseEstimator):  # type: ignore[misc]
     """Select the variables that most half-samples agree on.
 
     The samples are divided at random into two halves of every class, many times. On every half-sample the paths of the
@@ -162,10 +165,18 @@ class StabilitySelection(SelectorMixin, ClassifierMixin, BaseEstimator):  # type
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.required = True
+        tags.input_tags.allow_nan = getattr(self.estimator, "impute", None) is not None
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def fit(self, X: Samples, y: ArrayLike | None = None, *, groups: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Samples,
+        y: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        batch: ArrayLike | None = None,
+    ) -> Self:
         """Select on half-samples, and fit a model on the stable panel.
 
         Parameters
@@ -176,6 +187,8 @@ class StabilitySelection(SelectorMixin, ClassifierMixin, BaseEstimator):  # type
             The class of every sample.
         groups : array-like of shape (n_samples,), optional
             The group of every sample, such as the patient. Samples of one group stay in one half.
+        batch : array-like of shape (n_samples,), optional
+            The batch of every sample, as for :class:`~menet.ManifoldElasticNet`.
 
         Returns
         -------
@@ -184,7 +197,7 @@ class StabilitySelection(SelectorMixin, ClassifierMixin, BaseEstimator):  # type
         """
         before = dict(self.__dict__)
         try:
-            self._fit(X, y, groups)
+            self._fit(X, y, groups, batch)
         except BaseException:
             # Keep the old fit whole.
             self.__dict__.clear()
@@ -192,7 +205,13 @@ class StabilitySelection(SelectorMixin, ClassifierMixin, BaseEstimator):  # type
             raise
         return self
 
-    def _fit(self, X: Samples, y: ArrayLike | None, groups: ArrayLike | None) -> None:
+    def _fit(
+        self,
+        X: Samples,
+        y: ArrayLike | None,
+        groups: ArrayLike | None,
+        batch: ArrayLike | None,
+    ) -> None:
         base = ManifoldElasticNet() if self.estimator is None else self.estimator
         if not isinstance(base, ManifoldElasticNet):
             raise TypeError(f"`estimator` is {base!r}, but must be a ManifoldElasticNet or None")
@@ -201,21 +220,26 @@ class StabilitySelection(SelectorMixin, ClassifierMixin, BaseEstimator):  # type
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         codes = codes.astype(np.int64, copy=False)
+        counts = counting(X, codes, self.classes_, None, base.class_weight)
         if groups is not None:
             check_consistent_length(X, groups)
             how["groups"] = np.unique(column_or_1d(groups), return_inverse=True)[1].tolist()
         classes = [str(name) for name in self.classes_.tolist()]
         workers = threads(self.n_jobs)
         half_fits = COPIES_IN_A_FIT * workers // 2
-        with naming_variables(getattr(self, "feature_names_in_", None)):
+        names = getattr(self, "feature_names_in_", None)
+        with naming_variables(names):
             orders, size, stable, index, bounds = _core.stable_selection(
-                settings(base, without={"n_jobs"}),
+                settings(base, without=NOT_OF_THE_CORE),
                 how,
                 sparse_or_dense(X, copies=max(COPIES_IN_A_FIT, 1 + half_fits)),
                 codes,
+                counts,
                 classes,
+                None if names is None else names.tolist(),
                 progress(type(self).__name__, "half-samples") if whole_number("verbose", self.verbose) > 0 else None,
                 workers,
+                batch_names(batch, X.shape[0]),
             )
         longest = max(map(len, orders))
         self._orders = np.array([order + [-1] * (longest - len(order)) for order in orders], dtype=np.int64)
@@ -230,7 +254,9 @@ class StabilitySelection(SelectorMixin, ClassifierMixin, BaseEstimator):  # type
             for name in ("classes_", "n_features_in_", "feature_names_in_"):
                 if hasattr(self, name):
                     setattr(self.estimator_, name, getattr(self, name))
-            self.estimator_._fit_core(X, codes, classes, workers, stable)
+            self.estimator_._batch = batch
+            self.estimator_._fit_core(X, codes, classes, workers, stable, counts)
+            del self.estimator_._batch
         else:
             warn_user(
                 f"{type(self).__name__}: no variable is stable, the most frequent one is selected by "
@@ -289,81 +315,6 @@ class StabilitySelection(SelectorMixin, ClassifierMixin, BaseEstimator):  # type
         k = self._checked(size)
         orders = [[variable for variable in order if variable >= 0] for order in self._orders.tolist()]
         return StabilityIndex(*_core.stability_index(self.n_features_in_, orders, k))
-
-    def predict(self, X: Samples) -> NDArray[Any]:
-        """Predict the class of every sample by the model on the stable panel.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples of all variables.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Their classes.
-        """
-        return self._model().predict(X)
-
-    def predict_proba(self, X: Samples) -> Floats:
-        """Return the probability of every class by the model on the stable panel.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples of all variables.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            The probabilities, one column per class in the order of ``classes_``.
-        """
-        return self._model().predict_proba(X)
-
-    def predict_log_proba(self, X: Samples) -> Floats:
-        """Return the logarithm of the probability of every class by the model on the stable panel.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples of all variables.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            The log-probabilities, one column per class in the order of ``classes_``.
-        """
-        return self._model().predict_log_proba(X)
-
-    def score(self, X: Samples, y: Any, sample_weight: Any = None) -> float:
-        """Return the mean accuracy of the model on the stable panel.
-
-        It warns if most of the samples were used in the fit.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples of all variables.
-        y : array-like of shape (n_samples,)
-            Their classes.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the samples.
-
-        Returns
-        -------
-        float
-            The mean accuracy.
-        """
-        return self._model().score(X, y, sample_weight)
-
-    def _model(self) -> ManifoldElasticNet:
-        check_is_fitted(self)
-        if self.estimator_ is None:
-            raise ValueError(
-                f"this {type(self).__name__} found no stable variable, so there is no model to predict with: lower "
-                "`threshold`, raise `false_selections`, or use more samples"
-            )
-        return self.estimator_
 
     def _checked(self, size: int) -> int:
         check_is_fitted(self)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import json
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy import sparse
 
 from menet import _core
 from menet._input import Floats, contiguous
+from menet._weights import Counting
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,7 @@ class Training:
 
     X: Any
     codes: NDArray[np.int64]
+    counting: Counting
     # The variables that some path reaches, and whether `X` has only these.
     variables: NDArray[np.int64]
     alone: bool
@@ -26,38 +29,77 @@ class Training:
     trace: Floats
 
     @classmethod
-    def of(cls, X: Any, codes: NDArray[np.int64], variables: NDArray[np.int64], mean: Floats, threads: int) -> Training:
+    def of_model(
+        cls,
+        model: _core.Model,
+        X: Any,
+        codes: NDArray[np.int64],
+        counting: Counting,
+        batches: list[str] | None,
+        threads: int,
+    ) -> Training:
+        """Remember labelled samples; if the model prepares them, prepared and with the variables that paths reach."""
+        if (codes < 0).any():
+            X, codes = X[codes >= 0], codes[codes >= 0]
+        variables = np.array(model.reachable(), dtype=np.int64)
+        if json.loads(model.preparation()) is None:
+            return cls.of(X, codes, counting, variables, model.mean(), threads)
+        rows, weights = _core.distinct(contiguous(X), codes, counting)
+        batches = None if batches is None else [batches[row] for row in rows.tolist()]
+        kept = model.prepared(contiguous(X[rows]), threads, batches, variables.tolist())
+        counting = {"weights": weights, "balanced": False, "distinct": True}
+        bare = cls(kept, codes[rows], counting, variables, alone=True, trace=np.empty(0))
+        return replace(bare, trace=bare._traced(model.mean(), threads))
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        codes: NDArray[np.int64],
+        counting: Counting,
+        variables: NDArray[np.int64],
+        mean: Floats,
+        threads: int,
+    ) -> Training:
         """Remember samples as they are now."""
-        bare = cls(X, codes, variables, alone=False, trace=np.empty(0))
+        bare = cls(X, codes, counting, variables, alone=False, trace=np.empty(0))
         return replace(bare, trace=bare._traced(mean, threads))
 
-    def samples(self, mean: Floats, threads: int) -> tuple[Any, NDArray[np.int64]]:
-        """Return the samples, with zeros for the variables that were not kept, and their classes."""
+    def samples(self, mean: Floats, threads: int) -> tuple[Any, NDArray[np.int64], Counting]:
+        """Return the samples, with zeros for the variables that were not kept, their classes and weights."""
         if not np.array_equal(self._traced(mean, threads), self.trace):
             raise ValueError(
                 "the training samples were changed in place since the fit: fit again, or keep them as they were, "
                 "to make the model smaller"
             )
         if not self.alone:
-            return contiguous(self.X), self.codes
+            return contiguous(self.X), self.codes, self.counting
         kept = sparse.csc_array(self.X)
         counts = np.zeros(len(mean), dtype=np.int64)
         counts[self.variables] = np.diff(kept.indptr)
         starts = np.concatenate([[0], np.cumsum(counts)])
         whole = (kept.data, kept.indices.astype(np.int64), starts)
-        return sparse.csc_array(whole, shape=(kept.shape[0], len(mean))), self.codes
+        return sparse.csc_array(whole, shape=(kept.shape[0], len(mean))), self.codes, self.counting
 
     def state(self) -> dict[str, Any]:
         """Return the fields of `reachable`, which are plain arrays."""
         kept = self.reachable()
-        return {"X": kept.X, "codes": kept.codes, "variables": kept.variables, "alone": kept.alone, "trace": kept.trace}
+        return {field.name: getattr(kept, field.name) for field in fields(kept)}
 
     def reachable(self) -> Training:
-        """Return the same samples with only the variables that some path reaches."""
+        """Return the distinct samples with only the variables that some path reaches."""
         if self.alone:
             return self
-        kept = self.X[:, self.variables]
-        return replace(self, X=kept if sparse.issparse(kept) else np.ascontiguousarray(kept), alone=True)
+        rows, weights = _core.distinct(contiguous(self.X), self.codes, self.counting)
+        kept = self.X[rows][:, self.variables]
+        bare = replace(
+            self,
+            X=kept if sparse.issparse(kept) else np.ascontiguousarray(kept),
+            codes=self.codes[rows],
+            counting={"weights": weights, "balanced": False, "distinct": True},
+            alone=True,
+        )
+        return replace(bare, trace=self.trace[rows])
 
     def _traced(self, mean: Floats, threads: int) -> Floats:
         weights = np.random.default_rng(0).standard_normal(len(self.variables))

@@ -17,6 +17,7 @@ from sklearn.utils.validation import validate_data
 from threadpoolctl import threadpool_limits
 
 from menet import _core, _labels
+from menet._batches import batch_names, missing
 from menet._found import validation_of
 from menet._input import COPIES_IN_A_FIT, DTYPES, SPARSE, Samples, naming_variables, sparse_or_dense
 from menet._men import ManifoldElasticNet
@@ -25,6 +26,7 @@ from menet._running import threads
 from menet._settings import count, flag, number
 from menet._training import Training
 from menet._validation import Validation
+from menet._weights import Counting, Weighted, counting
 
 
 def validate(
@@ -32,7 +34,9 @@ def validate(
     X: Samples,
     y: ArrayLike,
     *,
+    sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
+    batch: ArrayLike | None = None,
     leave_one_group_out: bool = False,
     n_splits: int = 5,
     n_repeats: int = 10,
@@ -68,12 +72,19 @@ def validate(
         scikit-learn's kind is cloned and fitted in every fold; there is no panel and no stability then. Random states
         that are None are set from `random_state`.
     X : array-like or sparse matrix of shape (n_samples, n_features)
-        Samples. The columns of a frame name the variables. A classifier gets frames if it may look at
-        the names or types of columns: your own classes, `ColumnTransformer` and the like.
+        Samples. NaN stands for a missing value if the estimator fills them (``impute``). The columns of a frame name
+        the variables. A classifier gets frames if it may look at the names or types of columns: your own classes,
+        `ColumnTransformer` and the like.
     y : array-like of shape (n_samples,)
         The class of every sample.
+    sample_weight : array-like of shape (n_samples,), optional
+        How much every sample counts in the fits of menet's own methods. Scores count every sample once.
     groups : array-like of shape (n_samples,), optional
         The group of every sample, such as the patient, the batch or the study. Samples of one group stay together.
+    batch : array-like of shape (n_samples,), optional
+        The batch of every sample, such as a plate or a study. Our own methods subtract the mean of every batch, learned
+        inside the training part; a batch that is held out whole is centred by its own samples. Other classifiers do not
+        see it. To hold out whole batches, give them as `groups`, too.
     leave_one_group_out : bool, default=False
         Whether to hold out one group at a time, instead of `n_splits` folds and `n_repeats` repeats.
     n_splits : int, default=5
@@ -169,6 +180,9 @@ def validate(
     X, y = validate_data(model, X, y, accept_sparse=SPARSE, dtype=DTYPES, ensure_all_finite=False)
     model.classes_, codes = _labels.coded(y)
     members = _numbered(groups, len(codes))
+    own = estimator.class_weight if isinstance(estimator, Weighted) else None
+    counts = counting(X, codes, model.classes_, sample_weight, own)
+    batches = batch_names(batch, len(codes))
     names = getattr(model, "feature_names_in_", None)
     samples = _sample_names(sample_names, given, len(codes))
     shape = None if image_shape is None else tuple(count("image_shape", side, least=1) for side in image_shape)
@@ -189,6 +203,8 @@ def validate(
                 "samples": samples,
                 "shape": shape,
                 "groups": None if members is None else members.tolist(),
+                "counting": counts,
+                "batches": batches,
             },
             {
                 "out": None if out is None else fspath(out),
@@ -199,7 +215,7 @@ def validate(
             _progress() if flag("verbose", verbose) else None,
             workers,
         )
-    fitted = _fitted(model, found["model"], X, codes, workers)
+    fitted = _fitted(model, found["model"], X, codes, counts, batches, workers)
     return validation_of(found, model.classes_, codes, samples, names, fitted)
 
 
@@ -218,20 +234,13 @@ def _numbered(groups: Any, n_samples: int) -> NDArray[np.int64] | None:
         raise ValueError(f"`groups` has {len(values)} entries for {n_samples} samples; give one per sample")
     numbers: dict[Any, int] = {}
     for row, value in enumerate(values):
-        if _missing(value):
+        if missing(value):
             raise ValueError(f"`groups` has no value for sample {row} (counted from 0); give every sample a group")
         try:
             numbers.setdefault(value, len(numbers))
         except TypeError:
             raise TypeError(f"`groups` has {value!r}, which cannot be a group: use numbers or text") from None
     return np.array([numbers[value] for value in values], dtype=np.int64)
-
-
-def _missing(value: Any) -> bool:
-    # pandas' NA is not even comparable.
-    return (
-        value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
-    )
 
 
 def _sample_names(names: Any, X: Samples, n_samples: int) -> list[str] | None:
@@ -272,12 +281,18 @@ def _progress() -> Callable[[str, int, int, float | None, bool], None]:
 
 
 def _fitted(
-    model: ManifoldElasticNet, core: _core.Model | None, X: Any, codes: NDArray[np.int64], threads: int
+    model: ManifoldElasticNet,
+    core: _core.Model | None,
+    X: Any,
+    codes: NDArray[np.int64],
+    counts: Counting,
+    batches: list[str] | None,
+    threads: int,
 ) -> ManifoldElasticNet | None:
     """Return the final model as an estimator."""
     if core is None:
         return None
     model._set_params_of(core)
     model._set_model(core)
-    model._training = Training.of(X, codes, np.array(core.reachable(), dtype=np.int64), model.mean_, threads)
+    model._training = Training.of_model(core, X, codes, counts, batches, threads)
     return model

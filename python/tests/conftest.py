@@ -41,6 +41,13 @@ def command():
     return str(found)
 
 
+def chunked(X, rows):
+    """Return X as a Dask array with chunks of so many rows."""
+    import dask.array as da
+
+    return da.from_array(X, chunks=(rows, -1))
+
+
 def same(a, b, X):
     """Two models are the same, bit for bit."""
     np.testing.assert_array_equal(a.components_, b.components_)

@@ -1,8 +1,9 @@
-"""The estimator on Dask: the same models as in memory, on any cluster, and what it refuses."""
+"""The estimator on Dask: the same models as in memory, on any cluster."""
 
 import asyncio
 import pickle
 import threading
+import time
 import warnings
 
 import dask
@@ -11,13 +12,13 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import chunked
 from distributed import Client, LocalCluster
-from sklearn.exceptions import NotFittedError
 
 import menet
 from menet.dask import ManifoldElasticNet, _fit, _neighbors, progress
 from menet.dask._engine import Engine
-from menet.datasets import load_digits, load_leukemia, load_orl
+from menet.datasets import load_leukemia, load_orl
 
 
 @pytest.fixture(scope="module")
@@ -27,15 +28,6 @@ def client():
         Client(cluster) as client,
     ):
         yield client
-
-
-@pytest.fixture(scope="module")
-def digits():
-    return load_digits(return_X_y=True)
-
-
-def chunked(X, rows):
-    return da.from_array(X, chunks=(rows, -1))
 
 
 def same(found, expected, X):
@@ -249,102 +241,6 @@ class TestApproximate:
             same(men, menet.ManifoldElasticNet(n_nonzeros=6).fit(X, y), X)
 
 
-class TestRefused:
-    """One clear error, and the estimator stays as it was."""
-
-    def refused(self, X, y, match, error=ValueError, **params):
-        men = ManifoldElasticNet(**params)
-        with pytest.raises(error, match=match):
-            men.fit(X, y)
-        assert not hasattr(men, "components_")
-
-    def test_shapes_and_types(self, digits):
-        X, y = digits
-        lazy = chunked(X, 500)
-        self.refused(da.from_array(X, chunks=(500, 32)), y, r"2 chunks along its columns.*rechunk\(\{1: -1\}\)")
-        self.refused(lazy[lazy[:, 20] > 3], y, r"compute_chunk_sizes\(\)")
-        self.refused(lazy.astype(object), y, "type object.*astype")
-        self.refused(lazy[:, 0], y, "shape")
-        self.refused(lazy[:0], y[:0], "empty")
-        self.refused(lazy, y[:-1], "1796 labels, but `X` has 1797 rows")
-        self.refused(lazy, None, "requires y")
-        self.refused(lazy, np.where(y == 3, np.nan, y), "no label at row 3")
-        self.refused(lazy, np.zeros(1797), "class")
-        self.refused(da.zeros((20, 6001), chunks=(10, -1)), np.arange(20) % 2, "6001 variables.*at most 6000")
-
-    def test_values(self, digits):
-        X, y = digits[0].copy(), digits[1]
-        X[1700, 33] = np.nan
-        X[1701, 2] = np.inf
-        self.refused(chunked(X, 200), y, "row 1700, column 33 .*is nan")
-        frame = dd.from_pandas(pd.DataFrame(X).rename(columns=lambda j: f"pixel {j}"), npartitions=9)
-        self.refused(frame, y, "row 1700, variable 'pixel 33'")
-        self.refused(da.ones((50, 3), chunks=(20, -1)), np.arange(50) % 2, "constant")
-
-    def test_parameters(self, digits):
-        X, y = chunked(digits[0], 500), digits[1]
-        self.refused(X, y, "definiteness", definiteness="floor")
-        self.refused(X, y, "route", route="dense")
-        self.refused(X, y, "gram", gram="columns")
-        self.refused(X, y, "10.*9", n_components=10)
-        self.refused(X, y, "ridge", ridge=-1.0)
-
-    def test_sparse_chunks(self, digits):
-        from scipy import sparse
-
-        X = chunked(digits[0], 500).map_blocks(sparse.csr_array)
-        self.refused(X, digits[1], "toarray", TypeError)
-
-    def test_labels_and_names(self, digits):
-        X, y = digits
-        text = pd.Series(y.astype(str))
-        text[7] = None
-        self.refused(chunked(X, 500), dd.from_pandas(text, npartitions=2), "no label at row 7")
-        frame = dd.from_pandas(pd.DataFrame(X[:, :3], columns=["a", "b", "a"]), npartitions=2)
-        self.refused(frame, y, "two columns of `X` are called 'a'")
-        frame = dd.from_pandas(pd.DataFrame({"a": X[:, 20], "b": pd.array(X[:, 30], dtype="Float64")}), npartitions=2)
-        self.refused(frame, y, "column 'b' of `X` has the type Float64.*astype")
-
-    def test_new_samples(self, digits):
-        X, y = digits
-        men = ManifoldElasticNet(n_nonzeros=5).fit(chunked(X, 500), y)
-        broken = X.copy()
-        broken[1333, 0] = np.nan
-        for method in (men.transform, men.predict, men.predict_proba, men.decision_function):
-            with pytest.raises(ValueError, match="row 1333, column 0"):
-                method(chunked(broken, 500)).compute()
-        with pytest.raises(ValueError, match="32 features"):
-            men.transform(chunked(X, 500)[:, :32])
-        with pytest.raises(NotFittedError):
-            ManifoldElasticNet().decision_function(chunked(X, 500))
-
-    def test_other_clients(self, digits):
-        X, y = chunked(digits[0], 500), digits[1]
-        how = {"processes": False, "n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
-        with Client(**how) as first:
-            kept = first.persist(X)
-            with Client(**how):
-                self.refused(kept, y, "another Dask client")
-            men = None
-            with first.as_current():
-                men = ManifoldElasticNet(n_nonzeros=5).fit(kept, y)
-        with pytest.raises(ConnectionError, match="client is closed"):
-            men.at(n_nonzeros=3)
-
-        async def fit():
-            async with Client(asynchronous=True, **how):
-                ManifoldElasticNet().fit(X, y)
-
-        with pytest.raises(TypeError, match="asynchronous"):
-            asyncio.run(fit())
-
-    def test_a_closed_client(self, digits):
-        X, y = digits
-        with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=":0") as client:
-            kept = client.persist(chunked(X, 500))
-        self.refused(kept, y, "client is closed", ConnectionError)
-
-
 def test_little_memory_is_told(client):
     X = da.zeros((20_000, 500), chunks=(5_000, -1))
     with pytest.warns(UserWarning, match=r"may need 0\.4 GB, and a thread of a worker has 0\.3 GB.*5000"):
@@ -365,6 +261,15 @@ def test_a_failed_fit_keeps_the_old_one(client, digits):
     assert men.predict(X).shape == (1797,)
 
 
+def awaited(coroutine):
+    """Return the names of the coroutines that one waits for, each for the next."""
+    names = []
+    while coroutine is not None:
+        names.append(getattr(coroutine, "__qualname__", ""))
+        coroutine = getattr(coroutine, "cr_await", None)
+    return names
+
+
 def test_progress_shows_every_stage(client, digits):
     import io
 
@@ -377,6 +282,31 @@ def test_progress_shows_every_stage(client, digits):
         stages = [line.split("\r")[-1].split()[0] for line in lines]
         assert stages == ["preprocess", "neighbors", "alignment", "target", "reduction", "lars", "refit"]
         assert all("100 %" in line for line in lines)
+
+    # Nothing on the scheduler still waits for tasks that are gone.
+    def counting():
+        return [name for task in asyncio.all_tasks() for name in awaited(task.get_coro()) if name == "Progress.setup"]
+
+    until = time.monotonic() + 20
+    while client.run_on_scheduler(counting) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not client.run_on_scheduler(counting)
+
+
+def test_a_fit_may_be_a_task(digits):
+    X, y = digits
+
+    def fit(k):
+        return ManifoldElasticNet(n_nonzeros=k).fit(chunked(X, 600), y)
+
+    # One thread: the tasks of a fit that kept it would wait for ever. Two fits at once share it.
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster,
+        Client(cluster) as client,
+    ):
+        fits = {k: client.submit(fit, k) for k in (4, 7)}
+        for k, future in fits.items():
+            same(future.result(timeout=60), menet.ManifoldElasticNet(n_nonzeros=k).fit(X, y), X)
 
 
 def test_fits_in_threads_do_not_mix(client, digits):

@@ -1,4 +1,4 @@
-"""The command `python -m menet.dask`: every format, the same models as without Dask, and one line per error."""
+"""The command `python -m menet.dask`: models applied, one line per error, and its clusters."""
 
 import gzip
 import json
@@ -12,267 +12,17 @@ from pathlib import Path
 import dask.array as da
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from distributed import KilledWorker, LocalCluster
+from dask_commands import ROWS, SIZE, agree, frame_of, write_csv, write_model, write_parquet, write_parts
+from distributed import KilledWorker
 from distributed.comm import CommClosedError
 
 import menet
 from menet._settings import core_name, parameter_hints
-from menet.dask.command import _classes, _cluster, _columns, _parquet, _read, _source, _text
+from menet.dask.command import _cluster
 from menet.dask.command._main import _told, main
 
-ROWS, SIZE = 60, 8
-
-
-@pytest.fixture(scope="module")
-def data(digits):
-    """240 digits of four classes, in an order that mixes them: (X, y)."""
-    X, y = digits
-    keep = np.flatnonzero(y < 4)[:240]
-    return np.ascontiguousarray(X[keep]), y[keep]
-
-
-@pytest.fixture(scope="module")
-def reference(data):
-    """The model without Dask."""
-    X, y = data
-    return menet.ManifoldElasticNet(panel_size=SIZE, rule="centroid").fit(X, y)
-
-
-@pytest.fixture(scope="module")
-def address():
-    """A scheduler in this process, so that most tests start no others."""
-    with LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None, memory_limit=None
-    ) as cluster:
-        yield cluster.scheduler_address
-
-
-@pytest.fixture
-def run(address, tmp_path, monkeypatch, capsys):
-    """Run the command in `tmp_path` on the scheduler: (exit code, standard output, standard error)."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(command, *args, scheduler=address):
-        where = [] if scheduler is None else ["--scheduler", scheduler]
-        code = main([command, *where, *map(str, args)])
-        printed = capsys.readouterr()
-        return code, printed.out, printed.err
-
-    return run
-
-
-@pytest.fixture
-def fit(run):
-    """Fit with the parameters of `reference`, without a complaint, and load the model without Dask."""
-
-    def fit(*args, notes=False):
-        code, out, err = run(
-            "fit", "--panel-size", SIZE, "--rule", "centroid", "--rows", ROWS, "--model", "m.safetensors", *args
-        )
-        assert code == 0 and (notes or err == ""), err
-        assert "saved to m.safetensors" in out
-        return menet.ManifoldElasticNet.load("m.safetensors")
-
-    return fit
-
-
-def frame_of(data, label="y"):
-    X, y = data
-    frame = pd.DataFrame(X, columns=[f"pixel {k}" for k in range(X.shape[1])])
-    frame[label] = y
-    return frame
-
-
-def write_parts(frame, write, ending, count=3):
-    """Write a frame as several files, of which number 10 comes last."""
-    for number, part in zip((1, 2, 10), np.array_split(np.arange(len(frame)), count), strict=True):
-        write(frame.iloc[part], f"part-{number}{ending}")
-
-
-def write_parquet(frame, file):
-    frame.to_parquet(file, index=False, row_group_size=25)
-
-
-def write_csv(frame, file):
-    frame.to_csv(file, index=False)
-
-
-def write_model(data, file="m.safetensors", **params):
-    X, y = data
-    men = menet.ManifoldElasticNet(panel_size=SIZE, rule="centroid", **params).fit(X, y)
-    men.save(file)
-    return men
-
-
-def agree(found, expected):
-    """Two models are the same up to the order of sums."""
-    np.testing.assert_array_equal(np.flatnonzero(found.components_.any(0)), np.flatnonzero(expected.components_.any(0)))
-    np.testing.assert_allclose(found.components_, expected.components_, rtol=0, atol=1e-9)
-
-
-# Every format
-
-
-@pytest.mark.parametrize(
-    ("write", "ending"), [(write_parquet, ".parquet"), (write_csv, ".csv"), (write_csv, ".csv.gz")]
-)
-def test_tables(fit, data, reference, write, ending):
-    write_parts(frame_of(data), write, ending)
-    found = fit("--data", f"part-*{ending}", "--label", "y")
-    agree(found, reference)
-    np.testing.assert_array_equal(found.classes_, [0, 1, 2, 3])
-    np.testing.assert_array_equal(found.feature_names_in_, [f"pixel {k}" for k in range(64)])
-    assert list(found.panel_) == [f"pixel {k}" for k in reference.panel_]
-
-
-def test_tab_separated_text_with_decimal_commas(fit, data, reference):
-    frame_of(data).to_csv("d.tsv", sep="\t", decimal=",", index=False)
-    agree(fit("--data", "d.tsv", "--label", "y", "--decimal", ","), reference)
-    frame_of(data).to_csv("d.csv", sep=";", index=False)
-    agree(fit("--data", "d.csv", "--label", "y", "--delimiter", "semicolon", "--overwrite"), reference)
-
-
-def test_text_without_a_header(fit, run, data, reference):
-    frame_of(data).to_csv("d.csv", index=False, header=False)
-    code, _, err = run("fit", "--data", "d.csv", "--label", "y", "--model", "x.safetensors")
-    assert code == 2 and "--no-header" in err and "--label 65" in err
-    found = fit("--data", "d.csv", "--no-header", "--label", "65")
-    agree(found, reference)
-    assert not hasattr(found, "feature_names_in_")
-
-
-def test_npy_stack(fit, data, reference):
-    X, y = data
-    da.to_npy_stack("stack", da.from_array(X, chunks=(70, -1)))
-    np.save("y.npy", y)
-    agree(fit("--data", "stack", "--labels", "y.npy"), reference)
-
-
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_npy_files(fit, data, reference, order):
-    X, y = data
-    np.save("x-2.npy", np.asarray(X[:200], order=order))
-    np.save("x-10.npy", np.asarray(X[200:], order=order))
-    np.save("x-11.npy", X[:0])
-    Path("labels.txt").write_text("".join(f"{label}\n" for label in y))
-    agree(fit("--data", "x-*.npy", "--labels", "labels.txt"), reference)
-
-
-def test_zarr_if_it_is_installed(run, fit, data, reference):
-    X, y = data
-    np.save("y.npy", y)
-    try:
-        import zarr
-    except ImportError:
-        os.mkdir("x.zarr")
-        code, _, err = run("fit", "--data", "x.zarr", "--labels", "y.npy", "--model", "m.safetensors")
-        assert code == 2 and "pip install zarr" in err
-        return
-    array = zarr.open_array("x.zarr", mode="w", shape=X.shape, chunks=(50, 20), dtype="f8")
-    array[:] = X
-    agree(fit("--data", "x.zarr", "--labels", "y.npy"), reference)
-
-
-def test_a_folder_of_parquet_files(fit, data, reference):
-    os.mkdir("table")
-    frame = frame_of(data)
-    for k in range(3):
-        write_parquet(frame.iloc[80 * k : 80 * (k + 1)], f"table/part.{k}.parquet")
-    agree(fit("--data", "table", "--label", "y"), reference)
-
-
-# Labels, names and types
-
-
-def test_labels_as_text(fit, data, reference):
-    frame = frame_of(data)
-    frame["y"] = [f"digit {label}" for label in frame["y"]]
-    write_parquet(frame, "d.parquet")
-    found = fit("--data", "d.parquet", "--label", "y")
-    agree(found, reference)
-    assert found.classes_.tolist() == [f"digit {k}" for k in range(4)]
-
-
-def test_labels_have_the_form_that_the_command_gives_them(command, tmp_path):
-    """One class per row of the table in docs/data.md, read by `menet` and by us."""
-    given = [" x ", "+1", "1.50", "TRUE", "007", "1E3", ".5", "None", "-0.0", "1.000e+02", "9007199254740993", "00.5"]
-    rng = np.random.default_rng(0)
-    lines = ["a,b,label"]
-    lines += [f"{k + rng.normal():.3f},{rng.normal():.3f},{text}" for k, text in enumerate(given) for _ in range(4)]
-    (tmp_path / "d.csv").write_text("\n".join(lines))
-    model = tmp_path / "m.safetensors"
-    subprocess.run([command, "fit", "--data", tmp_path / "d.csv", "--model", model, "--quiet"], check=True)
-    expected = menet.ManifoldElasticNet.load(model).classes_.tolist()
-    assert sorted(_classes.texts(np.array(given, dtype=object))) == sorted(expected)
-    assert _classes.texts([1.0, 0.1, float("nan"), 1e300]).tolist() == ["1", "0.1", "", "1e300"]
-    assert _classes.texts(np.array([True, None, 2**60], dtype=object)).tolist() == ["true", "", str(2**60)]
-    assert _classes.texts(_classes.MISSING).tolist() == [""] * len(_classes.MISSING)
-
-
-def test_a_column_that_names_samples_is_no_variable(run, fit, data, reference):
-    frame = frame_of(data)
-    frame.insert(0, "sample_id", [f"s{k}" for k in range(len(frame))])
-    write_csv(frame, "d.csv")
-    write_parquet(frame, "d.parquet")
-    for file in ("d.csv", "d.parquet"):
-        code, _, err = run("fit", "--data", file, "--label", "y", "--model", "n.safetensors", "--overwrite")
-        assert code == 0 and 'note: column 1 ("sample_id") names the samples' in err
-        agree(fit("--data", file, "--label", "y", "--id", "sample_id", "--overwrite"), reference)
-        code, _, _ = run(
-            "transform", "--data", file, "--label", "y", "--model", "m.safetensors", "--out", f"{file}.csv"
-        )
-        assert code == 0
-        assert pd.read_csv(f"{file}.csv")["sample_id"].tolist() == frame["sample_id"].tolist()
-
-
-def test_single_precision_stays(address, tmp_path, data):
-    X, _ = data
-    pd.DataFrame(X, columns=[str(k) for k in range(64)]).astype(np.float32).to_parquet(tmp_path / "d.parquet")
-    np.save(tmp_path / "x.npy", X.astype(np.float32))
-    for name in ("d.parquet", "x.npy"):
-        source = _read.read(str(tmp_path / name), _read.Options(_columns.Wanted()))
-        assert source.samples.dtype == np.float32 == source.samples.compute(scheduler="sync").dtype
-
-
-def test_whole_numbers_truth_values_and_gaps_of_parquet(tmp_path):
-    table = pa.table(
-        {"a": [1, 2, None], "b": [True, False, True], "c": pa.array([1, 2, 3], pa.int8()), "id": [1, 2, 3]}
-    )
-    pq.write_table(table, tmp_path / "d.parquet")
-    source = _read.read(str(tmp_path / "d.parquet"), _read.Options(_columns.Wanted()))
-    expected = [[1, 1, 1], [2, 0, 2], [np.nan, 1, 3]]
-    np.testing.assert_array_equal(source.samples.compute(scheduler="sync"), expected)
-    assert source.variables == ["a", "b", "c"] and source.ids.compute(scheduler="sync").tolist() == ["1", "2", "3"]
-
-
-def test_chunks_have_about_the_rows_that_were_asked_for():
-    assert _parquet.chunks_of([25] * 10, 50) == [((k, k + 1, k + 2), 0, 75) for k in (0, 3, 6)] + [((9,), 0, 25)]
-    assert _parquet.chunks_of([0, 200, 10], 50) == [((1,), 50 * k, 50 * (k + 1)) for k in range(4)] + [((2,), 0, 10)]
-    assert _source.split(0, 50) == [] and _source.split(74, 50) == [(0, 74)]
-    assert _source.split(101, 50) == [(0, 33), (33, 67), (67, 101)]
-    assert _source.rows_of_chunk(1000, np.dtype(np.float32), None) == 8000
-
-
-def test_rows_are_not_counted_again(tmp_path, data):
-    write_parquet(frame_of(data), tmp_path / "d.parquet")
-    source = _read.read(str(tmp_path / "d.parquet"), _read.Options(_columns.Wanted("y"), ROWS))
-    assert source.samples.chunks == ((75, 75, 90), (64,))
-    given = source.given()
-    assert given.X is source.samples
-    np.testing.assert_array_equal(given.X.compute(scheduler="sync"), data[0])
-
-
-def test_blocks_of_text_have_every_line_once(tmp_path):
-    lines = [f"{'x' * (k % 7)},{k}\n".encode() for k in range(50)]
-    file = tmp_path / "d.csv"
-    file.write_bytes(b"".join(lines).removesuffix(b"\n"))
-    for block in (1, 3, 10, 64, 1000):
-        cuts = _text._cuts(file, _text.Dialect(",", header=True), block)
-        found = b"".join(_text._lines(str(file), *cut) for cut in cuts)
-        assert found == b"".join(lines[1:]).removesuffix(b"\n")
+pytest_plugins = ["dask_commands"]
 
 
 # Applying a model
@@ -379,7 +129,10 @@ def refused(answer, code, *words):
         (("--data", "d.csv", "--label", "y", "--beta", "0"), ("beta", "0")),
         (("--data", "d.csv", "--label", "y", "--rule", "dice"), ("--rule", "'dice'", "nearest, centroid, gaussian")),
         (("--data", "d.csv", "--label", "y", "--rows", "0"), ("--rows", "1 or more")),
-        (("--data", "d.csv", "--label", "y", "--unheard"), ("--unheard", "--help")),
+        (("--data", "d.csv", "--label", "y", "--unheard"), ("--unheard", "fit --help")),
+        (("--data", "d.csv", "--label", "y", "--nonzero", "3"), ("--nonzero:", "do you mean --nonzeros?")),
+        (("--data", "d.csv", "--label", "y", "--n-components=3"), ("--n-components:", "do you mean --components?")),
+        (("--data", "d.csv", "text.csv", "--label", "y"), ("text.csv", "in quotes")),
         (("--data", "d.csv", "--label", "y", "--workers", "2"), ("--workers", "--scheduler")),
     ],
 )

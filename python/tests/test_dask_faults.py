@@ -1,6 +1,7 @@
 """Workers that die, a scheduler that goes away, little memory: the same bits, or one clear error."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,32 +15,29 @@ import numpy as np
 import pytest
 from distributed import Client, LocalCluster, WorkerPlugin
 
-from menet.dask import ManifoldElasticNet, _fit
+from menet.dask import ManifoldElasticNet, _fit, _neighbors
 from menet.datasets import load_digits
 
-# The kinds of tasks of a fit, in the order of its stages, and Dask's own of a rechunk by way of disks.
-STEPS = [
-    "outline",
-    "sums",
-    "nearest",
-    "merge",
-    "align",
-    "scatter",
-    "target",
-    "images",
-    "gram",
-    "lars",
-    "spread",
-    "panel",
-    "project",
-    "rule",
-    "rechunk-transfer",
-    "rechunk-p2p",
-]
+# The kinds of tasks of a fit, in the order of its stages; Dask's own of a rechunk by way of disks; those of an
+# approximate search; and the one of a fit with no more samples than variables.
+STEPS = {
+    "chunks": (
+        "outline sums nearest merge align scatter target cut join images gram lars spread panel project rule".split()
+    ),
+    "disks": ["rechunk-transfer", "rechunk-p2p"],
+    "approximate": "sample cells send take bucket nearest merge recall".split(),
+    "few": ["fit"],
+}
 
-# Those that the tests try; all of them with MENET_SOAK.
+# Those that the tests try, at least one per stage; all of them with MENET_SOAK.
 TRIED = (
-    STEPS if os.environ.get("MENET_SOAK") else ["outline", "nearest", "align", "images", "lars", "rule", "rechunk-p2p"]
+    STEPS
+    if os.environ.get("MENET_SOAK")
+    else {
+        "chunks": ["outline", "nearest", "align", "target", "cut", "images", "lars", "rule"],
+        "disks": ["rechunk-p2p"],
+        "few": ["fit"],
+    }
 )
 
 
@@ -56,7 +54,7 @@ class Dies(WorkerPlugin):
 
     def transition(self, key, start, finish, **_):
         name = str(key[0] if isinstance(key, tuple) else key)
-        if finish != "executing" or not name.startswith((f"menet-{self.step}-", self.step)):
+        if finish != "executing" or not re.match(rf"(menet-[a-z]+-)?{self.step}(-|$)", name):
             return
         try:
             os.close(os.open(self.marker, os.O_CREAT | os.O_EXCL))
@@ -73,22 +71,39 @@ def bits(men):
     )
 
 
-def test_a_worker_may_be_killed_in_any_stage(tmp_path, monkeypatch):
+@pytest.mark.parametrize("how", TRIED)
+def test_a_worker_may_be_killed_in_any_stage(tmp_path, monkeypatch, how):
     X, y = load_digits(return_X_y=True)
-    X = da.from_array(X, chunks=(450, -1))
-    # Rows become columns by way of the disk, however few.
-    monkeypatch.setattr(_fit, "ON_DISK", 0)
+    X, y = (X[:60], y[:60]) if how == "few" else (X, y)
+    X = da.from_array(X, chunks=(len(X) // 4, -1))
+    # Rows become columns by way of the disk, however few; or by tasks.
+    monkeypatch.setattr(_fit, "ON_DISK", 0 if how == "disks" else np.inf)
+    monkeypatch.setattr(_fit, "BUFFERED", 0)
+    monkeypatch.setattr(_neighbors, "MANY", 0)
+    monkeypatch.setattr(_neighbors, "LARGEST_SHARE", 1.0)
+    neighbors = "approximate" if how == "approximate" else "exact"
+
+    def fitted():
+        return bits(ManifoldElasticNet(n_nonzeros=10, neighbors=neighbors).fit(X, y))
+
     with (
-        dask.config.set({"distributed.logging.distributed": "critical", "distributed.admin.log-format": "%(message)s"}),
+        dask.config.set(
+            {
+                "distributed.logging.distributed": "critical",
+                "distributed.admin.log-format": "%(message)s",
+                # A local cluster gives up a worker that is away so long after it died once, even if it died again.
+                "distributed.deploy.lost-worker-timeout": "1 hour",
+            }
+        ),
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs="CRITICAL") as cluster,
         Client(cluster) as client,
     ):
-        whole = bits(ManifoldElasticNet(n_nonzeros=10).fit(X, y))
-        for step in TRIED:
+        whole = fitted()
+        for step in TRIED[how]:
             client.wait_for_workers(2, timeout=60)
             marker = str(tmp_path / step)
             client.register_plugin(Dies(step, marker))
-            found = bits(ManifoldElasticNet(n_nonzeros=10).fit(X, y))
+            found = fitted()
             client.unregister_worker_plugin("dies")
             assert Path(marker).exists(), f"no worker died in {step}"
             assert found == whole, step
@@ -105,11 +120,18 @@ def test_a_scheduler_that_goes_away_is_one_clear_error():
     X, y = load_digits(return_X_y=True)
     X = da.from_array(np.tile(X, (8, 1)), chunks=(1000, -1))
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as scheduler:
-        threading.Timer(30.0, scheduler.kill).start()  # in any case
+        in_any_case = threading.Timer(30.0, scheduler.kill)
+        in_any_case.daemon = True  # else the tests would end only with it
+        in_any_case.start()
         address = scheduler.stdout.readline().strip()
         with (
+            # The scheduler is among them, so that it is set back: Dask does not do it for a client that lost its own.
             dask.config.set(
-                {"distributed.comm.timeouts.connect": "2s", "distributed.client.scheduler-info-interval": "1s"}
+                {
+                    "distributed.comm.timeouts.connect": "2s",
+                    "distributed.client.scheduler-info-interval": "1s",
+                    "scheduler": None,
+                }
             ),
             Client(address, set_as_default=True) as client,
         ):
@@ -125,7 +147,8 @@ def test_a_scheduler_that_goes_away_is_one_clear_error():
 
 def test_ctrl_c_cancels_what_runs():
     X, y = load_digits(return_X_y=True)
-    X = da.from_array(np.tile(X, (20, 1)), chunks=(2000, -1))
+    # One small array twenty times: a large one inside the graph would be warned of.
+    X = da.concatenate([da.from_array(X, chunks=(-1, -1))] * 20).rechunk((2000, -1))
     with (
         LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,

@@ -12,12 +12,15 @@ from test_estimator_checks import ESTIMATORS
 import menet
 from menet import _choices, _core
 from menet._search import SCORINGS, SEARCHED
-from menet._settings import OUTSIDE, core_name
+from menet._settings import NOT_OF_THE_CORE, OUTSIDE, core_name
 
 DEFAULTS = json.loads(_core.defaults())
 
 # Every method of the core is an estimator, or one with a parameter changed.
-VARIANTS = {"lpp": "slpp", "unpe": "npe", "men-alpha0": "men", "men-paper": "men"}
+PENALTIES = ["adaptive", "reweighted", "scad", "mcp", "l0", "graph"]
+VARIANTS = {"lpp": "slpp", "unpe": "npe", "men-alpha0": "men", "men-paper": "men"} | {
+    f"men-{penalty}": "men" for penalty in PENALTIES
+}
 
 
 def core_method(estimator):
@@ -35,7 +38,7 @@ def test_signatures_have_the_defaults_of_the_core(estimator):
     expected = DEFAULTS[core_method(estimator)]
     signature = inspect.signature(estimator.__init__).parameters
     given = {core_name(name): p.default for name, p in signature.items() if name != "self"}
-    outside = {core_name(name) for name in OUTSIDE} - set(expected)
+    outside = {core_name(name) for name in OUTSIDE | NOT_OF_THE_CORE} - set(expected)
     assert {name: value for name, value in given.items() if name not in outside} == {
         # How many axes is every estimator's own question.
         **({"components": None} if "components" in expected else {}),
@@ -53,6 +56,8 @@ def test_signatures_have_the_defaults_of_the_core(estimator):
 def test_paths_have_the_defaults_of_the_core(function):
     keywords = inspect.getfullargspec(function).kwonlydefaults
     assert keywords.pop("n_jobs") is None
+    of_penalty = {name: keywords.pop(name) for name in ("penalty", "penalty_shape", "penalty_epsilon")}
+    assert of_penalty == {name: DEFAULTS["men"][name] for name in of_penalty}
     assert tuple(keywords.values()) == _core.path_defaults()
 
 

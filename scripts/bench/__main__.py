@@ -1,4 +1,4 @@
-"""menet beside scikit-learn, SPAMS, mlpack and faiss on the same seeded problems, and beside the machine at its best.
+"""menet beside other packages on the same seeded problems, and beside the machine at its best.
 
     make bench
 

@@ -72,6 +72,50 @@ def mlpack_response(X, y, level, ridge):
     return Lars(lambda1=level, lambda2=ridge, **options).fit(X, y).predict(np.eye(X.shape[1])).ravel()
 
 
+def menet_rows(problem, threads):
+    import menet
+
+    options = {"levels": problem.level, "group_axes": "together", "n_jobs": threads}
+    return lambda: menet.group_lasso(problem.X, problem.Y, **options).coef
+
+
+def scikit_learn_rows(problem, threads):
+    from sklearn.linear_model import MultiTaskElasticNet
+
+    # The tolerances of the three others are the largest powers of ten with which their violation is below 1e-9.
+    options = {"l1_ratio": 1.0, "fit_intercept": False, "tol": problem.tolerances["scikit-learn"], "max_iter": 10**6}
+    model = MultiTaskElasticNet(problem.level / problem.n, **options)
+    return lambda: model.fit(problem.X, problem.Y).coef_.T
+
+
+def skglm_rows(problem, threads):
+    from skglm import MultiTaskLasso
+
+    model = MultiTaskLasso(problem.level / problem.n, fit_intercept=False, tol=problem.tolerances["skglm"])
+    return lambda: model.fit(problem.X, problem.Y).coef_.T
+
+
+def adelie_rows(problem, threads):
+    import adelie
+
+    options = {
+        "intercept": False,
+        # Its loss is divided by the number of samples and of responses.
+        "lmda_path": [problem.level / (problem.n * problem.d)],
+        "penalty": np.ones(problem.p),
+        "tol": problem.tolerances["adelie"],
+        "early_exit": False,
+        "progress_bar": False,
+        "n_threads": threads,
+    }
+
+    def work():
+        X, glm = adelie.matrix.dense(problem.X, n_threads=threads), adelie.glm.multigaussian(y=problem.Y)
+        return adelie.grpnet(X=X, glm=glm, **options).betas.toarray()[-1].reshape(problem.p, problem.d)
+
+    return work
+
+
 def menet_fit(problem, threads):
     from menet import ManifoldElasticNet
 

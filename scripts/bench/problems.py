@@ -106,6 +106,48 @@ class Wide(Lars):
         return cls.K * cls.n * cls.p * 8 / machine.bandwidth
 
 
+class Rows(Problem):
+    """All responses together: a variable is used by all or by none. Neighbours are correlated by one half."""
+
+    n, p, d, true, part = 300, 5_000, 9, 50, 0.4
+    title = "l2,1, n = 300, p = 5,000, d = 9, level 0.4 of the largest, violations below 1e-9"
+    solvers = (
+        ("menet", peers.menet_rows),
+        ("scikit-learn", peers.scikit_learn_rows),
+        ("skglm", peers.skglm_rows),
+        ("adelie", peers.adelie_rows),
+    )
+
+    def __init__(self):
+        rng = np.random.default_rng(8)
+        X = rng.standard_normal((self.n, self.p))
+        for j in range(1, self.p):
+            X[:, j] = 0.5 * X[:, j - 1] + np.sqrt(0.75) * X[:, j]
+        self.X = unit_columns(X)
+        W = np.zeros((self.p, self.d))
+        W[rng.choice(self.p, self.true, replace=False)] = rng.standard_normal((self.true, self.d))
+        # Products of einsum: those of BLAS have other bits on one thread than on two, and the data must be the same.
+        signal = np.einsum("ij,jk->ik", self.X, W)
+        # As much noise as signal.
+        self.Y = np.asfortranarray(signal / signal.std() + rng.standard_normal(signal.shape))
+        self.first = np.linalg.norm(np.einsum("ij,ik->jk", self.X, self.Y), axis=1).max()
+        self.level = self.part * self.first
+        self.tolerances = {"scikit-learn": 1e-9, "skglm": 1e-8, "adelie": 1e-20}
+
+    def check(self, W):
+        c = self.X.T @ (self.Y - self.X @ W)
+        size = np.linalg.norm(W, axis=1, keepdims=True)
+        towards = np.divide(W, size, out=np.zeros_like(W), where=size > 0)
+        off = np.linalg.norm(c - self.level * towards, axis=1)
+        broken = np.where(size[:, 0] > 0, off, np.maximum(off - self.level, 0))
+        return {"kkt": float(broken.max() / self.first), "support": support(W), "digest": digest(W)}
+
+    @classmethod
+    def floor(cls, machine):
+        # The correlations with the responses, and once more at the solution.
+        return 4 * cls.n * cls.p * cls.d / machine.flops
+
+
 class Fit(Problem):
     """A whole fit, with its own certificate."""
 
@@ -303,4 +345,6 @@ class Transform(Problem):
         return cls.n * cls.p * 4 / machine.bandwidth
 
 
-CASES = {case.__name__.lower(): case for case in (Lars, Wide, Faces, Genome, Fashion, Sparse, Text, Texts, Transform)}
+CASES = {
+    case.__name__.lower(): case for case in (Lars, Wide, Rows, Faces, Genome, Fashion, Sparse, Text, Texts, Transform)
+}

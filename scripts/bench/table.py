@@ -104,7 +104,7 @@ def machine_in_words():
 
 def circumstances(arguments, machine):
     """Date, machine, versions and command, in a paragraph."""
-    packages = ("menet", "numpy", "scikit-learn", "spams-bin", "mlpack", "faiss-cpu")
+    packages = ("menet", "numpy", "scikit-learn", "spams-bin", "mlpack", "faiss-cpu", "adelie", "skglm")
     versions = ", ".join(f"{package} {version(package)}" for package in packages)
     command = shlex.join(["python", "scripts/bench", *arguments])
     text = f"{date.today()}; {machine_in_words()}; {versions}; two threads each; {machine}."

@@ -4,7 +4,8 @@
 //! a computation asks for beyond that. A message from here must not itself need memory.
 //!
 //! This is the only unsafe code of the workspace. Without it the standard library says how many bytes it could not get, adds a note
-//! about backtraces or a backtrace, and aborts; the hook that would replace this is not stable.
+//! about backtraces or a backtrace, and aborts. The hook that would replace this is not stable (rust-lang/rust#51245), and a handler of
+//! SIGABRT comes after these lines are printed.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -27,6 +27,9 @@ pub(crate) enum Output<'a> {
 /// The files that `--data source` reads: none for a built-in set or a pipe.
 pub(crate) fn data(source: &str, how: &HowArgs) -> Vec<Input> {
     let labels = how.labels.iter().map(|path| ("--labels", path.clone()));
+    // A column or a file.
+    let batch = how.batch.iter().map(PathBuf::from).filter(|path| path.is_file());
+    let labels = labels.chain(batch.map(|path| ("--batch", path)));
     // The shell may have redirected standard input to a file.
     let redirected = PathBuf::from("/dev/stdin");
     if source == "-" && redirected.is_file() {

@@ -5,8 +5,7 @@ mod common;
 use std::fs;
 
 use common::{json, menet, names, ok, text};
-use menet::panel::Reading;
-use menet::{MenParams, fit};
+use menet::{MenParams, Reading, fit};
 use menet_io::{ModelFile, ReadOptions};
 
 #[test]
@@ -235,4 +234,28 @@ fn quiet_and_verbose() {
     let fit = ["fit", "--data", "digits", "--nonzeros", "5", "--model", "m"];
     assert_eq!(ok(dir.path(), &[&fit[..], &["-q"]].concat()), "");
     assert!(ok(dir.path(), &[&fit[..], &["-v"]].concat()).contains("lars"));
+}
+
+/// Two long columns that say nothing of the classes: their rounding is large beside the largest correlation.
+#[test]
+fn a_violation_above_the_bar_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let noise = |i: usize, j: usize| ((i * 7919 + j * 104_729 + i * j * 31) % 1009) as f64 / 500.0 - 1.0;
+    // Samples i and i + 3 of a class have opposite values, so that class means are 0.
+    let long = |i: usize, j: usize| noise(i % 3 + i / 6 * 3, j) * if i % 6 < 3 { 1.0 } else { -1.0 };
+    let row = |i: usize, size: f64| {
+        let short = (0..8).map(|j| noise(i, j) + if j < 4 { (i % 3) as f64 } else { 0.0 });
+        let values = short.chain((8..10).map(|j| size * long(i, j))).map(|value| format!("{value:?},"));
+        values.collect::<String>() + &format!("class {}\n", i % 3)
+    };
+    let header = (0..10).map(|j| format!("v{j},")).collect::<String>() + "label\n";
+    for (size, exact) in [(1.0, true), (1e12, false)] {
+        let table = header.clone() + &(0..60).map(|i| row(i, size)).collect::<String>();
+        fs::write(dir.path().join("data.csv"), table).unwrap();
+        let line = "fit --data data.csv --preset paper --ridge 0 --alpha 0 --standardize false --model m";
+        let output = menet(dir.path(), &line.split(' ').collect::<Vec<_>>());
+        let told = text(&output.stderr);
+        assert!(output.status.success(), "{told}");
+        assert_eq!(told.contains("not exact"), !exact, "{size}: {told}");
+    }
 }

@@ -235,7 +235,7 @@ fn wrong_options_are_reported() {
     refused(here, "evaluate --data leukemia --repeats 1000000000 --out no", &["repeats"]);
     refused(here, "evaluate --data leukemia --tune --train-per-class 2 --out no", &["3 training samples"]);
     refused(here, "evaluate --data leukemia --folds 3 --out no", &["--tune"]);
-    refused(here, "evaluate --data leukemia --impute mean --out no", &["--impute"]);
+    refused(here, "evaluate --data leukemia --impute zero --out no", &["impute", "mean, median, knn"]);
     refused(here, "evaluate --data leukemia --dims 1-99999999 --out no", &["10000"]);
     refused(here, "tune --data leukemia --dims 7-9 --budget 5 --out no", &["at most 2"]);
     refused(here, "tune --data leukemia --out k.toml", &["k.toml"]);

@@ -125,7 +125,7 @@ fn wrong_options_are_refused_before_any_work() {
         (vec!["--one-standard-error", "--most-stable"], "cannot be used with"),
         (vec!["--model", "-"], "standard output"),
         (vec!["--model", "d.csv"], "overwrite"),
-        (vec!["--impute", "mean"], "--impute"),
+        (vec!["--impute", "zero"], "mean, median, knn"),
     ] {
         let message = refused(dir.path(), &with(&with(&quick("trust"), &["--drop", "patient"]), &more));
         assert!(message.contains(words), "{more:?}: {message}");

@@ -10,9 +10,8 @@
 //! balanced accuracy in percent of the nearest neighbour in the projected space, for each K.
 
 use menet::evaluate::{classes_of, generator, subset};
-use menet::panel::Reading;
 use menet::rules::{Metric, nearest_neighbors};
-use menet::{Dataset, MenParams, fit};
+use menet::{Dataset, MenParams, Reading, fit};
 use menet_io::{ReadOptions, read};
 use rand::seq::SliceRandom;
 

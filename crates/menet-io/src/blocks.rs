@@ -68,7 +68,7 @@ fn nothing(path: &Path) -> Error {
 }
 
 /// Data as a sequence of tables of some rows each, instead of the one table of [`crate::read`]. If the format allows, only one
-/// block is in memory. Other formats, built-in sets, and data with means to fill in come as one block.
+/// block is in memory. Other formats, built-in sets, and data with batches come as one block.
 pub struct BlockReader {
     path: PathBuf,
     blocks: Box<dyn Blocks>,
@@ -98,7 +98,8 @@ impl BlockReader {
             None => Some(&format_of(path, options)?.reader),
         };
         let (blocks, labels, shape) = match reader {
-            Some(Reader::Blocks(open)) if !options.impute_mean => {
+            // What a file says of every sample comes with all samples.
+            Some(Reader::Blocks(open)) if options.batch.is_none() => {
                 let labels = options.labels.as_deref().map(|path| Labels::open(path, options)).transpose()?;
                 (open(path, options)?, labels, options.shape)
             }

@@ -11,10 +11,13 @@
 pub mod atomic;
 pub mod blocks;
 pub mod builtin;
+mod counted;
 mod doubts;
+pub mod edges;
 pub mod error;
 pub mod fingerprint;
 pub mod formats;
+pub mod groups;
 pub mod guard;
 pub mod labels;
 pub mod memory;
@@ -27,6 +30,7 @@ pub mod write;
 
 pub use error::{Error, Result};
 pub use formats::{Delimiter, ReadOptions, read};
+pub use groups::read_groups;
 pub use model::ModelFile;
 pub use table::{Ids, Table, Values};
 pub use transform::{Transformed, transform};

@@ -16,6 +16,7 @@
 //! | `gallery.fingerprints` | n | one number per training sample, to recognise it ([`crate::fingerprint`]); since version 2 |
 //! | `names` | bytes | names of the variables, a JSON list; absent if they have none |
 //! | `penalty_factors` | p | absent if none were given |
+//! | `prepare.*` | | what samples are prepared with before they are projected, see `model/preparation.rs`; absent if they are not |
 //! | `path.*` | | the knots of every path; absent if left out |
 //! | `reached.variables`, `reached.gram`, `reached.b` | r, r×r, r×paths | the reduced problem at the variables that the paths reached; only in [`ModelFile::to_bytes_complete`] |
 //!
@@ -28,29 +29,30 @@
 //! A file from before rules existed has a gallery and no `rule` in its JSON. It is the paper's method: no refit, nearest neighbour.
 //!
 //! The JSON begins with the version of the format and, since version 2, a checksum (CRC-32) of all the rest: the JSON with zeros
-//! in the place of the checksum, and the name, type, shape and bytes of every tensor. All numbers except penalty factors are finite.
+//! in the place of the checksum, and the name, type, shape and bytes of every tensor. All numbers are finite except penalty factors and
+//! missing values of `prepare.*`.
 
 mod panel;
 mod paths;
+mod preparation;
 mod rule;
 mod tensors;
 
 use std::collections::HashMap;
 use std::path::Path;
 
-use menet::model::{Component, MenParts};
 use menet::operator::DefinitenessReport;
-use menet::panel::Reading;
 use menet::params::Preset;
 use menet::plan::Regime;
 use menet::refit::RefitReport;
-use menet::{Dataset, Men, MenParams, Projection, Stage};
+use menet::{Component, Dataset, Men, MenParams, MenParts, Projection, Reading, Stage};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::{atomic, fingerprint, memory};
 use panel::{pack_panel, pack_reached, unpack_panel, unpack_reached};
 use paths::{pack_paths, unpack_paths};
+use preparation::{pack_preparation, unpack_preparation};
 use rule::{learn_from_gallery, pack_rule, unpack_rule};
 use tensors::{Packer, Problem, Unpacker};
 
@@ -114,6 +116,8 @@ struct Header {
     #[serde(default)]
     regime: Option<Regime>,
     cg_residual: Option<f64>,
+    #[serde(default)]
+    unlabelled: (usize, usize),
     seconds: Vec<(Stage, f64)>,
     image_shape: Option<(usize, usize)>,
     provenance: Provenance,
@@ -122,6 +126,9 @@ struct Header {
     /// None in a file from before refits existed.
     #[serde(default)]
     refit: Option<RefitReport>,
+    /// None for a model that takes samples as they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    preparation: Option<preparation::Words>,
     /// None for a model that cannot decide, and in a file from before rules existed.
     #[serde(default)]
     rule: Option<rule::Words>,
@@ -239,6 +246,7 @@ impl ModelFile {
         if !parts.paths.is_empty() {
             pack_paths(&mut pack, &parts.paths);
         }
+        let preparation = parts.preparation.as_ref().map(|learned| pack_preparation(&mut pack, learned));
         let header = Header {
             format: VERSION,
             checksum: NO_CHECKSUM.to_owned(),
@@ -249,11 +257,13 @@ impl ModelFile {
             definiteness: parts.definiteness.clone(),
             regime: parts.regime.clone(),
             cg_residual: parts.cg_residual,
+            unlabelled: parts.unlabelled,
             seconds: parts.seconds.clone(),
             image_shape: parts.image_shape,
             provenance: self.provenance.clone(),
             label_kind: self.label_kind,
             refit: Some(parts.refit),
+            preparation,
             rule,
         };
         let json = serde_json::to_string(&header).map_err(|e| e.to_string())?;
@@ -314,21 +324,28 @@ impl ModelFile {
             None if header.refit.is_none() => Some(learn_from_gallery(&unpack, &params.rule(), classes, d)?),
             None => None,
         };
-        let panel = unpack_panel(&unpack, &axes, classes)?;
+        let panel = unpack_panel(&unpack, classes)?;
         let text = |e: menet::Error| e.to_string();
         let projection = Projection::new(unpack.floats("mean")?, axes).map_err(text)?;
         let units = unpack.floats("units")?;
         let mut parts =
             MenParts::new(params, projection, units, components, header.definiteness, header.classes);
+        if let Some(words) = header.preparation {
+            parts.preparation = Some(unpack_preparation(&unpack, words, parts.units.len())?);
+        }
         if unpack.has("path.level") {
             parts.paths = unpack_paths(&unpack)?;
         }
         if let Some(refit) = header.refit {
             parts.refit = refit;
         }
-        (parts.reached, parts.panel, parts.rule) = (reached, panel, rule);
+        if let Some(panel) = panel {
+            parts.panel = panel;
+        }
+        (parts.reached, parts.rule) = (reached, rule);
         (parts.neighbor_recall, parts.regime) = (header.neighbor_recall, header.regime);
         (parts.cg_residual, parts.seconds) = (header.cg_residual, header.seconds);
+        parts.unlabelled = header.unlabelled;
         (parts.feature_names, parts.image_shape) = (feature_names, header.image_shape);
         let men = Men::from_parts(parts).map_err(text)?;
         let fingerprints = match unpack.has("gallery.fingerprints") {

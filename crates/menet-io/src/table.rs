@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use faer::{Mat, MatRef};
+use menet::dataset::View;
 use menet::sparse::SparseMatrix;
-use menet::{Dataset, Men, Projection};
+use menet::{Dataset, Men};
 
 use crate::error::{Error, Result, short};
 use crate::memory;
 
-/// Samples in rows. A missing value is NaN until [`Table::impute_mean`].
+/// Samples in rows. A missing value is NaN.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     /// Where it was read from, for messages.
@@ -28,6 +29,14 @@ pub struct Table {
     pub ids: Option<Ids>,
     /// The group of every sample, if there are groups.
     pub groups: Option<Vec<String>>,
+    /// The batch of every sample, if there are batches.
+    pub batches: Option<Vec<String>>,
+    /// How much every sample counts, if weights were taken from a column.
+    pub weights: Option<Vec<f64>>,
+    /// Whether classes count alike.
+    pub balanced: bool,
+    /// Whether samples without a label take part.
+    pub keep_unlabelled: bool,
     /// Height and width, if the samples are images.
     pub image_shape: Option<(usize, usize)>,
     /// Notices for the user about how it was read.
@@ -87,6 +96,10 @@ impl Table {
             feature_names: None,
             ids: None,
             groups: None,
+            batches: None,
+            weights: None,
+            balanced: false,
+            keep_unlabelled: false,
             image_shape: None,
             notices: Vec::new(),
         }
@@ -106,12 +119,13 @@ impl Table {
     /// The projected samples.
     ///
     /// # Errors
-    /// When the number of variables differs, or a value is missing.
-    pub fn project(&self, projection: &Projection) -> Result<Mat<f64>> {
-        Ok(match &self.values {
-            Values::Dense(_) => projection.transform(self.matrix()?)?,
-            Values::Sparse(x) => projection.transform_sparse(x)?,
-        })
+    /// When the number of variables differs, a value is missing that the model does not fill, or the model needs batches.
+    pub fn project(&self, men: &Men) -> Result<Mat<f64>> {
+        let x = match &self.values {
+            Values::Dense(_) => View::Double(self.matrix()?),
+            Values::Sparse(x) => View::Sparse(x),
+        };
+        Ok(men.transform_batches(x, self.batches.as_deref())?)
     }
 
     /// The labelled data; dense values are not copied.
@@ -119,19 +133,41 @@ impl Table {
     /// # Errors
     /// When there are no labels, or a value is missing or not finite.
     pub fn dataset(&self) -> Result<Dataset<'_>> {
-        let labels = self.all_labels()?;
         self.check_missing()?;
-        let mut data = match &self.values {
-            Values::Dense(_) => Dataset::new(self.matrix()?, labels)?,
-            Values::Sparse(x) => Dataset::from_sparse(x.clone(), labels)?,
+        self.dataset_with_missing()
+    }
+
+    /// The same with missing values, for a fit that fills them.
+    ///
+    /// # Errors
+    /// When there are no labels, or a value is not finite.
+    pub fn dataset_with_missing(&self) -> Result<Dataset<'_>> {
+        let mut data = match self.without_label() {
+            0 => {
+                let labels = self.all_labels()?;
+                match &self.values {
+                    Values::Dense(_) => Dataset::with_missing(self.matrix()?, labels)?,
+                    Values::Sparse(x) => Dataset::from_sparse(x.clone(), labels)?,
+                }
+            }
+            _ => self.partly_labelled()?,
         };
+        if let Some(batches) = &self.batches {
+            data = data.with_batches(batches)?;
+        }
         if let Some(names) = &self.feature_names {
             data = data.with_feature_names(names.clone())?;
         }
         if let Some((height, width)) = self.image_shape {
             data = data.with_image_shape(height, width)?;
         }
-        Ok(data)
+        self.counted(data)
+    }
+
+    /// How many samples without a label take part.
+    pub fn without_label(&self) -> usize {
+        let labels = self.labels.as_ref().filter(|_| self.keep_unlabelled);
+        labels.map_or(0, |labels| labels.iter().filter(|label| label.is_empty()).count())
     }
 
     /// The label of every sample.
@@ -148,7 +184,7 @@ impl Table {
         if let Some(row) = labels.iter().position(String::is_empty) {
             let count = labels.iter().filter(|label| label.is_empty()).count();
             let problem = format!(
-                "sample {}{} of {} has no label ({count} without a label in all); add the label, or leave the sample out",
+                "sample {}{} of {} has no label ({count} without a label in all); add the label, leave the sample out, or fit with --unlabelled keep",
                 row + 1,
                 self.id_of(row),
                 self.rows
@@ -169,7 +205,7 @@ impl Table {
     }
 
     /// The table as a model needs it: columns in the model's order and, with `fill`, missing values replaced by the mean
-    /// of the training data.
+    /// of the training data, unless the model fills them in its own way.
     ///
     /// # Errors
     /// When a column that the model needs is missing.
@@ -178,7 +214,7 @@ impl Table {
             Some(names) => self.select(names)?,
             None => self,
         };
-        if fill && table.columns == men.projection().variables() {
+        if fill && men.preparation().is_none() && table.columns == men.projection().variables() {
             table.fill_missing(men.projection().mean());
         }
         Ok(table)
@@ -202,6 +238,9 @@ impl Table {
         }
         if let (Some(groups), Some(more)) = (&mut self.groups, other.groups) {
             groups.extend(more);
+        }
+        if let (Some(batches), Some(more)) = (&mut self.batches, other.batches) {
+            batches.extend(more);
         }
         Ok(())
     }
@@ -264,35 +303,6 @@ impl Table {
     /// The name of a sample for messages; empty if it has none.
     fn id_of(&self, row: usize) -> String {
         self.ids.as_ref().map_or_else(String::new, |ids| format!(" ({})", short(&ids.values[row])))
-    }
-
-    /// Fills every missing value with the mean of the others in its column.
-    ///
-    /// # Errors
-    /// When a column has no values at all.
-    pub fn impute_mean(&mut self) -> Result<()> {
-        for column in 0..self.columns {
-            let values = || self.values.dense().iter().skip(column).step_by(self.columns);
-            let known = || values().filter(|x| !x.is_nan());
-            let count = known().count();
-            if count == values().count() {
-                continue;
-            }
-            if count == 0 {
-                let problem = format!(
-                    "every value of the variable {} is missing; leave it out with --drop",
-                    self.variable(column)
-                );
-                return Err(Error::input(self.source.as_ref(), problem));
-            }
-            let mean = known().sum::<f64>() / count as f64;
-            for value in self.values.dense_mut().iter_mut().skip(column).step_by(self.columns) {
-                if value.is_nan() {
-                    *value = mean;
-                }
-            }
-        }
-        Ok(())
     }
 
     /// Fills every missing value with the value of its column in `values`, for instance the mean of the training data.
@@ -389,7 +399,7 @@ impl Missing {
     pub(crate) fn check(self, source: &str, rows: usize) -> Result<()> {
         let Some((row, variable)) = self.first else { return Ok(()) };
         let problem = format!(
-            "a value is missing in sample {row} of {rows}, variable {variable} ({} missing in all); fill missing values with --impute mean",
+            "a value is missing in sample {row} of {rows}, variable {variable} ({} missing in all); fill missing values with --impute mean, median or knn, or leave the variable out with --drop",
             self.count,
         );
         Err(Error::input(source.as_ref(), problem))

@@ -20,8 +20,8 @@ pub struct Transformed {
 }
 
 /// Projects data with a model and writes the same file as [`crate::write::matrix`] would for the whole, whatever the size of the
-/// blocks, with the names of the samples if they have any. `options.impute_mean` fills missing values with the mean of the training
-/// data. `block_bytes` is usually [`crate::blocks::BLOCK`].
+/// blocks, with the names of the samples if they have any. `fill` fills missing values with the mean of the training data, for a model
+/// that does not fill them itself. `block_bytes` is usually [`crate::blocks::BLOCK`].
 ///
 /// # Errors
 /// When the data are invalid, do not match the model, or lack values, the file cannot be written, or `monitor` asks to stop.
@@ -30,13 +30,14 @@ pub fn transform(
     men: &Men,
     source: &str,
     options: &ReadOptions,
+    fill: bool,
     out: &Path,
     block_bytes: usize,
     monitor: &dyn Monitor,
 ) -> Result<Transformed> {
     // An svmlight file may lack the last variables: they are 0.
     let least_columns = men.projection().variables();
-    let as_it_is = ReadOptions { impute_mean: false, least_columns, ..options.clone() };
+    let as_it_is = ReadOptions { least_columns, ..options.clone() };
     let mut reader = BlockReader::open(source, &as_it_is, block_bytes)?;
     let header: Vec<String> = (1..=men.projection().components()).map(|k| format!("z{k}")).collect();
     let id = reader.id_name();
@@ -55,12 +56,14 @@ pub fn transform(
         }
         let start = reader.rows();
         let Some(table) = reader.next().transpose()? else { break };
-        let mut table = table.arranged(men, options.impute_mean)?;
+        let mut table = table.arranged(men, fill)?;
         notices.append(&mut table.notices);
-        missing.look(&table, start);
+        if !men.fills() {
+            missing.look(&table, start);
+        }
         // The message says how many values are missing in all.
         if !missing.any() {
-            let z = table.project(men.projection()).map_err(|e| counted_from(start, e))?;
+            let z = table.project(men).map_err(|e| counted_from(start, e))?;
             writer.write(z.as_ref(), table.ids.as_ref().map(|ids| ids.values.as_slice()))?;
         }
         let (done, total) = reader.progress();

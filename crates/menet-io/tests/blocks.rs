@@ -152,7 +152,7 @@ fn inputs(folder: &Path, x: MatRef<'_, f64>) -> Vec<PathBuf> {
 }
 
 fn project(men: &Men, source: &Path, out: &Path, bytes: usize) -> menet_io::Result<usize> {
-    let done = transform(men, source.to_str().unwrap(), &ReadOptions::default(), out, bytes, &())?;
+    let done = transform(men, source.to_str().unwrap(), &ReadOptions::default(), false, out, bytes, &())?;
     Ok(done.samples)
 }
 
@@ -320,9 +320,9 @@ fn what_is_wrong_is_told_as_of_the_whole_and_leaves_nothing() {
         }
     }
     // Missing values can be filled with the mean of the training data.
-    let fill = ReadOptions { impute_mean: true, ..ReadOptions::default() };
     let out = dir.path().join("z.npy");
-    transform(&men, dir.path().join("gap.npy").to_str().unwrap(), &fill, &out, 100, &()).unwrap();
+    let gap = dir.path().join("gap.npy");
+    transform(&men, gap.to_str().unwrap(), &ReadOptions::default(), true, &out, 100, &()).unwrap();
     let filled = with(33, 1, men.projection().mean()[1]);
     let z = load(&out, &ReadOptions::default()).unwrap();
     assert_eq!(z.matrix().unwrap(), men.transform(filled.as_ref()).unwrap());
@@ -348,7 +348,7 @@ fn a_stop_leaves_nothing() {
         let before = fs::read_dir(dir.path()).unwrap().count();
         let source = input.to_str().unwrap();
         let stopped =
-            transform(&men, source, &ReadOptions::default(), &out, 1, &After(0.into())).unwrap_err();
+            transform(&men, source, &ReadOptions::default(), false, &out, 1, &After(0.into())).unwrap_err();
         assert!(matches!(stopped, menet_io::Error::Core(menet::Error::Stopped { stage: Stage::Transform })));
         assert_eq!(fs::read_to_string(&out).unwrap(), "before");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), before);

@@ -6,12 +6,10 @@ use std::fs;
 use std::path::Path;
 
 use common::{fixture, folder, sample};
-use menet::model::MenParts;
-use menet::panel::Reading;
 use menet::params::Preset;
 use menet::refit::Refit;
 use menet::rules::{Learned, Metric, Nearest, Priors, RuleKind};
-use menet::{Dataset, Men, MenParams, Named, fit};
+use menet::{Dataset, Men, MenParams, MenParts, Named, Reading, fit};
 use menet_io::model::{LabelKind, paths_from_bytes, paths_to_bytes};
 use menet_io::{ModelFile, Table, Values};
 
@@ -85,7 +83,7 @@ fn every_refit_with_every_rule_survives_bit_for_bit() {
                 assert_eq!(model.men.parts().reached.is_some(), refit.needs_gram(), "{what}");
                 let saved = ModelFile::from_bytes(&model.to_bytes().unwrap()).unwrap();
                 assert_eq!(saved, with_parts(&model, |parts| parts.reached = None), "{what}");
-                let z = table.project(saved.men.projection()).unwrap();
+                let z = table.project(&saved.men).unwrap();
                 let (own, other) = (model.men.rule().unwrap(), saved.men.rule().unwrap());
                 assert_eq!(own.classify(z.as_ref()), other.classify(z.as_ref()), "{what}");
                 assert_eq!(own.log_probabilities(z.as_ref()), other.log_probabilities(z.as_ref()), "{what}");

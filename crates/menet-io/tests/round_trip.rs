@@ -6,6 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use common::{fixture, folder, load, sample, write};
+use menet::prepare::{Impute, Preparation, PrepareParams};
 use menet::rules::Learned;
 use menet::{MenParams, fit};
 use menet_io::{ReadOptions, Table, Values, read};
@@ -169,17 +170,50 @@ fn missing_values_are_located_or_filled() {
         message.contains("sample 2 of 3") && message.contains("\"a\"") && message.contains("2 missing"),
         "{message}"
     );
-    let filled = load(&path, &ReadOptions { impute_mean: true, ..ReadOptions::default() }).unwrap();
-    assert_eq!(filled.values, vec![1.0, 2.0, 2.0, 4.0, 3.0, 3.0].into());
-    let empty = write(&dir, "e.csv", "a,b\nNA,1\n,2\n");
-    let impute = ReadOptions { impute_mean: true, ..ReadOptions::default() };
-    assert!(load(&empty, &impute).unwrap_err().to_string().contains("every value"));
+    let data = table.dataset_with_missing().unwrap();
+    assert_eq!(data.first_missing(), Some((1, 0)));
+    let impute = PrepareParams::default().with(|it| it.impute = Some(Impute::Mean));
+    let (_, filled) = Preparation::of(&data, &impute).unwrap().unwrap();
+    assert_eq!(filled.x().unwrap(), faer::mat![[1.0, 2.0], [2.0, 4.0], [3.0, 3.0]]);
+}
+
+#[test]
+fn batches_come_from_a_column_or_a_file() {
+    let dir = folder();
+    let options = |batch: &str| ReadOptions { batch: Some(batch.to_owned()), ..ReadOptions::default() };
+    let text = "run,a,label\nr2,1,x\nr1,2,y\nr2,3,x\n";
+    let table = load(&write(&dir, "b.csv", text), &options("run")).unwrap();
+    assert_eq!(table.batches, Some(["r2", "r1", "r2"].map(str::to_owned).to_vec()));
+    assert_eq!(table.feature_names, Some(vec!["a".to_owned()]), "a batch is no variable");
+    let data = table.dataset().unwrap();
+    assert_eq!(data.batches().unwrap().names(), ["r1", "r2"]);
+    // The same column may hold samples together.
+    let both = ReadOptions { groups: Some("run".to_owned()), ..options("run") };
+    let table = load(&dir.path().join("b.csv"), &both).unwrap();
+    assert_eq!(table.groups, table.batches);
+    let turned = ReadOptions { transpose: true, ..both };
+    let table =
+        load(&write(&dir, "t.csv", "id,s1,s2,s3\nrun,r2,r1,r2\na,1,2,3\nlabel,x,y,x\n"), &turned).unwrap();
+    assert_eq!((table.columns, &table.groups), (1, &table.batches));
+    let file = write(&dir, "b.txt", "r2\nr1\nr2\n");
+    let svm = write(&dir, "b.svm", "1 1:2\n2 1:3\n1 1:4\n");
+    let table = load(&svm, &options(file.to_str().unwrap())).unwrap();
+    assert_eq!(table.batches, Some(["r2", "r1", "r2"].map(str::to_owned).to_vec()));
+    for (path, batch, word) in [
+        (dir.path().join("b.csv"), "runs", "to take the batches from"),
+        (svm, "runs", "one batch per line"),
+        (write(&dir, "g.csv", "run,a,label\nr2,1,x\n,2,y\n"), "run", "the batch of sample 2 is missing"),
+        (dir.path().join("b.csv"), "label", "--batch and --label"),
+    ] {
+        let message = load(&path, &options(batch)).unwrap_err().to_string();
+        assert!(message.contains(word), "{message}");
+    }
 }
 
 #[test]
 fn sparse_files_stay_sparse_where_dense_would_be_large() {
     let dir = folder();
-    let line = |i: usize| format!("{} {}:2 {}:1.5\n", i % 2, 1 + i % 3 * 7, 99_000 + i % 5);
+    let line = |i: usize| format!("{} {}:2 {}:1.5{i:03}\n", i % 2, 1 + i % 3 * 7, 99_000 + i % 5);
     let text = |rows: usize| (0..rows).map(line).collect::<String>();
     let small = load(&write(&dir, "small.svm", text(4)), &ReadOptions::default()).unwrap();
     assert!(matches!(small.values, Values::Dense(_)));
@@ -191,12 +225,11 @@ fn sparse_files_stay_sparse_where_dense_would_be_large() {
     let data = table.dataset().unwrap();
     assert_eq!(data.sparse(), Some(x));
     let men = fit(&data, &MenParams::paper().with(|it| it.nonzeros = Some(3)), &()).unwrap();
-    let z = table.project(men.projection()).unwrap();
+    let z = table.project(&men).unwrap();
     let Learned::Nearest(rule) = men.rule().unwrap() else { panic!("another rule") };
     assert_eq!(rule.gallery, z);
     // Sparse data have no missing values.
     let mut filled = table.clone();
-    filled.impute_mean().unwrap();
     filled.fill_missing(&[7.0; 99_004]);
     assert_eq!(filled, table);
     let least = ReadOptions { least_columns: 99_010, ..ReadOptions::default() };

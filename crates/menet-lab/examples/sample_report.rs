@@ -42,6 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         subset_classes: None,
         min_per_class: None,
         tune: None,
+        prepare: menet::prepare::PrepareParams::default(),
         params: MethodParams::default(),
     };
     let sets = [

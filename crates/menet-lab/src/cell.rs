@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::journal::{self, Line};
 use crate::params::{as_text, fields};
 use crate::progress::Progress;
-use crate::protocol::{FOLDS, Protocol, Set};
+use crate::protocol::{FOLDS, Protocol, Set, TuneOptions};
 use crate::tune::tune;
 
 /// Identifies a cell of the experiment.
@@ -152,7 +152,8 @@ fn attempt(protocol: &Protocol, set: &Set<'_>, place: &Place, monitor: &dyn Prog
     if let Some(options) = &protocol.tune {
         let stream = [FOLDS, place.train_per_class as u64, place.repeat as u64];
         let seed = generator(protocol.seed, &stream).random();
-        let tuned = tune(&method, &train, &dims, protocol.metric, options, seed, monitor)?;
+        let options = TuneOptions { prepare: protocol.prepare, ..options.clone() };
+        let tuned = tune(&method, &train, &dims, protocol.metric, &options, seed, monitor)?;
         chosen = Some(Choice {
             dimension: tuned.dimension,
             metric: tuned.metric,
@@ -169,14 +170,13 @@ fn attempt(protocol: &Protocol, set: &Set<'_>, place: &Place, monitor: &dyn Prog
         (method, metric) = (tuned.method, tuned.metric);
     }
     let start = Instant::now();
-    let reduced = method.reducer().fit(&train, most, monitor)?;
+    let reduced = method.fit(&protocol.prepare, &train, most, monitor)?;
     let asked = classes_of(&set.data, &split.test);
     let used = distinct_variables(&reduced.projection);
     let outcomes = match reduced.men() {
         Some(men) => by_own_rule(men, &set.data, &test, &asked, &dims, &used)?,
         None => {
-            let (gallery, samples) =
-                (reduced.projection.project(&train)?, reduced.projection.project(&test)?);
+            let (gallery, samples) = (reduced.project(&train)?, reduced.project(&test)?);
             let known = classes_of(&set.data, &split.train);
             let found = recognitions(gallery.as_ref(), &known, samples.as_ref(), &asked, &dims, metric)?;
             let outcome = |found: menet::evaluate::Recognition| Outcome {
@@ -209,7 +209,7 @@ fn by_own_rule(
     dims: &[usize],
     used: &[usize],
 ) -> Result<Vec<Outcome>> {
-    let z = men.projection().project(test)?;
+    let z = men.project(test)?;
     let class_of = places_of(men.classes(), all.classes());
     let found = decisions(men.rule()?, &class_of, all.classes().len(), z.as_ref(), asked, dims)?;
     let outcome = |(dimension, scores): (usize, menet::scores::Scores)| Outcome {

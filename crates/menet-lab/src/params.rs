@@ -2,7 +2,8 @@
 //!
 //! A file has one table per method (`run.toml` has them under `parameters`), `[men]`, `[dla]`, ... with the fields that differ
 //! from the defaults. A file without tables is a parameter file of `menet fit`. It applies to `men` (unless its α is 0 or its preset
-//! is `paper`); to `men-alpha0` without its α; and to `men-paper` without the fields that would make it another method.
+//! is `paper`); to `men-alpha0` without its α; and to `men-paper` without the fields that would make it another method. A `penalty` in it
+//! applies to the variant of that name alone, and a `feature_graph` to `men-graph`.
 
 use std::collections::BTreeMap;
 
@@ -10,6 +11,12 @@ use menet::Method;
 use toml::{Table, Value};
 
 use crate::error::{Error, Result};
+
+/// The fields that make the penalty of a variant of MEN.
+const OF_PENALTY: [&str; 3] = ["penalty", "penalty_shape", "penalty_epsilon"];
+
+/// The fields of the graph of `men-graph`.
+const OF_GRAPH: [&str; 2] = ["feature_graph", "graph_weight"];
 
 /// The fields of a parameter file of `fit` with the default preset that do not apply to the paper's method.
 const DECIDED_BY_PRESET: [&str; 8] =
@@ -41,6 +48,10 @@ impl MethodParams {
             });
             MethodParams(sections.collect())
         } else {
+            let given = table.clone();
+            OF_PENALTY.iter().chain(&OF_GRAPH).for_each(|&name| drop(table.remove(name)));
+            let penalty = given.get("penalty").and_then(Value::as_str).unwrap_or_default();
+            let penalty = format!("men-{penalty}");
             let (mut ablation, mut paper) = (table.clone(), table.clone());
             let alpha = ablation.remove("alpha");
             let is_ablation =
@@ -52,14 +63,31 @@ impl MethodParams {
             if !is_paper {
                 DECIDED_BY_PRESET.iter().for_each(|&name| drop(paper.remove(name)));
             }
-            let men = (!is_ablation && !is_paper).then(|| ("men".to_owned(), table));
+            let plain = !is_ablation && !is_paper;
+            let own = |name: &str| {
+                let mut own = table.clone();
+                for (of, keys) in [("men-graph", &OF_GRAPH[..]), (&penalty[..], &OF_PENALTY[..])] {
+                    let keys = keys.iter().filter(|_| of == name);
+                    own.extend(keys.filter_map(|&key| Some((key.to_owned(), given.get(key)?.clone()))));
+                }
+                (name.to_owned(), own)
+            };
+            let names = Method::all().into_iter().filter(|method| method.men().is_some());
+            let special = ["men-alpha0", "men-paper"];
+            let names = names.map(|method| method.name()).filter(|name| plain && !special.contains(name));
             let variants = [("men-alpha0".to_owned(), ablation), ("men-paper".to_owned(), paper)];
-            MethodParams(men.into_iter().chain(variants).collect())
+            MethodParams(names.map(own).chain(variants).collect())
         };
         for name in params.0.keys() {
             params.method(name)?;
         }
         Ok(params)
+    }
+
+    /// The variant of MEN that a file of `fit` describes.
+    pub fn meant(&self) -> &str {
+        let has = |key: &'static str| self.0.iter().find(|(_, table)| table.contains_key(key));
+        has("penalty").or_else(|| has("feature_graph")).map_or("men", |(name, _)| name)
     }
 
     /// The method called `name` with these parameters.
@@ -82,6 +110,10 @@ pub fn overlay(method: &Method, changes: &Table) -> Result<Method> {
     let table: Table = [(method.name().to_owned(), Value::Table(fields))].into_iter().collect();
     let told = |problem: &str| Error::Usage(format!("parameters of {}: {problem}", method.name()));
     let changed: Method = table.try_into().map_err(|e: toml::de::Error| told(e.to_string().trim_end()))?;
+    let changed = match changed.men().cloned() {
+        Some(men) => changed.with_men(menet_io::edges::complete(men)?),
+        None => changed,
+    };
     // `lpp` with `supervised = true` would be `slpp` under a wrong name.
     match changed.reducer().name() {
         name if name == method.name() => Ok(changed),
@@ -117,6 +149,8 @@ pub fn fields(method: &Method) -> Result<Table> {
 
 #[cfg(test)]
 mod tests {
+    use menet::penalties::PenaltyKind;
+
     use super::*;
 
     #[test]
@@ -136,6 +170,14 @@ mod tests {
         assert_eq!((men.ridge, men.alpha), (Some(0.3), 2.0));
         let Method::MenAlpha0(men) = params.method("men-alpha0").unwrap() else { panic!() };
         assert_eq!((men.ridge, men.alpha), (Some(0.3), 0.0));
+        let params = MethodParams::parse("ridge = 0.3\npenalty = \"scad\"\npenalty_shape = 3.0").unwrap();
+        let of = |name: &str| params.method(name).unwrap().men().unwrap().clone();
+        assert_eq!((of("men").penalty, of("men").ridge), (PenaltyKind::L1, Some(0.3)));
+        assert_eq!((of("men-scad").penalty, of("men-scad").penalty_shape), (PenaltyKind::Scad, Some(3.0)));
+        assert_eq!((of("men-mcp").penalty, of("men-mcp").ridge), (PenaltyKind::Mcp, Some(0.3)));
+        assert_eq!(params.meant(), "men-scad");
+        assert_eq!(MethodParams::parse("penalty = \"l1\"").unwrap().meant(), "men");
+        assert_eq!(MethodParams::parse("feature_graph = \"chain\"").unwrap().meant(), "men-graph");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The definition of an experiment.
 
 use menet::evaluate::{Split, generator, random_split, subset};
+use menet::prepare::PrepareParams;
 use menet::refit::Refit;
 use menet::rules::{Metric, RuleKind};
 use menet::scores::ScoreKind;
@@ -77,6 +78,9 @@ pub struct TuneOptions {
     // Left out of journals where it is off, so that runs of earlier versions can continue.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub most_stable: bool,
+    /// How samples are prepared for methods other than MEN and its variants, which have parameters of their own for it.
+    #[serde(skip_serializing_if = "is_default")]
+    pub prepare: PrepareParams,
     /// The score that MEN is tuned for; all other methods are tuned for the rate.
     pub score: ScoreKind,
     /// Numbers of variables per path to try for MEN; without these and panel sizes = [`crate::tune::SIZES`].
@@ -98,6 +102,7 @@ impl Default for TuneOptions {
             folds: 5,
             one_standard_error: false,
             most_stable: false,
+            prepare: PrepareParams::default(),
             score: ScoreKind::Rate,
             nonzeros: Vec::new(),
             panel_size: Vec::new(),
@@ -157,8 +162,16 @@ pub struct Protocol {
     pub min_per_class: Option<usize>,
     /// Search parameters inside each training half; none = use them as given.
     pub tune: Option<TuneOptions>,
+    /// How samples are prepared for methods other than MEN and its variants, which have parameters of their own for it.
+    // Left out of journals where nothing is prepared, so that runs of earlier versions can continue.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub prepare: PrepareParams,
     /// Parameters of the methods.
     pub params: MethodParams,
+}
+
+fn is_default(prepare: &PrepareParams) -> bool {
+    *prepare == PrepareParams::default()
 }
 
 /// The largest dimension that is tested by default.

@@ -5,8 +5,8 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use menet::evaluate::subset;
-use menet::panel::Reading;
-use menet::{Dataset, Men, Method, Named};
+use menet::prepare::{Impute, Preparation, PrepareParams};
+use menet::{Dataset, Men, Method, Named, Reading};
 use toml::Table;
 
 use crate::cell::{Cell, Choice, Outcome, Place, evaluate, places_of};
@@ -53,7 +53,8 @@ pub fn run(
         let method = protocol.params.method(name)?;
         for set in &sets {
             let told = |source| Error::Method { context: format!("{name} on {}", set.name), source };
-            method.reducer().check(set.data.variables()).map_err(told)?;
+            method.reducer().check(set.data.variables()).map_err(&told)?;
+            method.men().map_or(Ok(()), |men| men.check_names(&set.data)).map_err(told)?;
         }
     }
     let fingerprints: Vec<Fingerprint> = sets.iter().map(Fingerprint::new).collect();
@@ -227,7 +228,7 @@ fn showcase(
             method = overlay(&Method::from_name(name)?, &choice.params)?;
             most = most.filter(|_| method.men().is_none());
         }
-        let reduced = method.reducer().fit(&train, most, &Quiet(monitor))?;
+        let reduced = method.fit(&protocol.prepare, &train, most, &Quiet(monitor))?;
         if let Some(men) = reduced.men().filter(|_| name == "men") {
             showcase.rates_by_nonzeros = rates_by_nonzeros(men, &train, &test)?;
             showcase.men = Some(men.clone());
@@ -252,7 +253,7 @@ fn rates_by_nonzeros(men: &Men, train: &Dataset<'_>, test: &Dataset<'_>) -> Resu
             Err(menet::Error::Tie { .. } | menet::Error::NoVariable { .. }) => continue,
             Err(error) => return Err(error.into()),
         };
-        let z = sparser.projection().project(test)?;
+        let z = sparser.project(test)?;
         let given = sparser.rule()?.classify(z.as_ref())?;
         let right =
             given.iter().zip(test.class_indices()).filter(|(given, class)| class_of[**given] == **class);
@@ -263,7 +264,9 @@ fn rates_by_nonzeros(men: &Men, train: &Dataset<'_>, test: &Dataset<'_>) -> Resu
 
 /// A few samples of the first classes.
 fn samples(set: &Set<'_>) -> Result<Vec<(String, Vec<f64>)>> {
-    let data = &set.data;
+    // A picture has no gaps.
+    let mean = PrepareParams::default().with(|it| it.impute = Some(Impute::Mean));
+    let data = &Preparation::learn(&set.data, &mean)?.prepare(&set.data)?;
     let x = data.x()?;
     let of_class = |class: usize| {
         let row = |&i: &usize| (data.classes()[class].clone(), x.row(i).iter().copied().collect());

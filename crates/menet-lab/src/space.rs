@@ -67,8 +67,6 @@ pub fn default_space(method: &Method, data: &Dataset<'_>, folds: usize) -> Vec<P
     let coarse: Vec<usize> =
         [1, 2, 3, 5, 10, 20, 50, 100, 200].into_iter().filter(|&k| k <= variables).collect();
     match method {
-        // These are searched on a grid ([`crate::tune`]).
-        Method::Men(_) | Method::MenPaper(_) | Method::MenAlpha0(_) => vec![],
         Method::Dla(dla) => vec![
             ranks(rank),
             floats("kappa", &[0.0, 0.01, 0.03, 0.1, 0.3, 1.0]),
@@ -96,5 +94,7 @@ pub fn default_space(method: &Method, data: &Dataset<'_>, folds: usize) -> Vec<P
             Parameter { name: "soft", values: [false, true].map(|b| Some(Value::Boolean(b))).to_vec() },
         ],
         Method::Spg(spg) => vec![ridge(), near(spg.k_within)],
+        // MEN and its variants, which are searched on a grid ([`crate::tune`]).
+        _ => vec![],
     }
 }

@@ -166,6 +166,7 @@ mod tests {
             subset_classes: None,
             min_per_class: None,
             tune: None,
+            prepare: menet::prepare::PrepareParams::default(),
             params: MethodParams::default(),
         }
     }

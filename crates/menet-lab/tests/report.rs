@@ -22,6 +22,7 @@ fn study(sets: &[(&str, &Table)], train_per_class: &[usize], repeats: usize) -> 
         subset_classes: None,
         min_per_class: None,
         tune: None,
+        prepare: menet::prepare::PrepareParams::default(),
         params: MethodParams::parse("nonzeros = 12").unwrap(),
     };
     let named = |name: &str, data| Set { name: name.to_owned(), data, rows: None, ids: None };

@@ -86,7 +86,11 @@ impl Progress for After {
 fn a_stopped_validation_goes_on_to_the_same_bytes() {
     let set = set(made(1, &[12, 12, 9], 30, 6, 2.0));
     let (men, options) = (men(), quick());
-    let baseline = Baseline { method: menet::Method::from_name("pca").unwrap(), folds: 2 };
+    let baseline = Baseline {
+        method: menet::Method::from_name("pca").unwrap(),
+        prepare: menet::prepare::PrepareParams::default(),
+        folds: 2,
+    };
     let subject = Subject { set: &set, groups: None, procedures: &[&men, &baseline] };
     let whole = tempfile::tempdir().unwrap();
     let found = validate(subject, &options, Some(whole.path()), &[], &()).unwrap();

@@ -1,8 +1,9 @@
 //! NumPy memory as matrices, and back.
 
 use faer::{Mat, MatRef};
+use menet::dataset::{Samples as CoreSamples, View as CoreView};
 use menet::sparse::{SparseMatrix, SparseVector};
-use menet::{Dataset, Error, Projection, Real, Result};
+use menet::{Dataset, Error, Men, Projection, Real, Result};
 use menet_io::fingerprint;
 use numpy::ndarray::{Array2, ShapeBuilder};
 use numpy::{Element, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
@@ -105,30 +106,52 @@ impl Compressed<'_> {
 
 impl CompressedView<'_> {
     pub(crate) fn matrix(self) -> Result<SparseMatrix> {
+        self.made(false)
+    }
+
+    /// The same; `lacking`: NaN stands for a missing value.
+    fn made(self, lacking: bool) -> Result<SparseMatrix> {
         match (self.places, self.values) {
-            (Places::Short(starts, indices), Values::Double(values)) => self.build(starts, indices, values),
-            (Places::Short(starts, indices), Values::Single(values)) => self.build(starts, indices, values),
-            (Places::Long(starts, indices), Values::Double(values)) => self.build(starts, indices, values),
-            (Places::Long(starts, indices), Values::Single(values)) => self.build(starts, indices, values),
+            (Places::Short(starts, indices), Values::Double(values)) => {
+                self.build(starts, indices, values, lacking)
+            }
+            (Places::Short(starts, indices), Values::Single(values)) => {
+                self.build(starts, indices, values, lacking)
+            }
+            (Places::Long(starts, indices), Values::Double(values)) => {
+                self.build(starts, indices, values, lacking)
+            }
+            (Places::Long(starts, indices), Values::Single(values)) => {
+                self.build(starts, indices, values, lacking)
+            }
         }
     }
 
-    fn build<I, T>(self, starts: &[I], indices: &[I], values: &[T]) -> Result<SparseMatrix>
+    fn build<I, T>(self, starts: &[I], indices: &[I], values: &[T], lacking: bool) -> Result<SparseMatrix>
     where
         I: Copy + TryInto<usize> + std::fmt::Display,
         T: Copy + Into<f64>,
     {
-        if self.by_columns {
-            SparseMatrix::from_columns(self.shape, starts, indices, values)
-        } else {
-            SparseMatrix::from_rows(self.shape, starts, indices, values)
+        match (self.by_columns, lacking) {
+            (true, true) => SparseMatrix::from_columns_with_missing(self.shape, starts, indices, values),
+            (true, false) => SparseMatrix::from_columns(self.shape, starts, indices, values),
+            (false, true) => SparseMatrix::from_rows_with_missing(self.shape, starts, indices, values),
+            (false, false) => SparseMatrix::from_rows(self.shape, starts, indices, values),
         }
     }
 }
 
 impl<'a> View<'a> {
-    /// The data with the class of every sample as a position in `classes`.
+    /// The data with the class of every sample as a position in `classes`, or -1 for a sample without a label.
     pub(crate) fn dataset(self, codes: &[i64], classes: Vec<String>) -> Result<Dataset<'a>> {
+        if codes.contains(&-1) {
+            let codes: Vec<Option<usize>> = codes.iter().map(|&code| usize::try_from(code).ok()).collect();
+            return match self {
+                View::Double(x) => Dataset::partly_labelled(x, &codes, classes),
+                View::Single(x) => Dataset::partly_labelled(x, &codes, classes),
+                View::Sparse(x) => Dataset::partly_labelled(x.matrix()?, &codes, classes),
+            };
+        }
         // A negative code is out of range, which is told.
         let codes = codes.iter().map(|&code| usize::try_from(code).unwrap_or(usize::MAX)).collect();
         match self {
@@ -138,13 +161,81 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The data with classes that go by their codes.
-    pub(crate) fn plain_dataset(self, codes: &[i64]) -> Result<Dataset<'a>> {
-        match self {
-            View::Double(x) => Dataset::new(x, codes),
-            View::Single(x) => Dataset::from_f32(x, codes),
-            View::Sparse(x) => Dataset::from_sparse(x.matrix()?, codes),
+    /// The same for a fit that may fill missing values, and may have batches; a fit that does not refuses them.
+    pub(crate) fn lacking(
+        self,
+        codes: &[i64],
+        classes: Vec<String>,
+        batches: Option<&[String]>,
+    ) -> Result<Dataset<'a>> {
+        let samples = self.samples_with_missing()?;
+        let data = if codes.contains(&-1) {
+            let codes: Vec<Option<usize>> = codes.iter().map(|&code| usize::try_from(code).ok()).collect();
+            Dataset::partly_labelled(samples, &codes, classes)?
+        } else {
+            let codes = codes.iter().map(|&code| usize::try_from(code).unwrap_or(usize::MAX)).collect();
+            Dataset::from_codes(samples, codes, classes)?
+        };
+        match batches {
+            Some(batches) => data.with_batches(batches),
+            None => Ok(data),
         }
+    }
+
+    /// The same with classes that go by their codes.
+    pub(crate) fn plain_dataset(self, codes: &[i64], batches: Option<&[String]>) -> Result<Dataset<'a>> {
+        if codes.contains(&-1) {
+            let mut known: Vec<i64> = codes.iter().copied().filter(|&code| code >= 0).collect();
+            known.sort_unstable();
+            known.dedup();
+            let place = |code: &i64| known.binary_search(code).map_or(-1, |place| place as i64);
+            let codes: Vec<i64> = codes.iter().map(place).collect();
+            return self.lacking(&codes, known.iter().map(i64::to_string).collect(), batches);
+        }
+        let data = Dataset::with_missing(self.samples_with_missing()?, codes)?;
+        match batches {
+            Some(batches) => data.with_batches(batches),
+            None => Ok(data),
+        }
+    }
+
+    fn samples_with_missing(self) -> Result<CoreSamples<'a>> {
+        let samples: CoreSamples<'a> = match self {
+            View::Double(x) => x.into(),
+            View::Single(x) => x.into(),
+            View::Sparse(x) => x.made(true)?.into(),
+        };
+        Ok(samples.with_missing())
+    }
+
+    /// The samples as a model projects them, which prepares them first if it was fitted so.
+    pub(crate) fn project_by<Z: Real>(
+        self,
+        men: &Men,
+        batches: Option<&[String]>,
+        z: &mut [Z],
+    ) -> Result<()> {
+        if men.preparation().is_none() {
+            return self.project(men.projection(), z);
+        }
+        let projected = men.transform_batches(self.samples_with_missing()?.view(), batches)?;
+        let values = projected.row_iter().flat_map(|row| row.iter());
+        z.iter_mut().zip(values).for_each(|(z, &value)| *z = Z::nearest(value));
+        Ok(())
+    }
+
+    /// The samples as a model prepares them.
+    pub(crate) fn prepared_by(self, men: &Men, batches: Option<&[String]>) -> Result<Mat<f64>> {
+        let samples = self.samples_with_missing()?;
+        let prepared = match men.preparation() {
+            Some(preparation) => preparation.apply(samples.view(), batches)?,
+            None => samples,
+        };
+        Ok(match prepared.view() {
+            CoreView::Double(x) => x.to_owned(),
+            CoreView::Single(x) => double(x),
+            CoreView::Sparse(x) => x.to_dense(),
+        })
     }
 
     /// The samples as `projection` projects them, one after the other into `z`.
@@ -164,7 +255,7 @@ impl<'a> View<'a> {
     /// What the samples are recognised by.
     pub(crate) fn fingerprints(self) -> Result<Vec<u64>> {
         match self {
-            View::Sparse(x) => Ok(fingerprint::of_sparse(&x.matrix()?)),
+            View::Sparse(x) => Ok(fingerprint::of_sparse(&x.made(true)?)),
             dense => dense.with(|x| Ok(fingerprint::of_rows(x))),
         }
     }

@@ -6,9 +6,11 @@
 //! | room | what |
 //! |---|---|
 //! | `arrays` | NumPy memory as matrices, without a copy, and back |
+//! | `counting` | weights of samples, and which of them are distinct |
 //! | `settings` | keyword arguments as parameters of the core, and its defaults for the tests |
 //! | `run` | long work: without the interpreter's lock, on so many threads, until Ctrl-C |
 //! | `errors` | what the core says, as exceptions |
+//! | `files` | files about variables, for the command on Dask |
 //! | `model` | a fitted MEN |
 //! | `search` | settings tried by cross-validation |
 //! | `stability` | stability selection |
@@ -19,14 +21,18 @@
 //! | `pieces` | a fit of samples in pieces, for Dask |
 //! | `project` | projected samples |
 //! | `paths` | LARS |
+//! | `groups` | the group lasso |
 //! | `neighbors` | the neighbours of chunks, for Dask |
 //! | `sets` | the built-in data |
 #![forbid(unsafe_code)]
 
 mod arrays;
 mod baselines;
+mod counting;
 mod errors;
+mod files;
 mod found;
+mod groups;
 mod model;
 mod neighbors;
 mod paths;
@@ -39,6 +45,7 @@ mod sets;
 mod settings;
 mod stability;
 mod validate;
+mod variables;
 
 use pyo3::prelude::*;
 
@@ -46,6 +53,12 @@ use pyo3::prelude::*;
 mod core {
     #[pymodule_export]
     use super::baselines::Baseline;
+    #[pymodule_export]
+    use super::counting::distinct;
+    #[pymodule_export]
+    use super::files::{read_edges, read_groups};
+    #[pymodule_export]
+    use super::groups::group_lasso;
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]
@@ -67,7 +80,7 @@ mod core {
     #[pymodule_export]
     use super::sets::builtin_set;
     #[pymodule_export]
-    use super::settings::{choices, defaults, presets};
+    use super::settings::{check_variables, choices, defaults, presets};
     #[pymodule_export]
     use super::stability::{stability_index, stable_selection};
     #[pymodule_export]

@@ -3,11 +3,9 @@
 use std::path::PathBuf;
 
 use faer::{Mat, MatRef};
-use menet::panel::Reading;
 use menet::plan::Regime;
 use menet::rules::Learned;
-use menet::sparse::SparseVector;
-use menet::{Men, Method, Named};
+use menet::{Men, Method, Named, Reading};
 use menet_io::ModelFile;
 use menet_io::model::LabelKind;
 use numpy::ndarray::Array2;
@@ -17,12 +15,14 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::arrays::{Samples, array, matrix, vector};
+use crate::counting::Counting;
 use crate::errors::{Failure, no_component};
 use crate::paths::{Paths, Units};
 use crate::pieces::{GivenSums, Undecided};
-use crate::project::project_with;
+use crate::project::project_by;
 use crate::run::run;
-use crate::settings::{Settings, method};
+use crate::settings::{Settings, check_named, method};
+use crate::variables;
 
 /// A model, with the rule by which it decides.
 #[pyclass(frozen, module = "menet._core")]
@@ -82,27 +82,30 @@ fn json(value: &impl serde::Serialize) -> PyResult<String> {
 impl Model {
     /// Fits, on these variables only if some are given; `codes` are positions in `classes`.
     #[staticmethod]
-    #[pyo3(signature = (settings, x, codes, classes, label_kind, feature_names, threads, variables=None))]
+    #[pyo3(signature = (settings, x, codes, counting, classes, label_kind, feature_names, threads, variables=None, batches=None))]
     #[expect(clippy::too_many_arguments, reason = "an estimator and its data")]
     fn fit(
         py: Python<'_>,
         settings: Settings,
         x: Samples<'_>,
         codes: PyReadonlyArray1<'_, i64>,
+        counting: Counting<'_>,
         classes: Vec<String>,
         label_kind: &str,
         feature_names: Option<Vec<String>>,
         threads: usize,
         variables: Option<Vec<usize>>,
+        batches: Option<Vec<String>>,
     ) -> PyResult<Self> {
         let Method::Men(params) = method("men", settings)? else {
             return Err(PyTypeError::new_err("the parameters of another method"));
         };
         let label_kind = serde_json::from_value::<LabelKind>(label_kind.into())
             .map_err(|e| PyTypeError::new_err(e.to_string()))?;
-        let (x, codes) = (x.view()?, vector(&codes)?);
+        let (x, codes, counting) = (x.view()?, vector(&codes)?, counting.view()?);
         run(py, threads, |monitor| {
-            let mut data = x.dataset(codes, classes)?;
+            check_named(&params, feature_names.as_deref())?;
+            let mut data = counting.weigh(x.lacking(codes, classes, batches.as_deref())?)?;
             if let Some(names) = feature_names {
                 data = data.with_feature_names(names)?;
             }
@@ -137,27 +140,32 @@ impl Model {
         Ok((slf.get_type().getattr("from_bytes")?, (slf.get().to_bytes(slf.py())?,)))
     }
 
-    /// The same fit with fewer variables or components, from the training samples if there are any; `codes` are their classes.
+    /// The same fit with fewer variables or components, from the prepared training samples if there are any; `codes` are their classes.
     fn at(
         &self,
         py: Python<'_>,
         nonzeros: Option<usize>,
         components: Option<usize>,
         panel_size: Option<usize>,
-        training: Option<(Samples<'_>, PyReadonlyArray1<'_, i64>)>,
+        training: Option<(Samples<'_>, PyReadonlyArray1<'_, i64>, Counting<'_>)>,
         threads: usize,
     ) -> PyResult<Self> {
         let reading = reading(nonzeros, components, panel_size);
         let training = match &training {
-            Some((x, codes)) => Some((x.view()?, vector(codes)?)),
+            Some((x, codes, counting)) => Some((x.view()?, vector(codes)?, counting.view()?)),
             None => None,
         };
         let men = run(py, threads, |_| {
             let data = match training {
-                Some((x, codes)) => Some(x.dataset(codes, self.men().classes().to_vec())?),
+                Some((x, codes, counting)) => {
+                    Some(counting.weigh(x.dataset(codes, self.men().classes().to_vec())?)?)
+                }
                 None => None,
             };
-            Ok(self.men().at(reading, data.as_ref())?)
+            Ok(match &data {
+                Some(data) => self.men().at_prepared(reading, data)?,
+                None => self.men().at(reading, None)?,
+            })
         })?;
         Ok(Model { file: ModelFile { men, ..self.file.clone() } })
     }
@@ -186,14 +194,47 @@ impl Model {
     }
 
     /// The projected samples, in single precision if `single`.
+    #[pyo3(signature = (x, threads, single, batches=None))]
     fn project<'py>(
         &self,
         py: Python<'py>,
         x: Samples<'_>,
         threads: usize,
         single: bool,
+        batches: Option<Vec<String>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        project_with(py, self.men().projection(), x.view()?, threads, single)
+        project_by(py, self.men(), x.view()?, batches.as_deref(), threads, single)
+    }
+
+    /// Some variables of samples, or all, as the model prepares them.
+    #[pyo3(signature = (x, threads, batches=None, variables=None))]
+    fn prepared<'py>(
+        &self,
+        py: Python<'py>,
+        x: Samples<'_>,
+        threads: usize,
+        batches: Option<Vec<String>>,
+        variables: Option<Vec<usize>>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let x = x.view()?;
+        let all = run(py, threads, |_| Ok(x.prepared_by(self.men(), batches.as_deref())?))?;
+        Ok(match variables {
+            Some(some) => {
+                let some = Mat::from_fn(all.nrows(), some.len(), |i, k| all[(i, some[k])]);
+                array(py, some.as_ref())
+            }
+            None => array(py, all.as_ref()),
+        })
+    }
+
+    /// How samples are prepared, as JSON: the fraction of the training samples that lack every variable, the variables that were left
+    /// out, and the names of the batches; null if samples are taken as they are.
+    fn preparation(&self) -> PyResult<String> {
+        let told = self.men().preparation().map(|learned| {
+            let batches = learned.batches.as_ref().map(|batches| &batches.names);
+            serde_json::json!({ "missing": learned.missing, "dropped": learned.dropped, "batches": batches })
+        });
+        json(&told)
     }
 
     /// The class of each row of `z`, which is projected.
@@ -243,6 +284,11 @@ impl Model {
         self.men().panel()
     }
 
+    /// The variables of the panel that are in every model, rising.
+    fn always(&self) -> Vec<usize> {
+        self.men().always()
+    }
+
     /// What is known of every variable of the panel, the most important first.
     fn panel_table(&self) -> Vec<PanelRow> {
         let rows = self.men().panel_table().into_iter();
@@ -283,32 +329,14 @@ impl Model {
         PyArray1::from_vec(py, self.men().levels())
     }
 
-    /// The variables that every axis uses, in the order in which they entered: its own path where it has one, else any path.
+    /// The variables that every axis uses, in the order in which they entered.
     fn selected(&self) -> Vec<Vec<usize>> {
-        let (men, axes) = (self.men(), self.men().projection().axes());
-        let components = &men.parts().components;
-        let used = |axis: &SparseVector, j: usize| axis.indices().binary_search(&j).is_ok();
-        if !men.refit().refit.shares_panel() && components.len() == axes.len() {
-            let orders = components.iter().map(|component| &component.order_of_entry);
-            let own = orders
-                .zip(axes)
-                .map(|(order, axis)| order.iter().copied().filter(|&j| used(axis, j)).collect());
-            return own.collect();
-        }
-        let mut rows = men.panel_table();
-        rows.sort_by_key(|row| (row.entered.unwrap_or(usize::MAX), row.variable));
-        axes.iter()
-            .map(|axis| rows.iter().map(|row| row.variable).filter(|&j| used(axis, j)).collect())
-            .collect()
+        variables::selected(self.men())
     }
 
-    /// The variables that some path has reached, rising: what a smaller model may use.
+    /// The variables that a smaller model may use, rising.
     fn reachable(&self) -> Vec<usize> {
-        let paths = &self.men().parts().components;
-        let mut all: Vec<usize> = paths.iter().flat_map(|path| path.order_of_entry.iter().copied()).collect();
-        all.sort_unstable();
-        all.dedup();
-        all
+        variables::reachable(self.men())
     }
 
     /// The share of true neighbours found, if the search was approximate.
@@ -333,6 +361,11 @@ impl Model {
 
     fn penalty_factors(&self) -> Option<Vec<f64>> {
         self.men().params().penalty_factors.clone()
+    }
+
+    /// The names of the groups that every path uses; none without groups.
+    fn selected_groups(&self) -> Option<Vec<Vec<String>>> {
+        variables::groups(self.men())
     }
 
     fn classes(&self) -> Vec<String> {

@@ -37,7 +37,7 @@ pub(crate) fn neighbor_groups(settings: Settings) -> PyResult<Vec<(&'static str,
     let rule = rule(&params.patch).map_err(Failure::from)?;
     let mut patch = PatchParams::default();
     (patch.k_within, patch.k_between) = (params.k_within, params.k_between);
-    let groups = menet::alignment::groups(rule, &patch);
+    let groups = menet::patches::groups(rule, &patch);
     Ok(groups
         .iter()
         .flat_map(|&(among, k)| NAMES.iter().find(|it| it.1 == among).map(|it| (it.0, k)))

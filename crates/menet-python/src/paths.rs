@@ -1,7 +1,9 @@
 //! LARS, and what can be read off its paths.
 
+use menet::Named;
 use menet::gram::Gram;
-use menet::lars::{self, LarsOptions, Method, Path, PathPoint, violation};
+use menet::lars::{LarsOptions, Method, Path, PathPoint, Report, violation};
+use menet::penalties::{self, PenaltyKind, PenaltyParams};
 use menet::sparse::SparseVector;
 use menet_io::model::{paths_from_bytes, paths_to_bytes};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
@@ -143,6 +145,22 @@ impl Paths {
         self.points(py, response, |path| path.at_nonzeros(nonzeros))
     }
 
+    /// Rounds, whether they settled, and the violation of the first-order conditions; none for paths without rounds.
+    fn rounds(&self, response: usize) -> PyResult<Option<(usize, bool, Option<f64>)>> {
+        Ok(match self.path(response)?.report() {
+            Some(Report::Rounds { count, settled, stationarity }) => Some((*count, *settled, *stationarity)),
+            _ => None,
+        })
+    }
+
+    /// Whether no exchange of a variable makes the subset of 1, 2, … variables better; none for paths without subsets.
+    fn local(&self, response: usize) -> PyResult<Option<Vec<bool>>> {
+        Ok(match self.path(response)?.report() {
+            Some(Report::Subsets { local }) => Some(local.clone()),
+            _ => None,
+        })
+    }
+
     /// The paths that ended for lack of precision, and why.
     fn troubles(&self) -> Vec<(usize, String)> {
         troubles(&self.paths)
@@ -157,7 +175,13 @@ fn troubles(paths: &[Path]) -> Vec<(usize, String)> {
         .enumerate()
         .filter(|(_, path)| path.ended_early().is_none())
         .filter_map(|(k, path)| Some((k, violation(path.certificate().kkt)?)));
-    early.chain(violated).collect()
+    let unsettled = paths.iter().enumerate().filter_map(|(k, path)| match path.report() {
+        Some(Report::Rounds { settled: false, .. }) => {
+            Some((k, "has a penalty whose rounds did not settle: use a ridge or fewer variables".to_owned()))
+        }
+        _ => None,
+    });
+    early.chain(violated).chain(unsettled).collect()
 }
 
 /// The names of the methods.
@@ -165,6 +189,14 @@ pub(crate) const METHODS: [(&str, Method); 2] = [("lasso", Method::Lasso), ("lar
 
 /// The options of a path as Python gives them, in the order of [`path_defaults`].
 type Options<'py> = (f64, Option<usize>, f64, Option<PyReadonlyArray1<'py, f64>>, bool, String);
+
+/// A penalty, its shape and its epsilon.
+type PenaltyOptions = (String, Option<f64>, Option<f64>);
+
+fn penalty((name, shape, epsilon): PenaltyOptions) -> PyResult<PenaltyParams> {
+    let kind = PenaltyKind::from_name(&name).map_err(Failure::from)?;
+    Ok(PenaltyParams::default().with(|it| (it.kind, it.shape, it.epsilon) = (kind, shape, epsilon)))
+}
 
 fn options(given: Options<'_>) -> PyResult<LarsOptions> {
     let (ridge, max_nonzeros, lambda_min, penalty_factors, positive, method) = given;
@@ -199,13 +231,14 @@ pub(crate) fn regression_paths(
     x: Samples<'_>,
     y: PyReadonlyArray2<'_, f64>,
     options: Options<'_>,
+    penalty: PenaltyOptions,
     threads: usize,
 ) -> PyResult<Paths> {
-    let options = self::options(options)?;
+    let (options, penalty) = (self::options(options)?, self::penalty(penalty)?);
     let (x, y) = (x.view()?, matrix(&y)?);
     run(py, threads, |monitor| {
         Ok(x.with(|x| {
-            let paths = lars::regression_paths(x, y, &options, monitor)?;
+            let paths = penalties::regression_paths(x, y, &options, &penalty, monitor)?;
             Ok(Paths::new(paths, Units::One(x.ncols())))
         })?)
     })
@@ -218,13 +251,16 @@ pub(crate) fn gram_paths(
     gram: PyReadonlyArray2<'_, f64>,
     b: PyReadonlyArray2<'_, f64>,
     options: Options<'_>,
+    penalty: PenaltyOptions,
     threads: usize,
     called: String,
 ) -> PyResult<Paths> {
-    let options = self::options(options)?;
+    let (options, penalty) = (self::options(options)?, self::penalty(penalty)?);
     let (gram, b) = (matrix(&gram)?, matrix(&b)?);
     run(py, threads, |monitor| {
-        let paths = lars::lars_paths(&gram, b, &options, monitor);
+        // A Gram matrix that is not square is refused by the path.
+        let lengths: Vec<f64> = (0..gram.nrows().min(gram.ncols())).map(|j| gram[(j, j)]).collect();
+        let paths = penalties::paths(&gram, b, &lengths, &options, &penalty, monitor);
         let paths = paths.map_err(|error| Failure::Gram { error, called })?;
         Ok(Paths::new(paths, Units::One(gram.dim())))
     })

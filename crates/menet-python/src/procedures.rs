@@ -20,7 +20,7 @@ use crate::settings::Settings;
 pub(crate) enum Described {
     /// A method of the registry, with its own choice of settings.
     #[pyo3(from_item_all)]
-    Registered { registered: String, folds: usize },
+    Registered { registered: String, folds: usize, prepare: Settings },
     /// MEN with these settings, or chosen from these values.
     #[pyo3(from_item_all)]
     Men {
@@ -39,7 +39,7 @@ pub(crate) enum Described {
 impl Described {
     pub(crate) fn procedure(self) -> PyResult<Box<dyn Procedure>> {
         Ok(match self {
-            Described::Registered { registered: name, folds } => registered(&name, folds)?,
+            Described::Registered { registered: name, folds, prepare } => registered(&name, folds, prepare)?,
             Described::Men { name, settings, values, folds, score, choose } => {
                 let base = base(settings)?;
                 let grid = match values {
@@ -57,14 +57,18 @@ impl Described {
     }
 }
 
-fn registered(name: &str, folds: usize) -> PyResult<Box<dyn Procedure>> {
+fn registered(name: &str, folds: usize, prepare: Settings) -> PyResult<Box<dyn Procedure>> {
+    // The keys are parameters of MEN.
+    let prepare = base(prepare)?.prepare_params();
     let method = Method::all().into_iter().find(|method| method.name() == name);
     let method = method.ok_or_else(|| PyValueError::new_err(format!("no method is called {name:?}")))?;
     Ok(match method.men() {
-        Some(params) => {
-            Box::new(MenProcedure { name: name.to_owned(), folds, ..MenProcedure::new(params.clone()) })
-        }
-        None => Box::new(Baseline { method, folds }),
+        Some(params) => Box::new(MenProcedure {
+            name: name.to_owned(),
+            folds,
+            ..MenProcedure::new(params.clone().with_prepare(&prepare))
+        }),
+        None => Box::new(Baseline { method, prepare, folds }),
     })
 }
 

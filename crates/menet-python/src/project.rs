@@ -1,7 +1,7 @@
 //! Projection of samples into NumPy arrays.
 
 use menet::sparse::SparseVector;
-use menet::{Projection, Real};
+use menet::{Men, Projection, Real};
 use numpy::{Element, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 
@@ -24,6 +24,25 @@ pub(crate) fn project_with<'py>(
     }
 }
 
+/// The same by a model, which may prepare samples first.
+pub(crate) fn project_by<'py>(
+    py: Python<'py>,
+    men: &Men,
+    x: View<'_>,
+    batches: Option<&[String]>,
+    threads: usize,
+    single: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (samples, axes) = (x.samples(), men.projection().components());
+    if single {
+        let into = |z: &mut [f32]| x.project_by(men, batches, z);
+        Ok(filled(py, samples, axes, threads, into)?.into_any())
+    } else {
+        let into = |z: &mut [f64]| x.project_by(men, batches, z);
+        Ok(filled(py, samples, axes, threads, into)?.into_any())
+    }
+}
+
 /// Into an array of NumPy's own, whose memory comes in large pages: new small ones would cost a tenth of the time.
 fn projected<'py, Z: Real + Element>(
     py: Python<'py>,
@@ -31,10 +50,20 @@ fn projected<'py, Z: Real + Element>(
     projection: &Projection,
     threads: usize,
 ) -> PyResult<Bound<'py, PyArray2<Z>>> {
-    let z = PyArray2::zeros(py, [x.samples(), projection.components()], false);
+    filled(py, x.samples(), projection.components(), threads, |z| x.project(projection, z))
+}
+
+fn filled<Z: Real + Element>(
+    py: Python<'_>,
+    samples: usize,
+    axes: usize,
+    threads: usize,
+    project: impl FnOnce(&mut [Z]) -> menet::Result<()> + Send,
+) -> PyResult<Bound<'_, PyArray2<Z>>> {
+    let z = PyArray2::zeros(py, [samples, axes], false);
     let mut room = z.readwrite();
     let values = room.as_slice_mut()?;
-    run(py, threads, |_| Ok(x.project(projection, values)?))?;
+    run(py, threads, |_| Ok(project(values)?))?;
     Ok(z)
 }
 

@@ -14,9 +14,10 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use crate::arrays::{Samples, vector};
+use crate::counting::Counting;
 use crate::errors::Failure;
 use crate::run::run;
-use crate::settings::{Settings, method};
+use crate::settings::{Settings, check_named, method};
 
 /// The values to try of every parameter that can be searched; none = the preset's.
 #[derive(FromPyObject)]
@@ -50,6 +51,7 @@ type Found<'py> =
 
 /// Tries every setting of a grid, on top of each of the base settings, on every fold.
 #[pyfunction]
+#[pyo3(signature = (bases, values, x, codes, counting, folds, score, choose, feature_names, progress, threads, batches=None))]
 #[expect(clippy::too_many_arguments, reason = "a search and its data")]
 pub(crate) fn search<'py>(
     py: Python<'py>,
@@ -57,11 +59,14 @@ pub(crate) fn search<'py>(
     values: Values,
     x: Samples<'_>,
     codes: PyReadonlyArray1<'_, i64>,
+    counting: Counting<'_>,
     folds: Vec<(Vec<usize>, Vec<usize>)>,
     score: &str,
     choose: &str,
+    feature_names: Option<Vec<String>>,
     progress: Option<Py<PyAny>>,
     threads: usize,
+    batches: Option<Vec<String>>,
 ) -> PyResult<Found<'py>> {
     let bases = bases.into_iter().map(base).collect::<PyResult<Vec<MenParams>>>()?;
     let score = ScoreKind::from_name(score).map_err(Failure::from)?;
@@ -69,12 +74,16 @@ pub(crate) fn search<'py>(
     // Bases differ in the number of nonzeros alone, so that one grid serves all.
     let grid = values.grid(bases.first().unwrap_or(&MenParams::default()))?;
     let folds: Vec<Split> = folds.into_iter().map(|(train, test)| Split { train, test }).collect();
-    let (x, codes) = (x.view()?, vector(&codes)?);
+    let (x, codes, counting) = (x.view()?, vector(&codes)?, counting.view()?);
     let raised: Mutex<Option<PyErr>> = Mutex::new(None);
     let (count, mut variables) = (bases.len(), 0);
     let trials: Vec<Trial> = run(py, threads, |monitor| {
         // The classes go by their codes, so that they keep their order in folds that lack some.
-        let data = x.plain_dataset(codes)?;
+        let mut data = counting.weigh(x.plain_dataset(codes, batches.as_deref())?)?;
+        bases.iter().try_for_each(|base| check_named(base, feature_names.as_deref()))?;
+        if let Some(names) = feature_names {
+            data = data.with_feature_names(names)?;
+        }
         let mut all = Vec::new();
         variables = data.variables();
         for (at, base) in bases.iter().enumerate() {

@@ -6,17 +6,21 @@ use menet::neighbors::NeighborSearch;
 use menet::operator::Definiteness;
 use menet::params::Preset;
 use menet::patches::REGISTRY;
+use menet::penalties::PenaltyKind;
+use menet::penalties::groups::GroupAxes;
 use menet::plan::{GramRequest, RouteRequest};
+use menet::prepare::{Impute, Scale};
 use menet::refit::Refit;
 use menet::rules::{Metric, RuleKind};
 use menet::scores::ScoreKind;
-use menet::targets::TargetKind;
-use menet::{MenParams, Method, Named};
+use menet::targets::{TargetKind, TargetSpread};
+use menet::{MenParams, Method, Named, VariableRef};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use serde::de::value::{Error as Refusal, MapAccessDeserializer, MapDeserializer, SeqDeserializer};
 use serde::de::{Deserialize, Deserializer, IntoDeserializer, Visitor};
 
+use crate::errors::Failure;
 use crate::paths::METHODS;
 
 /// The names and values of an estimator's parameters, those that are `None` left out: none is the default of all that
@@ -30,7 +34,10 @@ pub(crate) enum Setting {
     Whole(u64),
     Number(f64),
     Text(String),
+    /// Before `Numbers`, which would take them for fractions.
+    Wholes(Vec<u64>),
     Numbers(Vec<f64>),
+    List(Vec<Setting>),
     Table(Settings),
 }
 
@@ -39,6 +46,38 @@ pub(crate) fn method(name: &str, settings: Settings) -> PyResult<Method> {
     let table = std::iter::once((name, Setting::Table(settings)));
     let table: MapDeserializer<'_, _, Refusal> = MapDeserializer::new(table);
     Method::deserialize(MapAccessDeserializer::new(table)).map_err(|e| PyTypeError::new_err(e.to_string()))
+}
+
+/// Refuses names of variables where the samples have none: in Python, variables without names go by their positions.
+pub(crate) fn check_named(params: &MenParams, names: Option<&[String]>) -> menet::Result<()> {
+    let lists = [("always", &params.always), ("never", &params.never)];
+    for (parameter, list) in lists {
+        let named = |one: &&VariableRef| matches!(one, VariableRef::Name(_));
+        if let (None, Some(name)) = (names, list.iter().flatten().find(named)) {
+            let allowed = "a list of positions: the samples have no names (a data frame would give them)";
+            let (value, allowed) = (format!("a list with {name}"), allowed.to_owned());
+            return Err(menet::Error::Parameter { name: parameter, value, allowed });
+        }
+    }
+    Ok(())
+}
+
+/// Looks up the variables that the settings name, before any work.
+#[pyfunction]
+pub(crate) fn check_variables(
+    settings: Settings,
+    variables: usize,
+    feature_names: Option<Vec<String>>,
+) -> PyResult<()> {
+    let Method::Men(params) = method("men", settings)? else {
+        return Err(PyTypeError::new_err("the parameters of another method"));
+    };
+    let names = feature_names.as_deref();
+    let checked = check_named(&params, names).and_then(|()| {
+        params.factors(names, variables)?;
+        params.feature_graph.map_or(Ok(()), |graph| graph.edges(names, None, variables).map(drop))
+    });
+    Ok(checked.map_err(Failure::from)?)
 }
 
 /// The default parameters of every method, by its name, as JSON.
@@ -78,15 +117,20 @@ pub(crate) fn choices() -> BTreeMap<&'static str, Vec<&'static str>> {
     }
     let patches = REGISTRY.iter().map(|rule| rule.name()).collect();
     BTreeMap::from([
+        names::<Impute>(),
+        names::<Scale>(),
         names::<TargetKind>(),
+        names::<TargetSpread>(),
         names::<Definiteness>(),
         names::<NeighborSearch>(),
         names::<Metric>(),
+        names::<PenaltyKind>(),
         names::<Preset>(),
         names::<Refit>(),
         names::<RouteRequest>(),
         names::<RuleKind>(),
         names::<GramRequest>(),
+        names::<GroupAxes>(),
         names::<ScoreKind>(),
         ("patch", patches),
         ("method", METHODS.iter().map(|&(name, _)| name).collect()),
@@ -110,6 +154,8 @@ impl<'de> Deserializer<'de> for Setting {
             Setting::Whole(value) => visitor.visit_u64(value),
             Setting::Number(value) => visitor.visit_f64(value),
             Setting::Text(value) => visitor.visit_string(value),
+            Setting::Wholes(values) => visitor.visit_seq(SeqDeserializer::new(values.into_iter())),
+            Setting::List(values) => visitor.visit_seq(SeqDeserializer::new(values.into_iter())),
             Setting::Numbers(values) => visitor.visit_seq(SeqDeserializer::new(values.into_iter())),
             Setting::Table(table) => visitor.visit_map(MapDeserializer::new(table.into_iter())),
         }

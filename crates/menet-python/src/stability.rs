@@ -9,9 +9,10 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use crate::arrays::{Samples, vector};
+use crate::counting::Counting;
 use crate::errors::Failure;
 use crate::run::run;
-use crate::settings::{Settings, method};
+use crate::settings::{Settings, check_named, method};
 
 /// An estimate and the ends of its interval.
 type Interval = (f64, f64, f64);
@@ -44,6 +45,7 @@ impl From<How> for StabilityParams {
 
 /// Selects variables that most half-samples agree on; `codes` are positions in `classes`.
 #[pyfunction]
+#[pyo3(signature = (settings, how, x, codes, counting, classes, feature_names, progress, threads, batches=None))]
 #[expect(clippy::too_many_arguments, reason = "an estimator and its data")]
 pub(crate) fn stable_selection(
     py: Python<'_>,
@@ -51,17 +53,25 @@ pub(crate) fn stable_selection(
     how: How,
     x: Samples<'_>,
     codes: PyReadonlyArray1<'_, i64>,
+    counting: Counting<'_>,
     classes: Vec<String>,
+    feature_names: Option<Vec<String>>,
     progress: Option<Py<PyAny>>,
     threads: usize,
+    batches: Option<Vec<String>>,
 ) -> PyResult<Found> {
     let Method::Men(params) = method("men", settings)? else {
         return Err(PyTypeError::new_err("the parameters of another method"));
     };
-    let (x, codes, how) = (x.view()?, vector(&codes)?, StabilityParams::from(how));
+    let (x, codes, counting, how) =
+        (x.view()?, vector(&codes)?, counting.view()?, StabilityParams::from(how));
     let raised: Mutex<Option<PyErr>> = Mutex::new(None);
     let found = run(py, threads, |monitor| {
-        let data = x.dataset(codes, classes)?;
+        let mut data = counting.weigh(x.lacking(codes, classes, batches.as_deref())?)?;
+        check_named(&params, feature_names.as_deref())?;
+        if let Some(names) = feature_names {
+            data = data.with_feature_names(names)?;
+        }
         let step = |done: usize, total: usize| {
             let Some(progress) = &progress else { return };
             let told = Python::attach(|py| progress.call1(py, (done, total)).map(drop));

@@ -14,10 +14,12 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use crate::arrays::{Samples, vector};
+use crate::counting::Counting;
 use crate::found::Found;
 use crate::model::Model;
 use crate::procedures::Described;
 use crate::run::run_apart;
+use crate::settings::check_named;
 
 /// How samples are held out, labels are permuted and half-samples are drawn.
 #[derive(FromPyObject)]
@@ -65,6 +67,9 @@ pub(crate) struct Names<'py> {
     shape: Option<(usize, usize)>,
     /// The group of every sample as a number from 0.
     groups: Option<Vec<usize>>,
+    counting: Counting<'py>,
+    /// The batch of every sample.
+    batches: Option<Vec<String>>,
 }
 
 /// The files to write.
@@ -98,18 +103,18 @@ pub(crate) fn validate(
     progress: Option<Py<PyAny>>,
     threads: usize,
 ) -> PyResult<Found> {
-    let Names { codes, classes, label_kind, variables, samples, shape, groups } = names;
+    let Names { codes, classes, label_kind, variables, samples, shape, groups, counting, batches } = names;
     let Files { out, link, command, words } = files;
     let label_kind = serde_json::from_value::<LabelKind>(label_kind.into())
         .map_err(|e| PyTypeError::new_err(e.to_string()))?;
     let options = Options::from(how);
     let procedures: Vec<Box<dyn Procedure>> =
         procedures.into_iter().map(Described::procedure).collect::<PyResult<_>>()?;
-    let (x, codes, raised) = (x.view()?, vector(&codes)?, Mutex::new(None));
+    let (x, codes, counting, raised) = (x.view()?, vector(&codes)?, counting.view()?, Mutex::new(None));
     let outcome = run_apart(py, threads, |monitor| {
         let watch = Watch { monitor, tell: progress.as_ref(), raised: &raised };
         check_link(link.as_deref())?;
-        let mut data = x.dataset(codes, classes)?;
+        let mut data = counting.weigh(x.lacking(codes, classes, batches.as_deref())?)?;
         if let Some(names) = variables {
             data = data.with_feature_names(names)?;
         }
@@ -119,6 +124,8 @@ pub(crate) fn validate(
         let procedures: Vec<&dyn Procedure> = procedures.iter().map(Box::as_ref).collect();
         for men in procedures.iter().filter_map(|procedure| procedure.men()) {
             men.base.check(data.variables())?;
+            check_named(&men.base, data.feature_names())?;
+            men.base.check_names(&data)?;
         }
         let set = Set { name: "data".to_owned(), data, rows: None, ids: samples.as_deref() };
         let subject = Subject { set: &set, groups: groups.as_deref(), procedures: &procedures };

@@ -14,16 +14,13 @@ use std::time::Duration;
 use criterion::Throughput::{BytesDecimal, Elements};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use faer::{Mat, MatRef};
-use menet::alignment::Alignment;
 use menet::lars::{LarsOptions, lars_paths, regression_paths};
 use menet::neighbors::{Among, NeighborSearch, neighbor_groups};
-use menet::operator::Smoother;
-use menet::operator::eigenvalue_bound;
-use menet::patches::{Dla, PatchParams};
-use menet::preprocess::{Centred, Columns};
+use menet::operator::{Smoother, eigenvalue_bound};
+use menet::patches::{PatchParams, rule};
 use menet::rules::{Metric, nearest_neighbors};
 use menet::sparse::{SparseMatrix, SparseVector};
-use menet::{Dataset, MenParams, Named, Projection, Real, Result};
+use menet::{Alignment, Centred, Dataset, MenParams, Named, Projection, Real, Result};
 use rand::{RngExt, SeedableRng};
 use rand_distr::StandardNormal;
 
@@ -93,7 +90,7 @@ fn neighbors(criterion: &mut Criterion) -> Result<()> {
 fn alignment(criterion: &mut Criterion) -> Result<()> {
     let data = clusters::clusters(5000, 20, 10, None);
     let preprocessed = Centred::new(&data, None)?;
-    let alignment = Alignment::new(&data, &preprocessed, &Dla, &PatchParams::default(), &())?;
+    let alignment = Alignment::new(&data, &preprocessed, rule("dla")?, &PatchParams::default(), &())?;
     let MenParams { alpha, beta, kappa, floor, .. } = MenParams::default();
     let admissible = alignment.largest_kappa(kappa, eigenvalue_bound(alpha, beta, floor), &())?;
     let laplacian = alignment.matrix(admissible.map_or(0.0, |(kappa, _)| kappa));
@@ -163,7 +160,9 @@ fn normal(seed: u64, rows: usize, columns: usize) -> Mat<f64> {
 fn regression(x: Mat<f64>, d: usize) -> Result<(Mat<f64>, Mat<f64>)> {
     let (n, p) = x.shape();
     let data = Dataset::from_owned(x, &vec![0; n])?;
-    let (Columns::Dense(x), ..) = Centred::new(&data, None)?.into_solver(true) else { unreachable!() };
+    let centred = Centred::new(&data, None)?;
+    let (columns, norms) = (centred.dense()?, centred.norms());
+    let x = Mat::from_fn(n, p, |i, j| columns[(i, j)] / norms[j]);
     let weights = normal(1, p, d);
     let weights = Mat::from_fn(p, d, |j, k| if (j + 7 * k) % 50 == 0 { 5.0 * weights[(j, k)] } else { 0.0 });
     let y = &x * weights + normal(0, n, d);

@@ -6,9 +6,8 @@
 mod drawn;
 
 use faer::Mat;
-use menet::panel::Reading;
 use menet::rules::nearest_neighbors;
-use menet::{Dataset, Men, MenParams, Named, fit};
+use menet::{Dataset, Men, MenParams, Named, Reading, fit};
 
 const PERSONS: usize = 40;
 const IMAGES: usize = 10;

@@ -18,8 +18,7 @@ use std::time::Instant;
 
 use faer::{Mat, MatRef};
 use menet::neighbors::{Among, Block, Centre, Nearest, NeighborSearch, neighbor_groups};
-use menet::preprocess::Centred;
-use menet::{Dataset, Named};
+use menet::{Centred, Dataset, Named};
 
 /// Samples of a piece.
 const PIECE: usize = 5_000;

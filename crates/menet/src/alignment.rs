@@ -21,13 +21,15 @@ const MANY: usize = 5_000;
 /// Patches that a thread makes at a time.
 const CENTRES: usize = 2048;
 
-/// The aligned patches: `L(κ) = attract − κ repel`.
+/// The aligned patches: `L(κ) = attract − κ repel`, and what samples without a label add.
 #[derive(Debug, Clone)]
 pub struct Alignment {
-    /// What keeps samples together, positive semidefinite.
+    /// What keeps labelled samples together, positive semidefinite.
     pub attract: SparseSymmetric,
-    /// What pushes samples apart, positive semidefinite; none for rules without a κ.
+    /// What pushes labelled samples apart, positive semidefinite; none for rules without a κ.
     pub repel: Option<SparseSymmetric>,
+    /// The patches of samples without a label, over all samples: the labelled ones first, then the others.
+    pub(crate) unlabelled: Option<SparseSymmetric>,
 }
 
 impl Alignment {
@@ -71,6 +73,32 @@ impl Alignment {
         Self::from_patches(&Patched { rows, variables, rule, params, found: (near, far) }, monitor)
     }
 
+    /// Adds the patches of samples without a label, which come last among `all`. Their neighbours are the nearest of all samples, and nothing
+    /// pushes them apart.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub(crate) fn join_unlabelled(
+        &mut self,
+        all: &Dataset<'_>,
+        samples: &Centred<'_>,
+        rule: &dyn PatchRule,
+        params: &PatchParams,
+        search: NeighborSearch,
+        monitor: &dyn Monitor,
+    ) -> Result<()> {
+        let (n, labelled) = (all.samples(), self.attract.dim());
+        let groups = [(Among::All, params.k_within)];
+        let ([near], _) = neighbor_groups(all, samples, groups, search, monitor)?;
+        let near = &near[labelled..];
+        let (rows, variables, far) = (samples.rows(), samples.variables(), vec![Vec::new(); near.len()]);
+        let patched = Patched { rows, variables, rule, params, found: (near, &far) };
+        let median_distance = median(near.iter().flatten().map(|neighbor| neighbor.distance));
+        let entries = patched.attract(&|at| labelled + at, median_distance, monitor)?;
+        self.unlabelled = Some(SparseSymmetric::from_triplets(n, &entries)?);
+        Ok(())
+    }
+
     pub(crate) fn from_patches(patched: &Patched<'_>, monitor: &dyn Monitor) -> Result<Self> {
         let (near, _) = patched.found;
         let n = near.len();
@@ -87,14 +115,40 @@ impl Alignment {
 
     /// From the entries of all patches of a rule without a κ.
     pub(crate) fn from_entries(n: usize, attract: &Entries) -> Result<Self> {
-        Ok(Alignment { attract: SparseSymmetric::from_triplets(n, attract)?, repel: None })
+        Ok(Alignment { attract: SparseSymmetric::from_triplets(n, attract)?, repel: None, unlabelled: None })
+    }
+
+    /// Number of samples, those without a label among them.
+    pub fn samples(&self) -> usize {
+        self.unlabelled.as_ref().unwrap_or(&self.attract).dim()
+    }
+
+    /// How many samples without a label no chain of neighbours joins to a labelled one: the loss has no say in where they land.
+    pub(crate) fn unreached(&self) -> usize {
+        let Some(unlabelled) = &self.unlabelled else { return 0 };
+        let (n, labelled) = (unlabelled.dim(), self.attract.dim());
+        let mut reached: Vec<bool> = (0..n).map(|i| i < labelled).collect();
+        let mut open: Vec<usize> = (0..labelled).collect();
+        while let Some(i) = open.pop() {
+            for (k, value) in unlabelled.column(i) {
+                if value != 0.0 && !reached[k] {
+                    reached[k] = true;
+                    open.push(k);
+                }
+            }
+        }
+        reached.iter().filter(|&&reached| !reached).count()
     }
 
     /// `L(κ)`.
     pub fn matrix(&self, kappa: f64) -> SparseSymmetric {
-        match self.repel.as_ref().filter(|_| kappa != 0.0) {
+        let labelled = match self.repel.as_ref().filter(|_| kappa != 0.0) {
             Some(repel) => self.attract.plus(-kappa, repel),
             None => self.attract.clone(),
+        };
+        match &self.unlabelled {
+            Some(unlabelled) => unlabelled.plus(1.0, &labelled.enlarged(unlabelled.dim())),
+            None => labelled,
         }
     }
 
@@ -109,13 +163,29 @@ impl Alignment {
         bound: f64,
         monitor: &dyn Monitor,
     ) -> Result<Option<(f64, f64)>> {
-        let (n, size) = (self.attract.dim(), self.attract.spectrum_bound() + bound);
+        self.largest_kappa_beyond(requested, bound, &[], monitor)
+    }
+
+    /// The same for `L(κ)` plus a diagonal of numbers ≥ 0, if there are any.
+    pub(crate) fn largest_kappa_beyond(
+        &self,
+        requested: f64,
+        bound: f64,
+        diagonal: &[f64],
+        monitor: &dyn Monitor,
+    ) -> Result<Option<(f64, f64)>> {
+        let most = diagonal.iter().copied().fold(0.0, f64::max);
+        let (n, size) = (self.attract.dim(), self.attract.spectrum_bound() + bound + most);
         let Some(repel) = self.repel.as_ref().filter(|_| requested > 0.0) else {
             let value = self.attract.smallest_eigenvalue()?;
             return Ok((value >= -bound - FINEST * size).then_some((requested, value)));
         };
         let tolerance = if n < MANY { FINEST } else { FINE };
-        let parts: [&Operator<'_>; 2] = [&|x, out| self.attract.apply(x, out), &|x, out| repel.apply(x, out)];
+        let attract = |x: &[f64], out: &mut [f64]| {
+            self.attract.apply(x, out);
+            out.iter_mut().zip(x).zip(diagonal).for_each(|((out, x), extra)| *out += extra * x);
+        };
+        let parts: [&Operator<'_>; 2] = [&attract, &|x, out| repel.apply(x, out)];
         Search { size, tolerance, bound, most: requested }
             .run(n, parts, &|| proceed(monitor, Stage::Reduction))
     }
@@ -126,7 +196,7 @@ impl Alignment {
 ///
 /// # Errors
 /// When `monitor` asks to stop.
-pub fn related(
+pub(crate) fn related(
     data: &Dataset<'_>,
     samples: &Centred<'_>,
     rule: &dyn PatchRule,

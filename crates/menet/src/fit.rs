@@ -6,7 +6,7 @@
 //! |---|---|---|
 //! | [`Plan`] | what will be done | the size of the data |
 //! | [`Neighborhood`] | neighbours and alignment L | the samples and the patch |
-//! | [`Prepared`] | the [reduced problem](ReducedProblem) `(G, b)` | also α, β, κ and the target |
+//! | [`Prepared`] | the [reduced problem](ReducedProblem) `(G, b)` | also α, β, κ, the target and the feature graph |
 //! | [`Solved`] | the paths, from which axes are read | also the ridge and the longest path |
 //! | [`Men`] | the model | also the number of variables, the refit and the rule |
 //!
@@ -24,14 +24,17 @@ use crate::error::{Error, Result};
 use crate::lars::{LarsOptions, Path, lars_paths_each};
 use crate::model::Men;
 use crate::monitor::{Monitor, Stage, proceed};
+use crate::named::Named;
 use crate::panel::Reading;
 use crate::params::MenParams;
 use crate::patches;
+use crate::penalties::PenaltyKind;
 use crate::plan::Plan;
-use crate::preprocess::Centred;
+use crate::prepare::{Preparation, PrepareParams};
+use crate::preprocess::{Centred, Weighing};
 use crate::reduce::{ReducedProblem, reduce};
 use crate::refit::{Axes, Elimination, How, Reached, Refit, Source, Training};
-use crate::targets::{AxisCount, target};
+use crate::targets::{AxisCount, TargetSpread, target_by};
 
 /// Learns a sparse projection and a rule that decides by it.
 ///
@@ -47,14 +50,92 @@ pub(crate) fn fit_at_most(data: &Dataset<'_>, params: &MenParams, monitor: &dyn 
     fit_axes(data, params, params.components.map_or(AxisCount::All, AxisCount::AtMost), monitor)
 }
 
+/// Prepares the samples if that is asked for, and fits.
 fn fit_axes(data: &Dataset<'_>, params: &MenParams, axes: AxisCount, monitor: &dyn Monitor) -> Result<Men> {
-    let plan = Plan::new(data, params)?;
+    let start = Instant::now();
+    let Some((preparation, data)) = prepared(data, params, monitor)? else {
+        return fit_prepared(data, params, axes, monitor);
+    };
+    let seconds = start.elapsed().as_secs_f64();
+    let men = fit_prepared(&data, &params.clone().with_prepare(&PrepareParams::default()), axes, monitor)?;
+    men.prepared_by(preparation, seconds)
+}
+
+/// How samples like these are prepared, and the prepared samples; none if nothing is asked for.
+pub(crate) fn prepared<'a>(
+    data: &'a Dataset<'_>,
+    params: &MenParams,
+    monitor: &dyn Monitor,
+) -> Result<Option<(Preparation, Dataset<'a>)>> {
+    let prepare = params.prepare_params();
+    if !prepare.ask_for(data) {
+        return Ok(None);
+    }
+    // What can be refused is refused before any work.
+    Plan::new(data, params)?;
+    params.check_names(data)?;
+    proceed(monitor, Stage::Preprocess)?;
+    let found = Preparation::of(data, &prepare)?;
+    if let Some((preparation, _)) = &found {
+        preparation.check_always(data, params)?;
+    }
+    Ok(found)
+}
+
+/// A fit of prepared samples.
+pub(crate) fn fit_prepared(
+    data: &Dataset<'_>,
+    params: &MenParams,
+    axes: AxisCount,
+    monitor: &dyn Monitor,
+) -> Result<Men> {
+    let plan = planned(data.distinct(), params)?;
+    refuse_missing(data)?;
+    let data = data.distinct();
     let (neighborhood, samples) = Neighborhood::with_samples(data, params, monitor)?;
     let prepared = Prepared::from_samples(data, samples, params, (&plan, axes), &neighborhood, monitor)?;
     let found = prepared.problem.b.ncols();
     let params = &MenParams { components: params.components.map(|_| found), ..params.clone() };
     let solved = prepared.solve(params, monitor)?;
     Men::assemble(&solved, params, monitor)
+}
+
+/// What a fit will do. Names that parameters use are looked up here, before any work.
+fn planned(data: &Dataset<'_>, params: &MenParams) -> Result<Plan> {
+    let plan = Plan::new(data, params)?;
+    if params.prepare_params().ask_for(data) {
+        let allowed =
+            "prepared before this step, and fitted with default `impute` and `scale` (`Preparation::of`)";
+        return Err(Error::parameter("samples", "not prepared", allowed));
+    }
+    params.check_names(data)?;
+    Ok(plan)
+}
+
+/// Labelled and other samples together, less the mean of the labelled ones: the loss has no constant. The manifold term, which sees all
+/// samples, does not depend on the mean. The norm of a variable is over all samples.
+fn among_all<'a>(data: &Dataset<'_>, all: &'a Dataset<'_>, params: &MenParams) -> Result<Centred<'a>> {
+    let mut mean: Vec<f64> = (0..data.samples()).map(|i| data.weight(i)).collect();
+    let mut norm = mean.clone();
+    mean.resize(all.samples(), 0.0);
+    norm.resize(all.samples(), 1.0);
+    Centred::weighed(all, params.pca_rank, Some(Weighing { mean: &mean, norm: &norm }))
+}
+
+/// Refuses missing values, in samples as the caller counts them.
+fn refuse_missing(data: &Dataset<'_>) -> Result<()> {
+    match data.first_missing() {
+        Some((row, column)) => Err(Error::NotFinite { what: "the data", row, column, value: f64::NAN }),
+        None => Ok(()),
+    }
+}
+
+/// The problem with the names of the data's variables.
+fn named(problem: ReducedProblem, data: &Dataset<'_>) -> Result<ReducedProblem> {
+    match data.feature_names() {
+        Some(names) => problem.with_names(names.to_vec()),
+        None => Ok(problem),
+    }
 }
 
 /// Neighbours and their alignment.
@@ -71,7 +152,9 @@ impl Neighborhood {
     /// # Errors
     /// As [`fit`].
     pub fn new(data: &Dataset<'_>, params: &MenParams, monitor: &dyn Monitor) -> Result<Self> {
-        Plan::new(data, params)?;
+        planned(data.distinct(), params)?;
+        refuse_missing(data)?;
+        let data = data.distinct();
         Ok(Self::with_samples(data, params, monitor)?.0)
     }
 
@@ -86,8 +169,14 @@ impl Neighborhood {
         let samples = clock.time(Stage::Preprocess, || Centred::new(data, params.pca_rank))?;
         let (found, recall) = clock
             .time(Stage::Neighbors, || related(data, &samples, rule, &patch, params.neighbors, monitor))?;
-        let alignment = clock
+        let mut alignment = clock
             .time(Stage::Alignment, || Alignment::from_neighbors(&samples, rule, &patch, &found, monitor))?;
+        if let Some(all) = data.union()? {
+            clock.time(Stage::Alignment, || {
+                let samples = among_all(data, &all, params)?;
+                alignment.join_unlabelled(&all, &samples, rule, &patch, params.neighbors, monitor)
+            })?;
+        }
         Ok((Neighborhood { alignment, recall, seconds: clock.seconds }, samples))
     }
 }
@@ -110,7 +199,9 @@ impl<'a> Prepared<'a> {
         neighborhood: &Neighborhood,
         monitor: &dyn Monitor,
     ) -> Result<Self> {
-        let plan = Plan::new(data, params)?;
+        let plan = planned(data.distinct(), params)?;
+        refuse_missing(data)?;
+        let data = data.distinct();
         let samples = Centred::new(data, params.pca_rank)?;
         let axes = AxisCount::exactly(params.components);
         Self::from_samples(data, samples, params, (&plan, axes), neighborhood, monitor)
@@ -131,7 +222,7 @@ impl<'a> Prepared<'a> {
                 return Err(Error::Size { what: "the data", given, expected, why: why(what, expected) });
             }
         }
-        Ok(Prepared { data, problem })
+        Ok(Prepared { data, problem: named(problem, data)? })
     }
 
     fn from_samples(
@@ -143,13 +234,27 @@ impl<'a> Prepared<'a> {
         monitor: &dyn Monitor,
     ) -> Result<Self> {
         let mut clock = Clock { monitor, seconds: neighborhood.seconds.clone() };
-        let (kind, shrinkage) = (params.target, params.target_shrinkage);
-        let y = clock.time(Stage::Target, || target(data, &samples, kind, shrinkage, axes, monitor))?;
+        let all = data.union()?;
+        let all = all.as_ref().map(|all| Ok((all, among_all(data, all, params)?))).transpose()?;
+        let y = clock.time(Stage::Target, || {
+            let spread = all.as_ref().filter(|_| params.target_spread == TargetSpread::All);
+            let spread = spread.map(|(data, samples)| (*data, samples));
+            target_by(data, &samples, spread, (params.target, params.target_shrinkage), axes, monitor)
+        })?;
+        let samples = all.map_or(samples, |(_, all)| all);
         let mut problem = clock.time(Stage::Reduction, || {
-            reduce(samples, y.as_ref(), &neighborhood.alignment, params, &plan.regime, monitor)
+            reduce(
+                samples,
+                (y.as_ref(), data.weights()),
+                &neighborhood.alignment,
+                params,
+                &plan.regime,
+                monitor,
+            )
         })?;
         problem.report.neighbor_recall = neighborhood.recall;
         problem.report.seconds = clock.seconds;
+        let problem = named(problem, data)?.with_graph(params, data.image_shape())?;
         Ok(Prepared { data, problem })
     }
 
@@ -182,7 +287,7 @@ impl<'a> Prepared<'a> {
     /// The same with penalty factors for every axis (p×d), in the place of those of `params`.
     ///
     /// # Errors
-    /// As [`fit`], and when there is not one factor per variable and axis.
+    /// As [`fit`], and when there is not one factor per variable and axis, or the penalty is not ℓ1.
     pub fn solve_each(
         &'a self,
         params: &MenParams,
@@ -191,8 +296,13 @@ impl<'a> Prepared<'a> {
         monitor: &dyn Monitor,
     ) -> Result<Solved<'a>> {
         let norms = &self.problem.norms;
+        params.refuse_groups("penalty factors per axis")?;
+        if params.penalty != PenaltyKind::L1 {
+            let allowed = "l1 with penalty factors per axis; the other penalties make their own";
+            return Err(Error::parameter("penalty", params.penalty.name(), allowed));
+        }
         let options =
-            LarsOptions { penalty_factors: None, ..params.lars_options(params.ridge(), nonzeros, norms) };
+            LarsOptions { penalty_factors: None, ..params.lars_options(nonzeros, Vec::new(), norms) };
         // Constant columns are barred, as in `lars_options`.
         let barred = |j: usize| norms.get(j).is_some_and(|&norm| norm == 0.0);
         let factors = Mat::from_fn(factors.nrows(), factors.ncols(), |j, k| {

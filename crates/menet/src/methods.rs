@@ -3,6 +3,9 @@
 //! To add a method: a type that implements [`Reducer`] (one file in `baselines/`), and one line in the list at the end of
 //! `methods!` below. The command, the lab, Python and the contract tests follow from [`Method::all`].
 
+use std::any::Any;
+
+use faer::Mat;
 use serde::{Deserialize, Serialize};
 
 use crate::baselines::{Dla, Flda, Lpp, Npe, Pca, Spca, Spg};
@@ -14,6 +17,9 @@ use crate::monitor::Monitor;
 use crate::numerics::sparse::SparseVector;
 use crate::panel::Reading;
 use crate::params::Preset;
+use crate::penalties::PenaltyKind;
+use crate::penalties::feature_graph::FeatureGraph;
+use crate::prepare::{Preparation, PrepareParams};
 use crate::projection::Projection;
 use crate::{Men, MenParams};
 
@@ -31,7 +37,7 @@ pub trait Reducer: Sync + std::fmt::Debug {
     /// Naming the parameter, its value and what is allowed.
     fn check(&self, variables: usize) -> Result<()>;
 
-    /// Learns at most `components` axes, fewer where the method has fewer; none: as many as the method has, or its own
+    /// Learns at most `components` axes, or fewer if the method has fewer. None: as many as the method has, or as its own
     /// parameters say. The first axes do not depend on how many are asked for, except for sparse PCA.
     ///
     /// # Errors
@@ -43,19 +49,21 @@ pub trait Reducer: Sync + std::fmt::Debug {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Reduced {
+    /// How samples are prepared before they are projected; none if they are taken as they are.
+    pub preparation: Option<Preparation>,
     /// The projection, best axes first.
     pub projection: Projection,
-    /// What a careful user should know of the fit.
+    /// What a careful user should know about the fit.
     pub remarks: Vec<String>,
-    /// What of it did not settle, if an iteration ended before it did.
+    /// What did not converge, if an iteration stopped early.
     pub unsettled: Option<String>,
     /// The same fit at every smaller number of variables, for methods with paths.
-    pub sparser: Option<Sparser>,
+    pub(crate) sparser: Option<Sparser>,
 }
 
 /// A fit that holds every smaller number of variables.
 #[derive(Debug, Clone)]
-pub enum Sparser {
+pub(crate) enum Sparser {
     /// A model of MEN.
     Men(Box<Men>),
     /// The paths of another method.
@@ -64,23 +72,23 @@ pub enum Sparser {
 
 /// One path per axis, and how to read it.
 #[derive(Debug, Clone)]
-pub struct SparsePaths {
+pub(crate) struct SparsePaths {
     /// The mean of every variable.
-    pub mean: Vec<f64>,
+    pub(crate) mean: Vec<f64>,
     /// What turns a path's coefficient of a variable into its weight.
-    pub units: Vec<f64>,
+    pub(crate) units: Vec<f64>,
     /// The paths.
-    pub paths: Vec<Path>,
+    pub(crate) paths: Vec<Path>,
 }
 
 impl From<Projection> for Reduced {
     fn from(projection: Projection) -> Self {
-        Reduced { projection, remarks: Vec::new(), unsettled: None, sparser: None }
+        Reduced { preparation: None, projection, remarks: Vec::new(), unsettled: None, sparser: None }
     }
 }
 
 impl Reduced {
-    /// From paths, the axes ending where one uses no variable.
+    /// From paths. The axes end before the first that uses no variable.
     ///
     /// # Errors
     /// When the first already does.
@@ -96,8 +104,8 @@ impl Reduced {
     }
 
     /// The projection with at most `nonzeros` variables per path, learned from the same `training` samples; none for methods
-    /// without paths. An axis that ties keep from using any variable ends the list: those after it are left out. For MEN, which
-    /// refits its axes, that is an error ([`Men::at`]).
+    /// without paths. If ties leave an axis without variables, it and all later axes are left out. For MEN, which refits its
+    /// axes, that is an error ([`Men::at`]).
     ///
     /// # Errors
     /// When the fit does not reach so far, or [`Men::at`] refuses.
@@ -109,6 +117,17 @@ impl Reduced {
                 let reading = Reading { nonzeros: Some(nonzeros.min(men.nonzeros())), ..Reading::default() };
                 men.at(reading, Some(training)).map(|men| Some(men.projection().clone()))
             }
+        }
+    }
+
+    /// Projects samples, prepared as the training samples were.
+    ///
+    /// # Errors
+    /// As [`Projection::transform`], or when samples cannot be prepared.
+    pub fn project(&self, data: &Dataset<'_>) -> Result<Mat<f64>> {
+        match &self.preparation {
+            Some(preparation) => self.projection.project(&preparation.prepare(data)?),
+            None => self.projection.project(data),
         }
     }
 
@@ -151,7 +170,15 @@ impl Reducer for MenParams {
         match self.preset {
             _ if self.alpha == 0.0 => "men-alpha0",
             Preset::Paper => "men-paper",
-            Preset::Default | Preset::Stable => "men",
+            Preset::Default | Preset::Stable => match self.penalty {
+                PenaltyKind::L1 if self.feature_graph.is_some() => "men-graph",
+                PenaltyKind::L1 => "men",
+                PenaltyKind::Adaptive => "men-adaptive",
+                PenaltyKind::Reweighted => "men-reweighted",
+                PenaltyKind::Scad => "men-scad",
+                PenaltyKind::Mcp => "men-mcp",
+                PenaltyKind::L0 => "men-l0",
+            },
         }
     }
 
@@ -161,9 +188,17 @@ impl Reducer for MenParams {
                 "MEN without its manifold term: the elastic net on the class target alone"
             }
             Preset::Paper => "MEN as in the paper: no refit, nearest neighbour",
-            Preset::Default | Preset::Stable => {
-                "manifold elastic net: sparse axes that keep classes together and apart"
-            }
+            Preset::Default | Preset::Stable => match self.penalty {
+                PenaltyKind::L1 if self.feature_graph.is_some() => {
+                    "MEN with a graph over the variables: axes become connected regions"
+                }
+                PenaltyKind::L1 => "manifold elastic net: sparse axes that keep classes together and apart",
+                PenaltyKind::Adaptive => "MEN with weights from a first fit",
+                PenaltyKind::Reweighted => "MEN with weights from the fit before, in rounds",
+                PenaltyKind::Scad => "MEN with the smoothly clipped absolute deviation",
+                PenaltyKind::Mcp => "MEN with the minimax concave penalty",
+                PenaltyKind::L0 => "MEN with the best subset of variables per axis",
+            },
         }
     }
 
@@ -175,9 +210,14 @@ impl Reducer for MenParams {
         let most = data.variables().min(data.classes().len().saturating_sub(1)).max(1);
         let components = components.or(self.components).map(|asked| asked.min(most));
         let men = fit_at_most(data, &MenParams { components, ..self.clone() }, monitor)?;
-        let projection = men.projection().clone();
-        Ok(Reduced { sparser: Some(Sparser::Men(Box::new(men))), ..projection.into() })
+        let (projection, preparation) = (men.projection().clone(), men.preparation().cloned());
+        Ok(Reduced { preparation, sparser: Some(Sparser::Men(Box::new(men))), ..projection.into() })
     }
+}
+
+/// MEN with another penalty.
+fn penalised(penalty: PenaltyKind) -> MenParams {
+    MenParams { penalty, ..MenParams::default() }
 }
 
 macro_rules! methods {
@@ -203,6 +243,21 @@ macro_rules! methods {
             pub fn reducer(&self) -> &dyn Reducer {
                 match self { $(Method::$variant(reducer) => reducer),* }
             }
+
+            /// The parameters, if it is MEN or one of its variants.
+            pub fn men(&self) -> Option<&MenParams> {
+                match self { $(Method::$variant(params) => (params as &dyn Any).downcast_ref()),* }
+            }
+
+            /// The same variant of MEN with other parameters; any other method as it is.
+            #[must_use]
+            pub fn with_men(mut self, params: MenParams) -> Method {
+                let own = match &mut self { $(Method::$variant(own) => (own as &mut dyn Any).downcast_mut()),* };
+                if let Some(own) = own {
+                    *own = params;
+                }
+                self
+            }
         }
     };
 }
@@ -217,28 +272,38 @@ methods! {
     Pca(Pca) "pca" = Pca::default(),
     Spca(Spca) "spca" = Spca::default(),
     MenAlpha0(MenParams) "men-alpha0" = MenParams { alpha: 0.0, ..MenParams::default() },
+    MenAdaptive(MenParams) "men-adaptive" = penalised(PenaltyKind::Adaptive),
+    MenReweighted(MenParams) "men-reweighted" = penalised(PenaltyKind::Reweighted),
+    MenScad(MenParams) "men-scad" = penalised(PenaltyKind::Scad),
+    MenMcp(MenParams) "men-mcp" = penalised(PenaltyKind::Mcp),
+    MenL0(MenParams) "men-l0" = penalised(PenaltyKind::L0),
     Lpp(Lpp) "lpp" = Lpp { supervised: false, ..Lpp::default() },
     Unpe(Npe) "unpe" = Npe { supervised: false, ..Npe::default() },
     Spg(Spg) "spg" = Spg::default(),
+    MenGraph(MenParams) "men-graph" = MenParams { feature_graph: Some(FeatureGraph::Auto), ..MenParams::default() },
 }
 
 impl Method {
-    /// The parameters, if it is MEN or one of its variants.
-    pub fn men(&self) -> Option<&MenParams> {
-        match self {
-            Method::Men(men) | Method::MenPaper(men) | Method::MenAlpha0(men) => Some(men),
-            _ => None,
+    /// Fits it to samples that are prepared first. MEN and its variants do that by their own parameters.
+    ///
+    /// # Errors
+    /// As [`Reducer::fit`], or when samples cannot be prepared.
+    pub fn fit(
+        &self,
+        prepare: &PrepareParams,
+        data: &Dataset<'_>,
+        components: Option<usize>,
+        monitor: &dyn Monitor,
+    ) -> Result<Reduced> {
+        if self.men().is_some() {
+            return self.reducer().fit(data, components, monitor);
         }
-    }
-
-    /// The same variant of MEN with other parameters; any other method as it is.
-    #[must_use]
-    pub fn with_men(self, params: MenParams) -> Method {
-        match self {
-            Method::Men(_) => Method::Men(params),
-            Method::MenPaper(_) => Method::MenPaper(params),
-            Method::MenAlpha0(_) => Method::MenAlpha0(params),
-            other => other,
+        match Preparation::of(data, prepare)? {
+            None => self.reducer().fit(data, components, monitor),
+            Some((preparation, data)) => Ok(Reduced {
+                preparation: Some(preparation),
+                ..self.reducer().fit(&data, components, monitor)?
+            }),
         }
     }
 

@@ -78,6 +78,15 @@ pub trait Monitor: Sync {
 
 impl Monitor for () {}
 
+/// Passes on requests to stop, but no progress: for many fits that run at once.
+pub(crate) struct Quiet<'a>(pub(crate) &'a dyn Monitor);
+
+impl Monitor for Quiet<'_> {
+    fn stop(&self) -> bool {
+        self.0.stop()
+    }
+}
+
 /// `Err(Stopped)` when the monitor asks for it.
 pub(crate) fn proceed(monitor: &dyn Monitor, stage: Stage) -> Result<()> {
     if monitor.stop() { Err(Error::Stopped { stage }) } else { Ok(()) }

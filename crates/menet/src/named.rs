@@ -25,6 +25,24 @@ pub trait Named: Copy + 'static {
     }
 }
 
+/// Gives every value of an enum its name: `named!(Kind, "parameter", First = "first", Second = "second")`. The compiler asks for all values.
+macro_rules! named {
+    ($kind:ident, $parameter:literal, $($value:ident = $name:literal),+ $(,)?) => {
+        impl $crate::named::Named for $kind {
+            const PARAMETER: &'static str = $parameter;
+            const ALL: &'static [Self] = &[$($kind::$value),+];
+
+            fn name(self) -> &'static str {
+                match self {
+                    $($kind::$value => $name),+
+                }
+            }
+        }
+    };
+}
+
+pub(crate) use named;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,13 +1,13 @@
 //! The panel: the distinct variables that all axes use together, and how it is read off their paths.
 //!
-//! Without a limit on it, the panel is the union of what the paths have selected at K variables per axis. With a limit of m there
-//! are two ways:
+//! Without a limit, the panel is the union of what the paths have selected at K variables per axis. With a limit of m variables
+//! there are two ways:
 //!
 //! - Where axes keep their own supports (refits `none` and `axis`), all paths are read at the largest common K whose union has at most m
-//!   variables. Where one variable per axis is already too much, they are read at one common level λ instead, and axes that have no
-//!   variable there are left out.
+//!   variables. If even one variable per axis is too many, they are read at one common level λ, and axes that have no variable
+//!   there are left out.
 //! - Where all axes use the whole panel (refits `panel` and `discriminant`), the paths give more candidates than needed, all read at
-//!   one common level, and those that the classes can best be told apart without are dropped ([`crate::refit`]).
+//!   one common level. Then the candidates that contribute least to the separation of the classes are dropped ([`crate::refit`]).
 
 use crate::error::{Error, Result};
 use crate::lars::{Ended, Path};
@@ -21,7 +21,7 @@ pub struct Reading {
     pub nonzeros: Option<usize>,
     /// Largest number of distinct variables over all axes; none = no limit.
     pub panel_size: Option<usize>,
-    /// Only the paths of the first so many axes; none = all.
+    /// How many paths are used, from the first on; none = all.
     pub components: Option<usize>,
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn candidates(size: usize) -> usize {
 }
 
 /// The variables that some axis uses, rising.
-pub fn union(axes: &[SparseVector]) -> Vec<usize> {
+pub(crate) fn union(axes: &[SparseVector]) -> Vec<usize> {
     let mut all: Vec<usize> = axes.iter().flat_map(|axis| axis.indices().iter().copied()).collect();
     all.sort_unstable();
     all.dedup();
@@ -81,12 +81,15 @@ pub(crate) fn reach(paths: &[Path]) -> usize {
     paths.iter().map(|path| path.max_nonzeros().unwrap_or_else(|| most(path))).max().unwrap_or(0)
 }
 
-/// The axes at the largest common K, at most `nonzeros`, whose union has at most `size` variables, or else at the lowest common
-/// level of which that is true.
+/// The axes at the largest common K, at most `nonzeros`, whose union has at most `size` variables. If there is no such K, the
+/// axes at the lowest common level whose union is that small.
 ///
 /// # Errors
 /// When so many variables tie for the first place that none can be used.
 pub(crate) fn within_size(paths: &[Path], nonzeros: usize, size: usize) -> Result<Vec<SparseVector>> {
+    if paths.iter().any(Path::is_of_one_size) && at_ends(paths) <= size {
+        return at_nonzeros(paths, reach(paths));
+    }
     let (mut found, free) = (None, free(paths));
     for k in 1..=nonzeros.min(reach(paths)) {
         let axes = at_nonzeros(paths, k)?;
@@ -126,7 +129,7 @@ pub(crate) fn at_least(paths: &[Path], nonzeros: usize, wanted: usize) -> Result
     let mut levels: Vec<f64> = cut.iter().flat_map(Path::knots).map(|knot| knot.level).collect();
     levels.sort_unstable_by(|a, b| b.total_cmp(a));
     levels.dedup();
-    // From the top, since variables may leave again: so the answer does not depend on how far the paths go.
+    // From the top, since variables may leave again. This way the answer does not depend on how far the paths go.
     let (mut axes, free) = (Vec::new(), free(paths));
     for level in levels {
         axes = at_level(&cut, level)?;
@@ -135,6 +138,12 @@ pub(crate) fn at_least(paths: &[Path], nonzeros: usize, wanted: usize) -> Result
         }
     }
     Ok(axes)
+}
+
+/// How many variables the ends of the paths use together, free ones not counted.
+pub(crate) fn at_ends(paths: &[Path]) -> usize {
+    let ends: Vec<SparseVector> = paths.iter().map(|path| path.last().coefficients.clone()).collect();
+    count(&ends, &free(paths))
 }
 
 /// How many variables [`at_least`] can find for certain: below the level at which the first path was stopped, others might be

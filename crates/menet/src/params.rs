@@ -1,23 +1,28 @@
-//! The parameters of a fit, and what they are by default.
+//! The parameters of a fit and their defaults.
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Result, at_least_one, check};
+use crate::error::{Error, Result, at_least_one, check};
 use crate::lars::{LarsOptions, check_penalty_factors};
-use crate::named::Named;
+use crate::named::named;
 use crate::neighbors::NeighborSearch;
 use crate::operator::{Definiteness, OperatorParams};
 use crate::patches::{self, PatchParams};
+use crate::penalties::feature_graph::FeatureGraph;
+use crate::penalties::groups::{GroupAxes, Groups};
+use crate::penalties::{PenaltyKind, PenaltyParams};
 use crate::plan::{GramRequest, RouteRequest};
+use crate::prepare::{Impute, PrepareParams, Scale};
 use crate::refit::Refit;
 use crate::rules::{Metric, Priors, RuleKind, RuleParams};
-use crate::targets::TargetKind;
+use crate::targets::{TargetKind, TargetSpread};
+use crate::variables::VariableRef;
 
-/// A set of defaults for what is left open.
+/// A set of defaults for the parameters that are none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Preset {
-    /// What served best on faces and genes: axes refitted on the panel, and a rule to match (docs/experiments.md).
+    /// What was best on faces and genes: axes refitted on the panel, and a rule to match (docs/experiments.md).
     #[default]
     Default,
     /// The same with a larger ridge, for few samples of many variables: correlated variables are then selected together, and other
@@ -27,18 +32,7 @@ pub enum Preset {
     Paper,
 }
 
-impl Named for Preset {
-    const PARAMETER: &'static str = "preset";
-    const ALL: &'static [Self] = &[Preset::Default, Preset::Stable, Preset::Paper];
-
-    fn name(self) -> &'static str {
-        match self {
-            Preset::Default => "default",
-            Preset::Stable => "stable",
-            Preset::Paper => "paper",
-        }
-    }
-}
+named!(Preset, "preset", Default = "default", Stable = "stable", Paper = "paper");
 
 /// The parameters of a fit. `MenParams::default()` is a good start; set what you want to differ.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -62,6 +56,12 @@ pub struct MenParams {
     pub relax: f64,
     /// λ2 ≥ 0, the ridge of the elastic net; none = the preset's.
     pub ridge: Option<f64>,
+    /// The penalty on the coefficients of a path.
+    pub penalty: PenaltyKind,
+    /// a > 2 of the penalty `scad`, γ > 1 of `mcp`, γ > 0 of `adaptive`; none = 3.7, 3 and 1.
+    pub penalty_shape: Option<f64>,
+    /// ε > 0 of the penalties `adaptive` and `reweighted`, relative to the largest coefficient of the first fit; none = 0.05 and 0.1.
+    pub penalty_epsilon: Option<f64>,
     /// α ≥ 0, the weight of the manifold term.
     pub alpha: f64,
     /// β > 0, the weight of the distance between the embedding Z and the projection XW.
@@ -72,7 +72,7 @@ pub struct MenParams {
     pub k_within: usize,
     /// Neighbours of other classes in a patch, ≥ 0.
     pub k_between: usize,
-    /// How neighbours are searched for; of data that stay sparse only exactly.
+    /// How neighbours are searched for. Data that stay sparse need the exact search.
     pub neighbors: NeighborSearch,
     /// The patch rule, a name in [`patches::REGISTRY`].
     pub patch: String,
@@ -82,22 +82,46 @@ pub struct MenParams {
     pub lle_regularizer: f64,
     /// Tangent dimension of the LTSA patch, ≥ 1; none = half of the neighbours.
     pub ltsa_dimension: Option<usize>,
-    /// Where the samples of a class should land.
+    /// Where the samples of a class should be projected.
     pub target: TargetKind,
     /// γ > 0, the shrinkage of the within-class covariance of the target `whitened`.
     pub target_shrinkage: f64,
+    /// Which samples' covariance whitens the target; it matters where there are samples without a label.
+    pub target_spread: TargetSpread,
     /// What to do where the reduced problem would not be positive definite.
     pub definiteness: Definiteness,
     /// f in (0, 1], the smallest eigenvalue of A that is allowed.
     pub floor: f64,
     /// Whether the solver works on columns of length 1; W is in the user's units in any case.
     pub standardize: bool,
-    /// Rank of the PCA reconstruction the data are replaced by first, ≥ 1; none = no reconstruction.
+    /// How missing values are filled; none = they are an error ([`crate::prepare`]).
+    pub impute: Option<Impute>,
+    /// From 0 to 1: variables that are missing in a larger fraction of the samples are left out; used with `impute`.
+    pub max_missing: f64,
+    /// How variables are scaled before all else. W is then in the units of the scaled variables.
+    pub scale: Scale,
+    /// Whether values are divided by their standard deviation in their batch, besides being centred there; for samples with batches.
+    pub batch_scale: bool,
+    /// Rank of the PCA reconstruction that replaces the data first, ≥ 1; none = no reconstruction.
     pub pca_rank: Option<usize>,
     /// One factor ≥ 0 per variable on its penalty; none = all 1. A variable with factor 0 is never penalised: it is in every
     /// model, and `nonzeros` and `panel_size` do not count it. Infinity bars a variable.
     pub penalty_factors: Option<Vec<f64>>,
-    /// How samples are decided on in the projected space; none = the preset's.
+    /// Variables that are in every model, as with a penalty factor of 0: `nonzeros` and `panel_size` do not count them.
+    pub always: Option<Vec<VariableRef>>,
+    /// Variables that are in no model, as with an infinite penalty factor.
+    pub never: Option<Vec<VariableRef>>,
+    /// Which variables are neighbours, and should have similar weights; none = no graph.
+    pub feature_graph: Option<FeatureGraph>,
+    /// λ3 ≥ 0, the weight of `feature_graph`; none = [`DEFAULT_WEIGHT`](crate::penalties::feature_graph::DEFAULT_WEIGHT).
+    pub graph_weight: Option<f64>,
+    /// Groups of variables that enter together; none = variables enter one by one. With groups, `nonzeros` counts groups
+    /// ([`crate::penalties::groups`]).
+    pub groups: Option<Groups>,
+    /// Whether every axis chooses its own groups, or a group is chosen for all axes or for none; without `groups` every variable is
+    /// then a group.
+    pub group_axes: GroupAxes,
+    /// How the class of a projected sample is decided; none = the preset's.
     pub rule: Option<RuleKind>,
     /// How many of the nearest training samples vote in the rule `nearest`, ≥ 1.
     pub voters: usize,
@@ -105,9 +129,9 @@ pub struct MenParams {
     pub metric: Option<Metric>,
     /// How frequent the classes are expected to be.
     pub priors: Priors,
-    /// How A is applied: a matter of time and memory.
+    /// How A is applied. This affects time and memory only.
     pub route: RouteRequest,
-    /// What there is of the Gram matrix: a matter of time and memory.
+    /// Which part of the Gram matrix is computed. This affects time and memory only.
     pub gram: GramRequest,
 }
 
@@ -122,6 +146,9 @@ impl Default for MenParams {
             refit_ridge: None,
             relax: 1.0,
             ridge: None,
+            penalty: PenaltyKind::L1,
+            penalty_shape: None,
+            penalty_epsilon: None,
             alpha: 1.0,
             beta: 1.0,
             kappa: 0.1,
@@ -134,11 +161,22 @@ impl Default for MenParams {
             ltsa_dimension: None,
             target: TargetKind::Whitened,
             target_shrinkage: 0.1,
+            target_spread: TargetSpread::Classes,
             definiteness: Definiteness::Shrink,
             floor: 0.5,
             standardize: true,
+            impute: None,
+            max_missing: PrepareParams::default().max_missing,
+            scale: Scale::None,
+            batch_scale: false,
             pca_rank: None,
             penalty_factors: None,
+            always: None,
+            never: None,
+            feature_graph: None,
+            graph_weight: None,
+            groups: None,
+            group_axes: GroupAxes::Each,
             rule: None,
             voters: 1,
             metric: None,
@@ -155,7 +193,7 @@ impl MenParams {
         MenParams { preset: Preset::Paper, ..MenParams::default() }
     }
 
-    /// The refit that is made.
+    /// The refit that is used.
     pub fn refit(&self) -> Refit {
         self.refit.unwrap_or(match self.preset {
             Preset::Default | Preset::Stable => Refit::Discriminant,
@@ -217,14 +255,60 @@ impl MenParams {
         at_least_one("panel_size", self.panel_size)?;
         at_least_one("pca_rank", self.pca_rank)?;
         at_least_one("voters", Some(self.voters))?;
+        self.prepare_params().check()?;
         self.patch_params().check()?;
         self.operator_params().check()?;
         check("ridge", self.ridge(), "a number from 0 to 1e100", |x| x >= 0.0)?;
         check("refit_ridge", self.refit_ridge(), "a number from 0 to 1e100", |x| x >= 0.0)?;
         check("relax", self.relax, "from 0 to 1", |x| (0.0..=1.0).contains(&x))?;
         check("target_shrinkage", self.target_shrinkage, "a number > 0, at most 1e100", |x| x > 0.0)?;
+        check("graph_weight", self.graph_weight.unwrap_or(0.0), "a number from 0 to 1e100", |x| x >= 0.0)?;
+        if let (Some(weight), None) = (self.graph_weight, &self.feature_graph) {
+            let allowed = "left out without a `feature_graph`";
+            return Err(Error::parameter("graph_weight", weight, allowed));
+        }
         patches::rule(&self.patch)?;
+        self.penalty_params(0).check()?;
+        self.check_groups(p)?;
         self.penalty_factors.as_ref().map_or(Ok(()), |factors| check_penalty_factors(factors, p))
+    }
+
+    /// The penalty, for a fit of so many samples. The first path goes as far as paths of default length do, so the weights of `adaptive` do not
+    /// depend on the number of variables that is asked for.
+    pub(crate) fn penalty_params(&self, samples: usize) -> PenaltyParams {
+        PenaltyParams {
+            kind: self.penalty,
+            shape: self.penalty_shape,
+            epsilon: self.penalty_epsilon,
+            first_nonzeros: Some(default_nonzeros(samples)),
+        }
+    }
+
+    /// Whether a fit of fewer variables can be read off this one.
+    pub(crate) fn reads_off(&self) -> bool {
+        self.penalty.reads_off() && !self.grouped()
+    }
+
+    /// Whether a panel of a given size is what remains of more candidates. Penalties other than ℓ1 select the panel themselves.
+    pub(crate) fn eliminates(&self) -> bool {
+        self.refit().shares_panel() && self.penalty == PenaltyKind::L1 && !self.grouped()
+    }
+
+    /// How samples are prepared.
+    pub fn prepare_params(&self) -> PrepareParams {
+        PrepareParams {
+            impute: self.impute,
+            max_missing: self.max_missing,
+            scale: self.scale,
+            batch_scale: self.batch_scale,
+        }
+    }
+
+    /// The same with samples prepared in this way.
+    #[must_use]
+    pub fn with_prepare(self, prepare: &PrepareParams) -> Self {
+        let PrepareParams { impute, max_missing, scale, batch_scale } = *prepare;
+        MenParams { impute, max_missing, scale, batch_scale, ..self }
     }
 
     /// The parameters of the patch rule.
@@ -249,15 +333,14 @@ impl MenParams {
         }
     }
 
-    /// Options of the LARS stage: constant columns, whose norm is 0, are barred.
-    pub(crate) fn lars_options(&self, ridge: f64, nonzeros: usize, norms: &[f64]) -> LarsOptions {
-        let p = norms.len();
-        let factor = |j: usize| self.penalty_factors.as_ref().map_or(1.0, |factors| factors[j]);
-        let factors = (0..p).map(|j| if norms[j] > 0.0 { factor(j) } else { f64::INFINITY }).collect();
+    /// Options of the LARS stage, with these penalty factors: constant columns, whose norm is 0, are barred.
+    pub(crate) fn lars_options(&self, nonzeros: usize, mut factors: Vec<f64>, norms: &[f64]) -> LarsOptions {
+        let constant = factors.iter_mut().zip(norms).filter(|(_, norm)| **norm == 0.0);
+        constant.for_each(|(factor, _)| *factor = f64::INFINITY);
         LarsOptions {
-            ridge,
+            ridge: self.ridge(),
             penalty_factors: Some(factors),
-            max_nonzeros: Some(nonzeros.min(p)),
+            max_nonzeros: Some(nonzeros.min(norms.len())),
             ..LarsOptions::default()
         }
     }
@@ -265,8 +348,8 @@ impl MenParams {
 
 /// The largest number of variables that an axis uses, unless it is given: twice the number of samples, but at least 50 and at most 100.
 ///
-/// More samples than 50 need all of 100 variables to recognise others; with fewer than 25, half as many do as well. Fewer than 50
-/// recognise less at any number of samples. docs/experiments.md has the table.
+/// With more than 50 samples, 100 variables recognise new samples best. With fewer than 25 samples, 50 variables do as well. Fewer than
+/// 50 variables do worse at any number of samples. docs/experiments.md has the table.
 pub fn default_nonzeros(samples: usize) -> usize {
     samples.saturating_mul(2).clamp(50, 100)
 }

@@ -6,12 +6,14 @@ use faer::{Mat, MatRef};
 
 use crate::alignment::Alignment;
 use crate::error::{Error, Result};
-use crate::gram::{Gram, gram_of};
+use crate::gram::{Gram, GraphGram, gram_of};
 use crate::lars::{Ended, Path, lars_paths};
 use crate::monitor::{Monitor, Stage};
 use crate::operator::{DefinitenessReport, Operator};
 use crate::panel;
 use crate::params::{MenParams, default_nonzeros};
+use crate::penalties::groups::{self, DEFAULT_GROUPS, Size};
+use crate::penalties::{self, PenaltyKind};
 use crate::plan::Regime;
 use crate::preprocess::Centred;
 
@@ -23,6 +25,8 @@ pub struct ReducedProblem {
     pub(crate) mean: Vec<f64>,
     pub(crate) norms: Vec<f64>,
     pub(crate) samples: usize,
+    /// Names of the variables, if they have any.
+    pub(crate) names: Option<Vec<String>>,
     pub(crate) report: ReductionReport,
 }
 
@@ -38,6 +42,8 @@ pub struct ReductionReport {
     pub neighbor_recall: Option<f64>,
     /// The worst relative residual of the conjugate gradients that built a whole Gram matrix.
     pub cg_residual: Option<f64>,
+    /// Samples without a label that took part, and how many of them no chain of neighbours joins to a labelled one.
+    pub unlabelled: (usize, usize),
     /// Seconds that every stage took.
     pub seconds: Vec<(Stage, f64)>,
 }
@@ -50,6 +56,7 @@ impl ReductionReport {
             regime: None,
             neighbor_recall: None,
             cg_residual: None,
+            unlabelled: (0, 0),
             seconds: Vec::new(),
         }
     }
@@ -84,7 +91,41 @@ impl ReducedProblem {
         if b.ncols() == 0 || samples == 0 {
             return Err(Error::Empty { rows: samples, columns: b.ncols() });
         }
-        Ok(ReducedProblem { gram, b, mean, norms, samples, report })
+        Ok(ReducedProblem { gram, b, mean, norms, samples, names: None, report })
+    }
+
+    /// The same problem with names of its variables, by which parameters may speak of them.
+    ///
+    /// # Errors
+    /// When there is not one name per variable.
+    pub fn with_names(mut self, names: Vec<String>) -> Result<Self> {
+        let (given, expected) = (names.len(), self.mean.len());
+        if given != expected {
+            let why = format!("the problem has {expected} variables");
+            return Err(Error::Size { what: "`names`", given, expected, why });
+        }
+        self.names = Some(names);
+        Ok(self)
+    }
+
+    /// The same problem with the term of the `feature_graph` of `params`, if they have one: its Gram matrix is `XᵀAX + λ3 Ω`. The names
+    /// of the variables must be known before.
+    ///
+    /// # Errors
+    /// When the graph does not belong to these variables.
+    pub fn with_graph(mut self, params: &MenParams, image_shape: Option<(usize, usize)>) -> Result<Self> {
+        if let Some(omega) = params.laplacian(self.names.as_deref(), image_shape, &self.norms)? {
+            self.gram = Box::new(GraphGram::new(self.gram, omega)?);
+        }
+        Ok(self)
+    }
+
+    /// The penalty factor that `params` give to every variable.
+    ///
+    /// # Errors
+    /// As [`MenParams::factors`].
+    pub fn factors(&self, params: &MenParams) -> Result<Vec<f64>> {
+        params.factors(self.names.as_deref(), self.mean.len())
     }
 
     /// `XᵀAX`, without the ridge.
@@ -119,9 +160,13 @@ impl ReducedProblem {
     pub fn paths(&self, params: &MenParams, monitor: &dyn Monitor) -> Result<Vec<Path>> {
         let p = self.mean.len();
         let Some(size) = params.panel_size else {
-            let nonzeros = params.nonzeros.unwrap_or_else(|| default_nonzeros(self.samples));
+            let default = if params.grouped() { DEFAULT_GROUPS } else { default_nonzeros(self.samples) };
+            let nonzeros = params.nonzeros.unwrap_or(default);
             return self.paths_to(nonzeros, params, monitor);
         };
+        if params.penalty != PenaltyKind::L1 {
+            return self.paths_within(size, params, monitor);
+        }
         // As far as the panel needs it, which shows only on the way.
         let wanted =
             if params.refit().shares_panel() { panel::candidates(size) } else { size.saturating_add(1) };
@@ -137,13 +182,61 @@ impl ReducedProblem {
         }
     }
 
-    /// The path of every axis up to `nonzeros` variables.
+    /// The paths of a penalty other than ℓ1 that together use at most `size` variables, free ones not counted.
+    fn paths_within(&self, size: usize, params: &MenParams, monitor: &dyn Monitor) -> Result<Vec<Path>> {
+        let most = params.nonzeros.unwrap_or(size).min(size).min(self.mean.len());
+        if params.reads_off() {
+            return self.paths_to(most, params, monitor);
+        }
+        // The largest number of variables per axis that is not too much, by bisection: rounds are made for one number.
+        let (mut fits, mut found, mut too_many) = (0, None, most + 1);
+        while too_many - fits > 1 {
+            let k = if fits == 0 {
+                (most / self.b.ncols().max(1)).max(1).min(too_many - 1)
+            } else {
+                fits.midpoint(too_many)
+            };
+            let paths = self.paths_to(k, params, monitor)?;
+            if panel::at_ends(&paths) <= size {
+                (fits, found) = (k, Some(paths));
+            } else {
+                too_many = k;
+            }
+        }
+        match found {
+            Some(paths) => Ok(paths),
+            // One variable per axis is too much already: the paths of ℓ1 are read at one common level.
+            None => lars_paths(
+                self.gram(),
+                self.b(),
+                &params.lars_options(most, self.factors(params)?, &self.norms),
+                monitor,
+            ),
+        }
+    }
+
+    /// The path of every axis up to `nonzeros` variables, or, with groups, the solution with so many groups.
     ///
     /// # Errors
     /// As [`Self::paths`].
-    pub fn paths_to(&self, nonzeros: usize, params: &MenParams, monitor: &dyn Monitor) -> Result<Vec<Path>> {
-        let options = params.lars_options(params.ridge(), nonzeros, &self.norms);
-        lars_paths(self.gram(), self.b(), &options, monitor)
+    pub(crate) fn paths_to(
+        &self,
+        nonzeros: usize,
+        params: &MenParams,
+        monitor: &dyn Monitor,
+    ) -> Result<Vec<Path>> {
+        let factors = self.factors(params)?;
+        if params.grouped() {
+            let options = params.group_options(&self.norms, &factors);
+            let found = groups::solve(self.gram(), self.b(), &options, Size::Groups(nonzeros), monitor)?;
+            return found.paths(&options.groups, nonzeros);
+        }
+        let options = params.lars_options(nonzeros, factors, &self.norms);
+        // Of the solver's columns: 1, unless they have their own lengths.
+        let length = |norm: &f64| if params.standardize { 1.0 } else { norm * norm };
+        let lengths: Vec<f64> = self.norms.iter().map(length).collect();
+        let penalty = params.penalty_params(self.samples);
+        penalties::paths(self.gram(), self.b(), &lengths, &options, &penalty, monitor)
     }
 
     /// What turns a path's coefficient of a variable into its weight in W: `W = (1 + λ2) ŵ` (Eq. updateW), on columns that
@@ -161,36 +254,50 @@ impl ReducedProblem {
     }
 }
 
-/// Reduces the problem on these samples and the target `y` (n×d).
+/// Reduces the problem on these samples. The target `y` (n×d), and the weights in the loss, if there are any, are those of the labelled
+/// samples, which come first.
 ///
 /// # Errors
 /// When a parameter is out of range, sizes disagree, the policy refuses, a decomposition fails, or `monitor` asks to stop.
 pub fn reduce(
     samples: Centred<'_>,
-    y: MatRef<'_, f64>,
+    (y, weights): (MatRef<'_, f64>, Option<&[f64]>),
     alignment: &Alignment,
     params: &MenParams,
     regime: &Regime,
     monitor: &dyn Monitor,
 ) -> Result<ReducedProblem> {
-    let n = samples.samples();
+    let (n, labelled) = (samples.samples(), y.nrows());
     check_sizes(n, y, alignment)?;
     let (x, mean, norms) = samples.into_solver(params.standardize);
-    let b = x.correlate_all(y);
+    let b = if weights.is_none() && n == labelled {
+        x.correlate_all(y)
+    } else {
+        // D Y, which is 0 for a sample without a label.
+        let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
+        let entry = |i: usize, k: usize| if i < labelled { weight(i) * y[(i, k)] } else { 0.0 };
+        x.correlate_all(Mat::from_fn(n, y.ncols(), entry).as_ref())
+    };
     let (operator, definiteness) =
-        Operator::new(alignment, &params.operator_params(), regime.route, monitor)?;
-    let (gram, cg_residual) = gram_of(x, operator, regime.gram, params.beta, b.as_ref(), monitor)?;
-    let report =
+        Operator::new(alignment, weights, &params.operator_params(), regime.route, monitor)?;
+    // No eigenvalue of A is above 1 + β, or, with weights, the largest of them + β.
+    let heaviest = weights.map_or(1.0, |weights| weights.iter().copied().fold(1.0, f64::max));
+    let beta = params.beta + (heaviest - 1.0);
+    let (gram, cg_residual) = gram_of(x, operator, regime.gram, beta, b.as_ref(), monitor)?;
+    let mut report =
         ReductionReport { regime: Some(regime.clone()), cg_residual, ..ReductionReport::new(definiteness) };
-    ReducedProblem::new(gram, b, mean, norms, n, report)
+    report.unlabelled = (n - labelled, alignment.unreached());
+    ReducedProblem::new(gram, b, mean, norms, labelled, report)
 }
 
 /// Refuses data or a target of another number of samples than the alignment is of.
 fn check_sizes(n: usize, y: MatRef<'_, f64>, alignment: &Alignment) -> Result<()> {
-    let expected = alignment.attract.dim();
-    let why = format!("the alignment is of {expected} samples");
-    for (what, given) in [("a column of the data", n), ("a column of the target", y.nrows())] {
+    let (all, labelled) = (alignment.samples(), alignment.attract.dim());
+    for (what, given, expected) in
+        [("a column of the data", n, all), ("a column of the target", y.nrows(), labelled)]
+    {
         if given != expected {
+            let why = format!("the alignment is of {all} samples, {labelled} of them with a label");
             return Err(Error::Size { what, given, expected, why });
         }
     }

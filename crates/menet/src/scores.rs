@@ -14,9 +14,9 @@ use faer::MatRef;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::named::Named;
+use crate::named::named;
 
-/// What decisions can be judged by.
+/// The scores of decisions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ScoreKind {
@@ -31,19 +31,7 @@ pub enum ScoreKind {
     Auc,
 }
 
-impl Named for ScoreKind {
-    const PARAMETER: &'static str = "score";
-    const ALL: &'static [Self] = &[ScoreKind::Rate, ScoreKind::Balanced, ScoreKind::LogLoss, ScoreKind::Auc];
-
-    fn name(self) -> &'static str {
-        match self {
-            ScoreKind::Rate => "rate",
-            ScoreKind::Balanced => "balanced",
-            ScoreKind::LogLoss => "log_loss",
-            ScoreKind::Auc => "auc",
-        }
-    }
-}
+named!(ScoreKind, "score", Rate = "rate", Balanced = "balanced", LogLoss = "log_loss", Auc = "auc");
 
 impl ScoreKind {
     /// This score; NaN where it is not known.
@@ -67,7 +55,7 @@ impl ScoreKind {
     }
 
     /// Whether it needs probabilities.
-    pub fn needs_probabilities(self) -> bool {
+    pub(crate) fn needs_probabilities(self) -> bool {
         matches!(self, ScoreKind::LogLoss | ScoreKind::Auc)
     }
 }
@@ -101,6 +89,20 @@ pub fn scores_of(
     classes: usize,
     log_probabilities: Option<MatRef<'_, f64>>,
 ) -> Result<Scores> {
+    weighted_scores(truth, given, classes, log_probabilities, None)
+}
+
+/// The same for samples with weights ≥ 0, if they have any. Counts in the confusion matrix stay counts.
+///
+/// # Errors
+/// As [`scores_of`].
+pub(crate) fn weighted_scores(
+    truth: &[usize],
+    given: &[usize],
+    classes: usize,
+    log_probabilities: Option<MatRef<'_, f64>>,
+    weights: Option<&[f64]>,
+) -> Result<Scores> {
     let n = truth.len();
     if n == 0 {
         return Err(Error::Empty { rows: 0, columns: classes });
@@ -119,20 +121,24 @@ pub fn scores_of(
     }
     let mut confusion = vec![vec![0; classes]; classes];
     truth.iter().zip(given).for_each(|(&truth, &given)| confusion[truth][given] += 1);
-    let percent = |right: usize, of: usize| 100.0 * right as f64 / of as f64;
-    let recall = |(class, row): (usize, &Vec<usize>)| {
-        let tested: usize = row.iter().sum();
-        (tested > 0).then(|| percent(row[class], tested))
-    };
-    let recalls: Vec<Option<f64>> = confusion.iter().enumerate().map(recall).collect();
+    // How much of every class was tested, and was right.
+    let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
+    let (mut tested, mut right) = (vec![0.0; classes], vec![0.0; classes]);
+    for (i, (&truth, &given)) in truth.iter().zip(given).enumerate() {
+        tested[truth] += weight(i);
+        right[truth] += if truth == given { weight(i) } else { 0.0 };
+    }
+    let percent = |right: f64, of: f64| 100.0 * right / of;
+    let recall = |class: usize| (tested[class] > 0.0).then(|| percent(right[class], tested[class]));
+    let recalls: Vec<Option<f64>> = (0..classes).map(recall).collect();
     Ok(Scores {
-        rate: percent((0..classes).map(|class| confusion[class][class]).sum(), n),
+        rate: percent(right.iter().sum(), tested.iter().sum()),
         balanced: mean(recalls.iter().flatten().copied()).unwrap_or(f64::NAN),
         recalls,
         confusion,
-        log_loss: log_probabilities.map(|logs| log_loss(truth, logs)),
+        log_loss: log_probabilities.map(|logs| log_loss(truth, logs, &weight)),
         auc: log_probabilities
-            .and_then(|logs| mean((0..classes).filter_map(|class| auc(truth, class, logs)))),
+            .and_then(|logs| mean((0..classes).filter_map(|class| auc(truth, class, logs, &weight)))),
     })
 }
 
@@ -146,7 +152,7 @@ fn check_logs(logs: MatRef<'_, f64>, n: usize, classes: usize) -> Result<()> {
         }
     }
     for column in 0..classes {
-        // What is a little above 0 is rounding.
+        // A value slightly above 0 is rounding.
         if let Some(row) = logs.col(column).iter().position(|&log| log.is_nan() || log > 1e-9) {
             let value = format!("{:?} in row {row}, column {column} (counted from 0)", logs[(row, column)]);
             return Err(Error::parameter("log_probabilities", value, "at most 0"));
@@ -161,35 +167,40 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 }
 
 /// With probabilities kept between ε and 1 − ε, as scikit-learn does.
-fn log_loss(truth: &[usize], logs: MatRef<'_, f64>) -> f64 {
+fn log_loss(truth: &[usize], logs: MatRef<'_, f64>, weight: &dyn Fn(usize) -> f64) -> f64 {
     let (least, most) = (f64::EPSILON.ln(), (-f64::EPSILON).ln_1p());
-    let loss = truth.iter().enumerate().map(|(i, &class)| -logs[(i, class)].clamp(least, most));
-    loss.sum::<f64>() / truth.len() as f64
+    let loss = truth.iter().enumerate().map(|(i, &class)| -logs[(i, class)].clamp(least, most) * weight(i));
+    loss.sum::<f64>() / (0..truth.len()).map(weight).sum::<f64>()
 }
 
 /// From the ranks of the samples of `class` among all; none if no sample or every sample is of that class.
-fn auc(truth: &[usize], class: usize, logs: MatRef<'_, f64>) -> Option<f64> {
-    let inside = truth.iter().filter(|&&other| other == class).count();
-    let outside = truth.len() - inside;
-    if inside == 0 || outside == 0 {
+fn auc(truth: &[usize], class: usize, logs: MatRef<'_, f64>, weight: &dyn Fn(usize) -> f64) -> Option<f64> {
+    let sum = |of_class: bool| -> f64 {
+        (0..truth.len()).filter(|&i| (truth[i] == class) == of_class).map(weight).sum()
+    };
+    let (inside, outside) = (sum(true), sum(false));
+    if inside == 0.0 || outside == 0.0 {
         return None;
     }
     let mut order: Vec<usize> = (0..truth.len()).collect();
     order.sort_unstable_by(|&a, &b| logs[(a, class)].total_cmp(&logs[(b, class)]));
-    // Twice the number of pairs in the right order, where a tie is half a pair: a whole number.
-    let (mut pairs, mut below) = (0_u128, 0_u128);
+    // Twice the number of pairs in the right order, where a tie is half a pair: a whole number unless there are weights.
+    let (mut pairs, mut below) = (0.0, 0.0);
     for tied in order.chunk_by(|&a, &b| logs[(a, class)] == logs[(b, class)]) {
-        let own = tied.iter().filter(|&&i| truth[i] == class).count() as u128;
-        let others = tied.len() as u128 - own;
-        pairs += own * (2 * below + others);
+        let of = |own: bool| -> f64 {
+            tied.iter().filter(|&&i| (truth[i] == class) == own).map(|&i| weight(i)).sum()
+        };
+        let (own, others) = (of(true), of(false));
+        pairs += own * (2.0 * below + others);
         below += others;
     }
-    Some(pairs as f64 / (2.0 * inside as f64 * outside as f64))
+    Some(pairs / (2.0 * inside * outside))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::named::Named;
     use faer::{Mat, mat};
 
     /// As in the recipe below. Values are quarters, so that probabilities tie.
@@ -248,7 +259,7 @@ mod tests {
                     pairs += 1.0;
                 }
             }
-            assert_eq!(auc(&truth, class, logs.as_ref()), Some(sum / pairs));
+            assert_eq!(auc(&truth, class, logs.as_ref(), &|_| 1.0), Some(sum / pairs));
         }
     }
 

@@ -19,6 +19,9 @@ with!(
     crate::operator::OperatorParams,
     crate::panel::Reading,
     crate::patches::PatchParams,
+    crate::penalties::PenaltyParams,
+    crate::penalties::groups::GroupOptions,
+    crate::prepare::PrepareParams,
     crate::rules::RuleParams,
     crate::select::Grid,
     crate::stability::StabilityParams

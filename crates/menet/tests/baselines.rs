@@ -4,12 +4,10 @@ mod common;
 
 use common::{clusters, gaussian, relative_difference, rng};
 use faer::Mat;
-use menet::alignment::Alignment;
 use menet::baselines::{Dla, Flda, Lpp, Npe, Pca};
 use menet::evaluate::{classes_of, generator, random_split, scores, subset};
 use menet::patches::{self, PatchParams};
-use menet::preprocess::Centred;
-use menet::{Dataset, Method, Reducer};
+use menet::{Alignment, Centred, Dataset, Method, Reducer};
 use rand::seq::SliceRandom;
 
 /// The numbers of scripts/oracles.py.

@@ -4,11 +4,9 @@ mod common;
 
 use common::clusters;
 use faer::Side;
-use menet::alignment::Alignment;
 use menet::operator::{Definiteness, eigenvalue_bound};
 use menet::patches::{PatchParams, rule};
-use menet::preprocess::Centred;
-use menet::{Dataset, Error, Men, MenParams, Named, fit};
+use menet::{Alignment, Centred, Dataset, Error, Men, MenParams, Named, fit};
 
 fn params(kappa: f64, definiteness: Definiteness) -> MenParams {
     MenParams::paper().with(|it| {

@@ -3,11 +3,10 @@
 mod common;
 
 use faer::Mat;
-use menet::panel::Reading;
 use menet::refit::Refit;
 use menet::rules::RuleKind;
 use menet::sparse::SparseMatrix;
-use menet::{Dataset, Men, MenParams, Named, fit};
+use menet::{Dataset, Men, MenParams, Named, Reading, fit};
 use rand::RngExt;
 
 /// Some variables tell some classes apart, the others are noise; on three levels if asked, so that ties abound.
@@ -68,11 +67,11 @@ fn the_panel_refit_is_the_minimiser_on_the_panel() {
     let men = fitted(&data, &params);
     let panel = men.panel();
     // Without the manifold term A = I: the ridge regression of the target on columns of length 1.
-    let pre = menet::preprocess::Centred::new(&data, None).unwrap();
+    let pre = menet::Centred::new(&data, None).unwrap();
     let all = menet::targets::AxisCount::All;
     let y = menet::targets::target(&data, &pre, params.target, params.target_shrinkage, all, &()).unwrap();
-    let (unit, _, norms) = pre.into_solver(true);
-    let columns = Mat::from_fn(50, panel.len(), |i, k| unit.column(panel[k])[i]);
+    let (centred, norms) = (pre.dense().unwrap(), pre.norms());
+    let columns = Mat::from_fn(50, panel.len(), |i, k| centred[(i, panel[k])] / norms[panel[k]]);
     let w = men.projection();
     for (k, axis) in w.axes().iter().enumerate() {
         assert_eq!(axis.indices(), panel);

@@ -3,17 +3,16 @@
 mod common;
 
 use common::clusters;
-use menet::alignment::groups;
 use menet::faer::{Mat, MatRef};
 use menet::neighbors::{Block, Centre, Found, Nearest};
 use menet::operator::{CG_TOLERANCE, Smoother, admissible};
-use menet::panel::Reading;
+use menet::patches::groups;
 use menet::patches::rule;
 use menet::pieces::{self, Moments, Outline, Patches, Spread, Target, Units};
 use menet::plan::{Plan, Shape};
 use menet::refit::{Refit, Sums, Training};
 use menet::targets::AxisCount;
-use menet::{Dataset, Men, MenParams, ReducedProblem, ReductionReport, fit};
+use menet::{Dataset, Men, MenParams, Reading, ReducedProblem, ReductionReport, fit};
 
 /// The pieces: where each begins and ends.
 type Cuts<'a> = &'a [(usize, usize)];

@@ -3,18 +3,18 @@
 mod common;
 
 use common::clusters;
-use menet::alignment::{Alignment, groups};
 use menet::faer::Mat;
 use menet::gram::{FactorGram, Gram, GramForm};
 use menet::neighbors::{Block, Centre, Nearest};
 use menet::operator::Route;
-use menet::panel::Reading;
 use menet::patches;
 use menet::plan::{GramRequest, RouteRequest, Shape};
-use menet::preprocess::Centred;
 use menet::sparse::SparseMatrix;
 use menet::targets::{AxisCount, target};
-use menet::{Dataset, Men, MenParams, Neighborhood, Plan, Prepared, ReducedProblem, fit, reduce};
+use menet::{
+    Alignment, Centred, Dataset, Men, MenParams, Neighborhood, Plan, Prepared, Reading, ReducedProblem, fit,
+    reduce,
+};
 
 fn same(a: &Men, b: &Men) {
     assert_eq!(a.projection(), b.projection());
@@ -45,7 +45,7 @@ fn plan_reduce_solve_assemble_is_fit() {
             let samples = Centred::new(&data, None).unwrap();
             let rule = patches::rule(patch).unwrap();
             // Neighbours of three blocks in two, merged.
-            let wanted = groups(rule, &patches::PatchParams::default());
+            let wanted = patches::groups(rule, &patches::PatchParams::default());
             let class = data.class_indices();
             let block = |from: usize, to: usize| match data.sparse() {
                 Some(x) => {
@@ -70,7 +70,7 @@ fn plan_reduce_solve_assemble_is_fit() {
             let alignment = Alignment::from_neighbors(&samples, rule, &patch_params, &found, &()).unwrap();
             let y = target(&data, &samples, params.target, params.target_shrinkage, AxisCount::All, &());
             let problem =
-                reduce(samples, y.unwrap().as_ref(), &alignment, &params, &plan.regime, &()).unwrap();
+                reduce(samples, (y.unwrap().as_ref(), None), &alignment, &params, &plan.regime, &()).unwrap();
             let prepared = Prepared::from_problem(&data, problem).unwrap();
             let solved = prepared.solve(&params, &()).unwrap();
             same(&Men::assemble(&solved, &params, &()).unwrap(), &whole);
@@ -186,6 +186,9 @@ fn every_axis_may_have_its_own_factors() {
     let expected = [&plain.paths()[0], &whole.paths()[1], &plain.paths()[2]];
     assert_eq!(solved.paths().iter().collect::<Vec<_>>(), expected);
     assert!(prepared.solve_each(&params, 8, mixed.subrows(0, 29), &()).is_err());
+    let scad = params.with(|it| it.penalty = menet::penalties::PenaltyKind::Scad);
+    let told = prepared.solve_each(&scad, 8, mixed.as_ref(), &()).unwrap_err().to_string();
+    assert!(told.contains("scad") && told.contains("l1 with penalty factors per axis"), "{told}");
 }
 
 /// A variable with factor 0 is in every model, whatever the limit; and the limit does not count it.

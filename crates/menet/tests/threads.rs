@@ -5,9 +5,8 @@ mod common;
 use faer::Mat;
 use menet::neighbors::NeighborSearch;
 use menet::operator::Definiteness;
-use menet::panel::Reading;
 use menet::plan::{GramRequest, RouteRequest};
-use menet::{Dataset, Men, MenParams, fit};
+use menet::{Dataset, Men, MenParams, Reading, fit};
 
 fn on(threads: usize, data: &Dataset<'_>, params: &MenParams) -> Men {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -62,7 +61,9 @@ fn same_bits_on_any_number_of_threads() {
 
 #[test]
 fn same_bits_of_approximate_neighbours() {
-    let x = Mat::from_fn(12_000, 3, |i, j| ((i * 7919 + j * 104_729 + i * j * 31 + i * i) % 1009) as f64);
+    let x = Mat::from_fn(12_000, 3, |i, j| {
+        ((i * 7919 + j * 104_729 + i * j * 31 + i * i) % 1009) as f64 + 1e-5 * i as f64
+    });
     let labels: Vec<usize> = (0..12_000).map(|i| i % 2).collect();
     let data = Dataset::from_owned(x, &labels).unwrap();
     let params = MenParams::paper().with(|it| it.neighbors = NeighborSearch::Approximate);

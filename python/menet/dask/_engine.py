@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import dask
 from dask.delayed import Delayed, delayed
 
+from menet._running import warn_user
 from menet.dask import _progress, _tasks
 
 T = TypeVar("T")
@@ -26,39 +27,46 @@ def current_client() -> Any:
         return None
     scheduler = dask.config.get("scheduler", None)
     if isinstance(scheduler, Client):
-        return _synchronous(scheduler)
+        return _usable(scheduler)
     if scheduler not in (None, "dask.distributed", "distributed"):
         return None
     try:
-        return _synchronous(get_client())
+        return _usable(get_client())
     except ValueError:
-        return None
+        if scheduler is None:
+            return None
+    raise ConnectionError(
+        "Dask is set to work on a cluster, but no client is connected to one; perhaps its scheduler went away: connect "
+        'a new client, or work in this process with dask.config.set(scheduler="threads")'
+    )
 
 
-def _synchronous(client: Any) -> Any:
-    """Refuse a client whose calls would have to be awaited."""
+def _usable(client: Any) -> Any:
+    """Refuse a client whose calls would have to be awaited, and one that is closed."""
     if client.asynchronous:
         raise TypeError(
             "the current Dask client is asynchronous, which a fit cannot wait for: use Client(asynchronous=False), or "
             "call the estimator in a thread with a client of its own"
         )
+    if client.status in ("closing", "closed"):
+        raise ConnectionError("the current Dask client is closed: connect a new client, and fit again with that one")
     return client
 
 
 class Engine:
-    """The stages of one fit. Tasks have the name of their stage, which Dask's dashboard shows."""
+    """The stages of one fit. Tasks have the names of their stage and their step, which Dask's dashboard shows."""
 
     def __init__(self) -> None:
         self.client = current_client()
         self.seconds: dict[str, float] = {}
-        self._token, self._numbers = uuid.uuid4().hex, count()
+        self._token, self._numbers, self._stage = uuid.uuid4().hex, count(), "fit"
         self._bar = _progress.Bar("")
         self._tell: Callable[[], None] = lambda: None
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         """Name what is computed from now on, and add up its seconds."""
-        before, start = self.seconds.get(name, 0.0), time.perf_counter()
+        before, start, self._stage = self.seconds.get(name, 0.0), time.perf_counter(), name
         self._bar = _progress.Bar(name)
         self._tell = lambda: self.seconds.update({name: before + time.perf_counter() - start})
         with _clear_errors(name, self.client):
@@ -71,11 +79,19 @@ class Engine:
         self._tell()
         return list(self.seconds.items())
 
+    def warn_of_no_workers(self) -> None:
+        """Warn where a fit waits until a worker comes."""
+        if self.client is not None and not self._workers():
+            warn_user(
+                f"the Dask cluster {self.client.scheduler.address} has no workers: the fit waits until one comes",
+                UserWarning,
+            )
+
     def memory(self, *, per_thread: bool = False) -> float:
         """Return the least memory that a worker has, or a thread of one, in bytes; infinity if it is not limited."""
         if self.client is None:
             return math.inf
-        workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
+        workers = self._workers().values()
         limits = [
             worker["memory_limit"] / (worker["nthreads"] if per_thread else 1)
             for worker in workers
@@ -83,9 +99,14 @@ class Engine:
         ]
         return min(limits, default=math.inf)
 
+    def _workers(self) -> dict[str, Any]:
+        # Asked of the scheduler: the client's own copy may for a moment hold none of them.
+        identity: dict[str, Any] = self.client.sync(self.client.scheduler.identity, n_workers=-1)
+        return dict(identity["workers"])
+
     def task(self, step: str, function: Callable[..., Any], *args: Any) -> Delayed:
         """Return a task of this fit: `function` of values and of other tasks."""
-        key = f"menet-{step}-{self._token}-{next(self._numbers)}"
+        key = f"menet-{self._stage}-{step}-{self._token}-{next(self._numbers)}"
         return delayed(_tasks.call, pure=False)(function, *args, dask_key_name=key)
 
     def tree(self, step: str, parts: Sequence[Any], add: Callable[[Any, Any], Any]) -> Any:
@@ -100,8 +121,9 @@ class Engine:
         if self.client is None:
             with _progress.of_callbacks(self._bar):
                 return list(dask.persist(*collections))
-        kept = self.client.persist(collections)
-        self._wait(kept)
+        with _outside_the_pool():
+            kept = self.client.persist(collections)
+            self._wait(kept)
         return list(kept)
 
     def get(self, collection: Any) -> Any:
@@ -113,29 +135,52 @@ class Engine:
         if self.client is None:
             with _progress.of_callbacks(self._bar):
                 return list(dask.compute(*collections))
-        futures = self.client.compute(collections)
-        self._wait(futures)
-        return [_tasks.ready(value) for value in self.client.gather(futures)]
+        with _outside_the_pool():
+            futures = self.client.compute(collections)
+            self._wait(futures)
+            values = self.client.gather(futures)
+        return [_tasks.ready(value) for value in values]
 
     def _wait(self, collections: list[Any]) -> None:
         from distributed import as_completed, futures_of
 
         futures = futures_of(collections)
+        counted = _progress.of_futures(self._bar, futures, self.client)
         try:
-            _progress.of_futures(self._bar, futures, self.client)
             for future in as_completed(futures):
                 if future.status == "error":
                     future.result()  # raises
                 if future.status == "cancelled":
                     raise LostError
+            counted()
         except BaseException:
             # Ctrl-C, or one of them failed: the others are of no use.
+            counted()
             self._cancel(futures)
             raise
 
     def _cancel(self, futures: list[Any]) -> None:
         if self.client.status == "running":
             self.client.cancel(futures, force=True)
+
+
+@contextmanager
+def _outside_the_pool() -> Iterator[None]:
+    """Give the worker's thread to other tasks while a fit that is itself called in a task waits for them."""
+    from distributed import get_worker, rejoin, secede
+
+    try:
+        get_worker()
+        inside = True
+    except ValueError:
+        inside = False
+    if inside:
+        secede()
+    try:
+        yield
+    finally:
+        if inside:
+            rejoin()
 
 
 class LostError(Exception):

@@ -8,13 +8,14 @@ import dask
 import dask.array as da
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn import get_config
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 import menet
 from menet import _core, _labels
 from menet._input import naming_variables
-from menet._settings import count, settings
+from menet._settings import NOT_OF_THE_CORE, count, settings
 from menet.dask import _lazy, _tasks
 from menet.dask._engine import Engine
 from menet.dask._fit import Chunks, Fit, Moments, read
@@ -40,11 +41,16 @@ class ManifoldElasticNet(menet.ManifoldElasticNet):
 
     Parameters
     ----------
-    n_components, n_nonzeros, preset, panel_size, refit, refit_ridge, relax, ridge, alpha, beta, kappa, k_within, \
-k_between, neighbors, patch, bandwidth, lle_regularizer, ltsa_dimension, target, target_shrinkage, definiteness, \
-floor, standardize, pca_rank, penalty_factors, rule, n_neighbors, metric, priors, route, gram : object
-        As in `menet.ManifoldElasticNet`. With more samples than variables, ``definiteness="floor"``, ``route="dense"``
-        and ``gram="columns"`` are refused.
+    n_components, n_nonzeros, preset, panel_size, refit, refit_ridge, relax, ridge, penalty, penalty_shape, \
+penalty_epsilon, alpha, beta, kappa, k_within, \
+k_between, neighbors, patch, bandwidth, lle_regularizer, ltsa_dimension, target, target_shrinkage, target_spread, \
+definiteness, \
+floor, standardize, impute, max_missing, scale, batch_scale, pca_rank, penalty_factors, always, never, groups, \
+group_axes, feature_graph, graph_weight, rule, n_neighbors, metric, priors, route, gram : object
+        As in `menet.ManifoldElasticNet`. With more samples than variables, ``definiteness="floor"``, ``route="dense"``,
+        ``gram="columns"``, ``impute`` and ``scale`` are refused.
+    class_weight, unlabelled : object
+        Not used on Dask: a fit counts all samples alike, and refuses them.
     n_jobs : int, optional
         Number of threads for samples in memory. Workers use the threads that they have.
 
@@ -80,15 +86,22 @@ floor, standardize, pca_rank, penalty_factors, rule, n_neighbors, metric, priors
             self._spread = None
             super()._fit(X, y)
             return
+        _refuse(self._batch)
+        self._threads()  # refuses what `n_jobs` must not be, as in memory
         engine = Engine()
         given = samples(X, "a fit")
         rows, columns = given.X.shape
         self.classes_, codes = _labels.coded(labels(y, rows))
+        if len(self.classes_) < 2:
+            raise ValueError(f"1 class found in {rows} samples, but at least 2 are needed")
         self.n_features_in_ = columns
         self.__dict__.pop("feature_names_in_", None)
         if given.names is not None:
             self.feature_names_in_ = given.names
-        chosen = settings(self, without={"n_jobs"})
+        self._refuse_weights()
+        chosen = settings(self, without=NOT_OF_THE_CORE)
+        _core.check_variables(chosen, columns, None if given.names is None else given.names.tolist())
+        engine.warn_of_no_workers()
         with naming_variables(given.names):
             model, moments = _fitted(engine, chosen, given, codes, self.classes_)
         self._set_model(model)
@@ -97,12 +110,20 @@ floor, standardize, pca_rank, penalty_factors, rule, n_neighbors, metric, priors
         if warnings := model.warnings():
             self._warn("; ".join(warnings))
 
+    def _refuse_weights(self) -> None:
+        """Refuse what only a fit in memory can do."""
+        given = {"sample_weight": self.__dict__.get("_sample_weight"), "class_weight": self.class_weight}
+        for name, value in {**given, "unlabelled": self.unlabelled}.items():
+            if value is not None:
+                raise ValueError(f"`{name}` is given, but a fit on Dask counts all samples alike: leave it out")
+
     def at(
         self, *, n_nonzeros: int | None = None, n_components: int | None = None, panel_size: int | None = None
     ) -> Self:
         """Return the same fit with fewer variables or fewer axes, without fitting again.
 
-        The training samples are read once more, by the workers.
+        The training samples are read once more, by the workers. With groups and with the penalties "reweighted",
+        "scad" and "mcp", a fit is solved for one size only: for another size, the samples are fitted again.
 
         Parameters
         ----------
@@ -130,8 +151,15 @@ floor, standardize, pca_rank, penalty_factors, rule, n_neighbors, metric, priors
         k, d, size = (None if value is None else count(name, value) for name, value in asked.items())
         (given, codes, moments), engine = self._spread, Engine()
         # What can be refused is refused before the samples are read.
-        self._model.wanted(k, d, size)
         check_futures(given.X)
+        try:
+            self._model.wanted(k, d, size)
+        except ValueError as e:
+            if "training samples" not in str(e):
+                raise
+            if moments is not None:
+                changed = {name: value for name, value in asked.items() if value is not None}
+                return self._unfitted_copy(**changed).fit(given, self.classes_[codes])
         with engine.stage("preprocess"):
             chunks = Chunks(engine, given.X, codes, len(self.classes_))
         if moments is None:
@@ -146,13 +174,15 @@ floor, standardize, pca_rank, penalty_factors, rule, n_neighbors, metric, priors
         out._training, out._spread = None, self._spread
         return out
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any, *, batch: ArrayLike | None = None) -> Any:
         """Project samples on the axes.
 
         Parameters
         ----------
         X : Dask array or data frame, or array-like of shape (n_samples, n_features)
             Samples.
+        batch : array-like of shape (n_samples,), optional
+            The batch of every sample; for samples in memory.
 
         Returns
         -------
@@ -161,16 +191,20 @@ floor, standardize, pca_rank, penalty_factors, rule, n_neighbors, metric, priors
             for float32 samples.
         """
         if not is_dask(X):
-            return super().transform(X)
+            return super().transform(X, batch=batch)
+        _refuse(batch)
+        self._check_lazy()
         return _lazy.transform(self._model_of_fit(), self._checked(X))
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Any, *, batch: ArrayLike | None = None) -> Any:
         """Predict the class of every sample, by the rule in the projected space.
 
         Parameters
         ----------
         X : Dask array or data frame, or array-like of shape (n_samples, n_features)
             Samples.
+        batch : array-like of shape (n_samples,), optional
+            The batch of every sample; for samples in memory.
 
         Returns
         -------
@@ -178,16 +212,19 @@ floor, standardize, pca_rank, penalty_factors, rule, n_neighbors, metric, priors
             Their classes, lazy for Dask samples.
         """
         if not is_dask(X):
-            return super().predict(X)
+            return super().predict(X, batch=batch)
+        _refuse(batch)
         return _lazy.predict(self._model_of_fit(), self.classes_, self._checked(X))
 
-    def predict_log_proba(self, X: Any) -> Any:
+    def predict_log_proba(self, X: Any, *, batch: ArrayLike | None = None) -> Any:
         """Return the logarithm of the probability of every class.
 
         Parameters
         ----------
         X : Dask array or data frame, or array-like of shape (n_samples, n_features)
             Samples.
+        batch : array-like of shape (n_samples,), optional
+            The batch of every sample; for samples in memory.
 
         Returns
         -------
@@ -195,32 +232,37 @@ floor, standardize, pca_rank, penalty_factors, rule, n_neighbors, metric, priors
             The log-probabilities, one column per class in the order of ``classes_``, lazy for Dask samples.
         """
         if not is_dask(X):
-            return super().predict_log_proba(X)
+            return super().predict_log_proba(X, batch=batch)
+        _refuse(batch)
         return _lazy.log_probabilities(self._model_of_fit(), self.classes_, self._checked(X))
 
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: Any, *, batch: ArrayLike | None = None) -> Any:
         """Return the probability of every class.
 
         Parameters
         ----------
         X : Dask array or data frame, or array-like of shape (n_samples, n_features)
             Samples.
+        batch : array-like of shape (n_samples,), optional
+            The batch of every sample; for samples in memory.
 
         Returns
         -------
         Dask array or ndarray of shape (n_samples, n_classes)
             The probabilities, one column per class in the order of ``classes_``, lazy for Dask samples.
         """
-        logs = self.predict_log_proba(X)
+        logs = self.predict_log_proba(X, batch=batch)
         return da.exp(logs) if isinstance(logs, da.Array) else np.exp(logs)
 
-    def decision_function(self, X: Any) -> Any:
+    def decision_function(self, X: Any, *, batch: ArrayLike | None = None) -> Any:
         """Return the decision value of every class.
 
         Parameters
         ----------
         X : Dask array or data frame, or array-like of shape (n_samples, n_features)
             Samples.
+        batch : array-like of shape (n_samples,), optional
+            The batch of every sample; for samples in memory.
 
         Returns
         -------
@@ -228,14 +270,15 @@ floor, standardize, pca_rank, penalty_factors, rule, n_neighbors, metric, priors
             As in `menet.ManifoldElasticNet`, lazy for Dask samples.
         """
         if not is_dask(X):
-            return super().decision_function(X)
+            return super().decision_function(X, batch=batch)
+        _refuse(batch)
         model = self._model_of_fit()
         if len(self.classes_) == 2:
             logs = self.predict_log_proba(X)
             return logs[:, 1] - logs[:, 0]
         return _lazy.decision_values(model, self.classes_, self._checked(X))
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, batch: ArrayLike | None = None) -> float:
         """Return the mean accuracy on samples.
 
         Parameters
@@ -246,6 +289,8 @@ floor, standardize, pca_rank, penalty_factors, rule, n_neighbors, metric, priors
             Their classes.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the samples.
+        batch : array-like of shape (n_samples,), optional
+            The batch of every sample; for samples in memory.
 
         Returns
         -------
@@ -253,7 +298,8 @@ floor, standardize, pca_rank, penalty_factors, rule, n_neighbors, metric, priors
             The mean accuracy. It is computed at once.
         """
         if not is_dask(X):
-            return super().score(X, y, sample_weight)
+            return super().score(X, y, sample_weight, batch=batch)
+        _refuse(batch)
         given = self._checked(X)
         true = labels(y, given.X.shape[0])
         predicted, seen = dask.compute(
@@ -269,10 +315,42 @@ floor, standardize, pca_rank, penalty_factors, rule, n_neighbors, metric, priors
         state.pop("_spread", None)
         return state
 
+    def fit_transform(self, X: Any, y: Any = None, *, batch: ArrayLike | None = None, **fit_params: Any) -> Any:
+        """Fit, and project the samples on the axes.
+
+        Parameters
+        ----------
+        X : Dask array or data frame, or array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like or Dask array of shape (n_samples,)
+            Their classes.
+        batch : array-like of shape (n_samples,), optional
+            The batch of every sample; for samples in memory.
+        **fit_params : object
+            None is known.
+
+        Returns
+        -------
+        Dask array or ndarray of shape (n_samples, n_components)
+            The projected samples, lazy for Dask samples.
+        """
+        if is_dask(X):
+            self._check_lazy()
+        return super().fit_transform(X, y, batch=batch, **fit_params)
+
+    def _check_lazy(self) -> None:
+        """Refuse to make frames of Dask samples: scikit-learn would compute all of them here."""
+        chosen = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
+        if chosen != "default":
+            raise ValueError(
+                f"set_output asks for {chosen!r}, but the projection of Dask samples is a lazy Dask array: use "
+                'set_output(transform="default"), or project samples in memory'
+            )
+
     def _checked(self, X: Any) -> Given:
         """Return samples that have the variables of the fit."""
         check_is_fitted(self)
-        given = samples(X, "this")
+        given = samples(X, "a projection")
         columns, name = given.X.shape[1], type(self).__name__
         if columns != self.n_features_in_:
             raise ValueError(
@@ -307,8 +385,15 @@ def _fitted(
     if rows <= columns:
         with engine.stage("preprocess"):
             chunks = Chunks(engine, given.X, codes, len(classes))
+            chunks.look()
         with engine.stage("fit"):
             parts = (chosen, chunks.blocks(), chunks.codes, *told.values())
             return engine.get(engine.task("fit", _tasks.fit_whole, *parts)), None
     _core.check_pieces(chosen, rows, columns, len(classes))
     return Fit(engine, chosen, told).run(given.X, codes)
+
+
+def _refuse(batch: Any) -> None:
+    """Refuse batches of Dask samples."""
+    if batch is not None:
+        raise ValueError("`batch` works for samples in memory only: centre Dask samples by batch before the fit")

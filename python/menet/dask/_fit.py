@@ -90,6 +90,32 @@ class Chunks:
         parts = [engine.task("codes", _same, codes[start : start + size]) for start, size in ends]
         self.codes: list[Any] = engine.keep(parts)
 
+    def look(self, X: da.Array | None = None) -> tuple[Floats, Floats, Floats, Floats]:
+        """Look at every chunk for the first time: the least and largest values, sums and squares of all variables."""
+        engine, columns = self.engine, self.X.shape[1]
+        parts = [
+            engine.task("outline", _tasks.outline, x, start, (size, columns))
+            for (x, _, start), size in zip(self.pieces(X), self.sizes, strict=True)
+        ]
+        low, high, total, squares, bad = engine.get(engine.tree("outlines", parts, _tasks.add_outlines))
+        if bad is None:
+            return low, high, total, squares
+        if len(bad) == 2:
+            start, shape = bad
+            chunk = self.starts.index(start)
+            raise ValueError(
+                f"chunk {chunk} of `X` (counted from 0) has the shape {shape}, but Dask expects "
+                f"{(self.sizes[chunk], columns)}: if a function made it, tell Dask the sizes, for instance by "
+                "X.compute_chunk_sizes()"
+            )
+        row, column, value = bad
+        error = ValueError(
+            f"row {row}, column {column} (counted from 0) of the data is {as_in_memory(value)}, but must be finite "
+            "and at most 1e100 in size"
+        )
+        error.place = (row, column)  # type: ignore[attr-defined]
+        raise error
+
     def blocks(self, X: da.Array | None = None) -> list[Any]:
         """Return the chunks, as tasks."""
         return list((self.X if X is None else X).to_delayed().ravel())
@@ -143,16 +169,7 @@ class Fit:
     def moments(self, X: da.Array) -> Moments:
         """Compute the moments, in two looks at every chunk."""
         engine, pieces = self.engine, self.chunks.pieces(X)
-        parts = [engine.task("outline", _tasks.outline, x, start) for x, _, start in pieces]
-        low, high, total, squares, bad = engine.get(engine.tree("outlines", parts, _tasks.add_outlines))
-        if bad is not None:
-            row, column, value = bad
-            error = ValueError(
-                f"row {row}, column {column} (counted from 0) of the data is {value}, but must be finite and at most "
-                "1e+100 in size"
-            )
-            error.place = (row, column)  # type: ignore[attr-defined]
-            raise error
+        low, high, total, squares = self.chunks.look(X)
         about = np.clip(total / X.shape[0], low, high)
         parts = [
             engine.task("sums", _tasks.class_sums, x, codes, self.chunks.classes, about) for x, codes, start in pieces
@@ -223,23 +240,30 @@ class Fit:
         engine = self.engine
         mean, factor = moments.mean, moments.factor(self.settings["standardize"])
         alpha, beta = self.settings["alpha"], self.settings["beta"]
-        width, method = columns_of(X.shape), "tasks"
-        if engine.client is not None and X.nbytes > ON_DISK and engine.memory() >= BUFFERED:
-            method = "p2p"
-        # Not optimized: Dask would fuse our tasks with its own, and compute images once more for their residuals.
-        blocks = X.rechunk((-1, width), method=method).to_delayed(optimize_graph=False).ravel()
+        width = columns_of(X.shape)
+        by_disk = engine.client is not None and X.nbytes > ON_DISK and engine.memory() >= BUFFERED
         places = [slice(first, min(first + width, X.shape[1])) for first in range(0, X.shape[1], width)]
+        if by_disk:
+            # Not optimized: Dask would fuse our tasks with its own, and compute images once more for their residuals.
+            blocks = X.rechunk((-1, width), method="p2p").to_delayed(optimize_graph=False).ravel()
+        else:
+            blocks = self.turned(self.chunks.blocks(X), places, 1)
         parts = [
             engine.task("images", _tasks.images, x, mean[at], factor[at], laplacian, alpha, beta)
             for x, at in zip(blocks, places, strict=True)
         ]
-        images = [
-            da.from_delayed(engine.task("image", _tasks.side, part, 0), (X.shape[0], at.stop - at.start), float)
-            for part, at in zip(parts, places, strict=True)
-        ]
-        residuals = [engine.task("residual", _tasks.side, part, 1) for part, at in zip(parts, places, strict=True)]
-        rows = da.concatenate(images, axis=1).rechunk(X.chunks, method=method)
-        rows = rows.to_delayed(optimize_graph=False).ravel()
+        images = [engine.task("image", _tasks.side, part, 0) for part in parts]
+        residuals = [engine.task("residual", _tasks.side, part, 1) for part in parts]
+        if by_disk:
+            arrays = [
+                da.from_delayed(image, (X.shape[0], at.stop - at.start), float)
+                for image, at in zip(images, places, strict=True)
+            ]
+            rows = da.concatenate(arrays, axis=1).rechunk(X.chunks, method="p2p")
+            rows = rows.to_delayed(optimize_graph=False).ravel()
+        else:
+            sizes = zip(self.chunks.starts, self.chunks.sizes, strict=True)
+            rows = self.turned(images, [slice(start, start + size) for start, size in sizes], 0)
         products = [
             engine.task("gram", _tasks.gram, x, mean, factor, image)
             for (x, _, start), image in zip(self.chunks.pieces(X), rows, strict=True)
@@ -248,6 +272,21 @@ class Fit:
         worst = engine.task("residuals", _tasks.largest, residuals)
         gram, worst = engine.keep([gram, worst])
         return gram, engine.get(worst)
+
+    def turned(self, blocks: list[Any], places: list[slice], axis: int) -> list[Any]:
+        """Cut every block at places of an axis, and join what has the same place: rows become columns, or columns rows.
+
+        Dask's own rechunk by tasks cuts views, which keep their blocks in memory unseen: each worker would hold its
+        share of X and of A X, whatever its limit.
+        """
+        engine = self.engine
+        pieces = [[engine.task("cut", _tasks.cut, block, at, axis) for at in places] for block in blocks]
+        return [engine.task("join", _tasks.join, list(parts), 1 - axis) for parts in zip(*pieces, strict=True)]
+
+
+def as_in_memory(value: float) -> str:
+    """Return a number as the core writes it in the error of a fit in memory."""
+    return repr(float(value)).replace("nan", "NaN").replace("e+", "e")
 
 
 def warn_of_memory(has: float, X: da.Array) -> None:

@@ -23,12 +23,16 @@ class Given(NamedTuple):
 
 def is_frame(X: Any) -> bool:
     """Return whether these are the samples of a Dask data frame."""
-    return is_dask_collection(X) and hasattr(X, "to_dask_array") and X.ndim == 2
+    return is_dask_collection(X) and hasattr(type(X), "to_dask_array") and X.ndim == 2
 
 
 def is_dask(X: Any) -> bool:
-    """Return whether these are samples of Dask."""
-    return isinstance(X, (da.Array, Given)) or is_frame(X)
+    """Return whether these are samples of Dask, or a Dask collection of another kind, which is refused."""
+    return isinstance(X, Given) or is_dask_collection(X) or _is_future(X)
+
+
+def _is_future(X: Any) -> bool:
+    return type(X).__module__.startswith("distributed.") and hasattr(X, "key")
 
 
 def samples(X: Any, what: str) -> Given:
@@ -42,6 +46,12 @@ def samples(X: Any, what: str) -> Given:
         if all(isinstance(name, str) for name in X.columns):
             names = np.array(list(X.columns), dtype=object)
         X = X.to_dask_array(lengths=True)
+    elif not isinstance(X, da.Array):
+        raise TypeError(
+            f"`X` is of Dask's type {type(X).__name__}, but must be a Dask array or data frame: for instance, use "
+            "dask.array.from_delayed for delayed arrays, to_frame() for a series, or client.persist instead of "
+            "client.compute"
+        )
     check_futures(X)
     if X.ndim != 2:
         raise ValueError(f"`X` has shape {X.shape}, but {what} needs rows of samples and columns of variables")
@@ -60,6 +70,11 @@ def samples(X: Any, what: str) -> Given:
     if X.dtype.kind not in "fiub":
         raise ValueError(
             f"`X` has the type {X.dtype}, but must hold numbers: convert it, for instance with X.astype('float64')"
+        )
+    if isinstance(X._meta, np.ma.MaskedArray):
+        raise TypeError(
+            "the chunks of `X` are masked arrays, but must be plain ones: fill in what is masked with "
+            "dask.array.ma.filled(X, value)"
         )
     if type(X._meta) is not np.ndarray:
         raise TypeError(
@@ -100,7 +115,7 @@ def _check_columns(X: Any) -> None:
     for name, dtype in X.dtypes.items():
         if not isinstance(dtype, np.dtype) or dtype.kind not in "fiub":
             raise ValueError(
-                f"column {str(name)!r} of `X` has the type {dtype}, but variables must be numbers: convert it, or "
+                f"column {str(name)!r} of `X` has the type {dtype}, but variables must be numbers: convert it, "
                 f"for instance with X.astype({{{name!r}: 'float64'}}), or leave it out with X.drop(columns={name!r})"
             )
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, TextIO
 
 WIDTH = 30
+
+# Seconds to wait until the scheduler counts.
+PATIENCE = 5.0
 
 # Where bars are drawn, while `progress` is active.
 _output: TextIO | None = None
@@ -98,15 +102,33 @@ def of_callbacks(bar: Bar) -> Any:
     return Callback(posttask=count)
 
 
-def of_futures(bar: Bar, futures: list[Any], client: Any) -> None:
-    """Show what the cluster does for some futures, by Dask's own counts."""
+def of_futures(bar: Bar, futures: list[Any], client: Any) -> Callable[[], Any]:
+    """Show what the cluster does for some futures, by Dask's own counts.
+
+    Call what this returns before the futures are released: the scheduler would wait for them for ever if it had not yet
+    begun to count.
+    """
     if bar.output is None or not futures:
-        return
+        return lambda: None
     from distributed.diagnostics.progressbar import ProgressBar
+
+    begun = threading.Event()
 
     class Part(ProgressBar):  # type: ignore[misc]
         def _draw_bar(self, remaining: int, all: int, **_: Any) -> None:
+            begun.set()
             bar.draw(all - remaining, all)
 
+    part = Part(futures, scheduler=client.scheduler.address, interval="200ms")
+
+    async def listen() -> None:
+        try:
+            # A scheduler that is gone is told about by the fit.
+            with suppress(OSError):
+                await part.listen()
+        finally:
+            begun.set()
+
     bar.begin()
-    client.loop.add_callback(Part(futures, scheduler=client.scheduler.address, interval="200ms").listen)
+    client.loop.add_callback(listen)
+    return lambda: begun.wait(PATIENCE)

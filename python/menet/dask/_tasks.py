@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from menet import _core
 from menet._input import Floats, contiguous
+from menet._weights import alike
 
 Numbers: TypeAlias = NDArray[np.int64]
 
@@ -61,8 +62,13 @@ def codes_of(codes: NDArray[Any]) -> Numbers:
     return codes.astype(np.int64)
 
 
-def outline(x: Any, start: int) -> tuple[Any, ...]:
-    """Look at a chunk for the first time; a value that is not finite is named by its place among all rows."""
+def outline(x: Any, start: int, shape: tuple[int, int]) -> tuple[Any, ...]:
+    """Look at a chunk for the first time: its sums, and what is wrong with it.
+
+    That is None, the place of a value that is not finite among all rows, or another shape than Dask knows.
+    """
+    if np.shape(x) != shape:
+        return (*(np.zeros(shape[1]) for _ in range(4)), (start, np.shape(x)))
     *sums, bad = _core.outline(plain(x), threads())
     return (*sums, None if bad is None else (bad[0] + start, *bad[1:]))
 
@@ -193,6 +199,17 @@ def images(x: Any, mean: Floats, factor: Floats, laplacian: ByRows, alpha: float
     return _core.images(plain(x), mean, factor, *laplacian[:3], alpha, beta, threads())
 
 
+def cut(x: Any, at: slice, axis: int) -> Any:
+    """Return some columns or rows of a block: a copy, since a view would keep all of it in memory."""
+    x = np.asarray(x)
+    return (x[:, at] if axis else x[at]).copy()
+
+
+def join(parts: list[Any], axis: int) -> Any:
+    """Return the pieces of several blocks as one."""
+    return np.concatenate(parts, axis=axis)
+
+
 def gram(x: Any, mean: Floats, factor: Floats, image: Floats) -> tuple[Floats]:
     """Return the part of the Gram matrix that a chunk's rows make."""
     return (_core.gram(plain(x), mean, factor, plain(image), threads()),)
@@ -245,7 +262,7 @@ def fit_whole(
 ) -> _core.Model:
     """Fit rows that are few enough for one worker."""
     x = plain(np.concatenate([np.asarray(chunk) for chunk in chunks]))
-    return _core.Model.fit(settings, x, codes_of(np.concatenate(codes)), classes, label_kind, names, threads())
+    return _core.Model.fit(settings, x, codes_of(np.concatenate(codes)), alike(), classes, label_kind, names, threads())
 
 
 def at_whole(
@@ -253,4 +270,4 @@ def at_whole(
 ) -> _core.Model:
     """Read another model off such a fit."""
     x = plain(np.concatenate([np.asarray(chunk) for chunk in chunks]))
-    return model.at(*reading, (x, codes_of(np.concatenate(codes))), threads())
+    return model.at(*reading, (x, codes_of(np.concatenate(codes)), alike()), threads())

@@ -5,6 +5,7 @@ a figure.
 """
 
 from menet.plot._bases import bases
+from menet.plot._batches import batches
 from menet.plot._confusion import confusion
 from menet.plot._heatmap import heatmap
 from menet.plot._loadings import loadings
@@ -18,6 +19,7 @@ from menet.plot._stability import stability
 
 __all__ = [
     "bases",
+    "batches",
     "confusion",
     "heatmap",
     "loadings",

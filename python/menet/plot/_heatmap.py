@@ -26,7 +26,7 @@ MIXED = 12
 ENDS = 3.0
 
 
-def heatmap(model: Any, X: Samples, y: ArrayLike, *, ax: Axes | None = None) -> Axes:
+def heatmap(model: Any, X: Samples, y: ArrayLike, *, batch: ArrayLike | None = None, ax: Axes | None = None) -> Axes:
     """Draw the variables of the panel against the samples, standardized, similar ones side by side.
 
     Variables and samples are ordered by hierarchical clustering with average linkage. The marks above show the class
@@ -41,6 +41,8 @@ def heatmap(model: Any, X: Samples, y: ArrayLike, *, ax: Axes | None = None) -> 
         The samples.
     y : array-like of shape (n_samples,)
         Their classes.
+    batch : array-like of shape (n_samples,), optional
+        The batch of every sample, if the model was fitted with batches.
     ax : matplotlib Axes, optional
         The Axes to draw on. None: a new figure.
 
@@ -64,7 +66,7 @@ def heatmap(model: Any, X: Samples, y: ArrayLike, *, ax: Axes | None = None) -> 
     positions = panel.positions[:VARIABLES]
     if not len(positions):
         raise ValueError("the model uses no variables, so there is nothing to draw")
-    values = columns_of(X, positions, men.n_features_in_)
+    values = columns_of(men, X, batch, positions)
     classes, codes = codes_of(y, len(values))
     deviation = values.std(axis=0, ddof=1) if len(values) > 1 else np.zeros(len(positions))
     standardized = (values - values.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)

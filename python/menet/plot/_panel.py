@@ -55,8 +55,11 @@ def visible(name: Any, most: int = 22) -> str:
     return short(str(name), most) if str(name).strip() else "(no name)"
 
 
-def columns_of(X: Samples, positions: NDArray[np.int64], variables: int) -> Floats:
-    """Return some variables of samples as a dense array."""
+def columns_of(model: Decider, X: Samples, batch: ArrayLike | None, positions: NDArray[np.int64]) -> Floats:
+    """Return some variables of samples as a dense array, as the model sees them."""
+    if model._prepares():
+        return model.prepare(X, batch=batch)[:, positions]
+    variables = model.n_features_in_
     x = check_array(X, accept_sparse="csc", dtype=(np.float64, np.float32))
     if x.shape[1] != variables:
         raise ValueError(f"`X` has {x.shape[1]} variables, but the model has {variables}")

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from menet._decisions import Decider
 from menet._input import Floats, Samples
 from menet._settings import whole_number
 from menet.plot._looks import new_axes
@@ -39,6 +40,7 @@ def samples(
     names: Sequence[str] | None = None,
     ellipses: bool = True,
     regions: bool = False,
+    batch: ArrayLike | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw samples on two axes of a model, coloured by class.
@@ -67,6 +69,8 @@ def samples(
     regions : bool, default=False
         Whether to colour the plane by the predicted class. The coordinates on other axes are those of the mean of the
         training samples. Needs a model of menet with two axes to draw.
+    batch : array-like of shape (n_samples,), optional
+        The batch of every sample, if the model was fitted with batches.
     ax : matplotlib Axes, optional
         The Axes to draw on. None: a new figure.
 
@@ -88,7 +92,8 @@ def samples(
     check_is_fitted(model)
     if not hasattr(model, "transform"):
         raise TypeError(f"`model` is a {type(model).__name__}, which has no transform")
-    z = np.asarray(model.transform(X), dtype=np.float64)
+    told: dict[str, Any] = {} if batch is None else {"batch": batch}
+    z = np.asarray(model.transform(X, **told), dtype=np.float64)
     classes, codes = codes_of(y, len(z))
     shown = _chosen_axes(axes, z.shape[1])
     held = _mask(held_out, len(z))
@@ -192,19 +197,28 @@ def _draw_regions(ax: Axes, model: Any, shown: list[int], classes: NDArray[Any])
     across, down = np.linspace(left, right, GRID), np.linspace(low, high, GRID)
     plane = np.zeros((GRID * GRID, len(model.components_)))
     plane[:, shown] = np.stack(np.meshgrid(across, down), axis=-1).reshape(-1, 2)
-    # x = mean + z W⁺ projects to z.
-    inverse = np.linalg.pinv(np.asarray(model.components_, dtype=np.float64)).T
-    rows = max(1, BATCH // inverse.shape[1])
-    mean = np.asarray(model.mean_, dtype=np.float64)
-    given = np.concatenate(
-        [_quiet_predict(model, mean + plane[start : start + rows] @ inverse) for start in range(0, len(plane), rows)]
-    )
+    if isinstance(model, Decider):
+        # In the projected space, since samples may be prepared before.
+        given = model.classes_[model._model.classify(plane, model._threads())]
+    else:
+        given = _by_samples(model, plane)
     # Classes that `y` lacks stay white.
     known, colours = list(classes), ["#ffffff", *(class_look(place)[0] for place in range(len(classes)))]
     places = {name: place + 1 for place, name in enumerate(known)}
     picture = np.array([places.get(name, 0) for name in given]).reshape(GRID, GRID)
     span: dict[str, Any] = {"vmin": -0.5, "vmax": len(colours) - 0.5, "origin": "lower", "aspect": "auto", "zorder": 0}
     ax.imshow(picture, extent=(left, right, low, high), cmap=ListedColormap(colours), alpha=0.13, **span)
+
+
+def _by_samples(model: Any, plane: Floats) -> NDArray[Any]:
+    """Predict for samples that project to points of the plane."""
+    # x = mean + z W⁺ projects to z.
+    inverse = np.linalg.pinv(np.asarray(model.components_, dtype=np.float64)).T
+    rows = max(1, BATCH // inverse.shape[1])
+    mean = np.asarray(model.mean_, dtype=np.float64)
+    return np.concatenate(
+        [_quiet_predict(model, mean + plane[start : start + rows] @ inverse) for start in range(0, len(plane), rows)]
+    )
 
 
 def _quiet_predict(model: Any, x: Floats) -> NDArray[Any]:

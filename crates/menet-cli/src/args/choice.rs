@@ -47,9 +47,9 @@ pub(crate) struct ChoiceArgs {
 impl ChoiceArgs {
     /// MEN with these parameters, its open settings chosen as the options say.
     pub(crate) fn procedure(&self, method: Method) -> Result<MenProcedure, Failure> {
-        match method {
-            Method::Men(params) => self.of(params),
-            other => Err(Failure::Usage(format!("the method {} cannot be validated", other.name()))),
+        match method.men() {
+            Some(params) => self.of(params.clone()),
+            None => Err(Failure::Usage(format!("the method {} cannot be validated", method.name()))),
         }
     }
 

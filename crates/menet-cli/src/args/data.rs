@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
-use menet::Men;
+use clap::Args;
+use menet::prepare::Impute;
+use menet::{Dataset, Men};
 use menet_io::{Delimiter, ReadOptions, Table, builtin, formats};
 
 use crate::Context;
@@ -73,15 +74,31 @@ pub(crate) struct HowArgs {
     /// The samples are images of this shape.
     #[arg(long, value_name = "HxW", value_parser = pair)]
     shape: Option<(usize, usize)>,
-    /// How to fill missing values: mean, the mean of the training data [default: missing values are an error]
-    #[arg(long, value_name = "HOW")]
-    impute: Option<Impute>,
+    /// Name of the column with the batch of every sample, such as a plate or a study. The fit subtracts the mean of every batch. For
+    /// formats without columns, a file with one batch per line.
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) batch: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Impute {
-    /// The mean of the column.
-    Mean,
+/// Missing values of new samples.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Data")]
+pub(crate) struct FillArgs {
+    /// Fill missing values with the mean of the training data; for a model that was fitted without --impute. A model that was fitted with
+    /// it fills them in its own way.
+    #[arg(long, value_name = "HOW", value_parser = ["mean"])]
+    impute: Option<String>,
+}
+
+impl FillArgs {
+    pub(crate) fn fills(&self) -> bool {
+        self.impute.is_some()
+    }
+}
+
+/// The labelled data of a table, with missing values if the fit fills them.
+pub(crate) fn labelled(table: &Table, impute: Option<Impute>) -> Result<Dataset<'_>, Failure> {
+    Ok(if impute.is_some() { table.dataset_with_missing()? } else { table.dataset()? })
 }
 
 impl HowArgs {
@@ -89,37 +106,35 @@ impl HowArgs {
         noticed(context, menet_io::read(source, &self.options())?)
     }
 
-    /// Reads data for a model: columns in the model's order, missing values filled with the training mean on request.
-    pub(crate) fn read_for(&self, context: &Context, source: &str, men: &Men) -> Result<Table, Failure> {
-        // An svmlight file may lack the last variables: they are 0.
-        let least_columns = men.projection().variables();
-        let options = ReadOptions { impute_mean: false, least_columns, ..self.options() };
-        let table = noticed(context, menet_io::read(source, &options)?)?;
-        let table = table.arranged(men, self.impute.is_some())?;
-        table.check_missing()?;
-        Ok(table)
-    }
-
-    /// Reads labelled data of which some samples will be held back. Missing values cannot be filled before it is known which.
-    pub(crate) fn read_unfilled(&self, context: &Context, source: &str) -> Result<Table, Failure> {
-        self.read_unfilled_with(context, source, &self.options())
-    }
-
-    /// The same with other options.
-    pub(crate) fn read_unfilled_with(
+    /// Reads data for a model: columns in the model's order, missing values filled with the training mean on request, unless the model
+    /// fills them itself.
+    pub(crate) fn read_for(
         &self,
         context: &Context,
         source: &str,
-        options: &ReadOptions,
+        men: &Men,
+        fill: &FillArgs,
     ) -> Result<Table, Failure> {
-        if self.impute.is_some() {
-            return Err(Failure::Usage(
-                "--impute cannot be used here: the mean of all samples would leak the test samples into the training; fill \
-                 missing values beforehand, or leave their columns out with --drop"
-                    .to_owned(),
+        self.tell_of_batches(context, men);
+        // An svmlight file may lack the last variables: they are 0.
+        let least_columns = men.projection().variables();
+        let options = ReadOptions { least_columns, ..self.options() };
+        let table = noticed(context, menet_io::read(source, &options)?)?;
+        let table = table.arranged(men, fill.fills())?;
+        if !men.fills() {
+            table.check_missing()?;
+        }
+        Ok(table)
+    }
+
+    /// Tells if batches have no effect.
+    pub(crate) fn tell_of_batches(&self, context: &Context, men: &Men) {
+        let knows = men.preparation().is_some_and(|preparation| preparation.batches.is_some());
+        if let (Some(batch), false) = (&self.batch, knows) {
+            context.notice(format_args!(
+                "--batch {batch} has no effect, because the model was fitted without batches"
             ));
         }
-        self.read_labelled_with(context, source, options)
     }
 
     /// Reads labelled data.
@@ -127,7 +142,8 @@ impl HowArgs {
         self.read_labelled_with(context, source, &self.options())
     }
 
-    fn read_labelled_with(
+    /// The same with other options.
+    pub(crate) fn read_labelled_with(
         &self,
         context: &Context,
         source: &str,
@@ -154,6 +170,7 @@ impl HowArgs {
             label: self.label.clone(),
             id: self.id.clone(),
             groups: None,
+            batch: self.batch.clone(),
             drop: self.drop.clone(),
             labels: self.labels.clone(),
             no_header: self.no_header,
@@ -168,7 +185,6 @@ impl HowArgs {
             least_columns: 0,
             size: self.size,
             shape: self.shape,
-            impute_mean: matches!(self.impute, Some(Impute::Mean)),
         }
     }
 }

@@ -1,13 +1,20 @@
 //! Options that several commands share, by what they are about.
 
 mod choice;
+mod count;
 mod data;
+mod help;
 mod model;
 mod params;
+mod prepare;
 mod search;
+mod texts;
 
 pub(crate) use choice::ChoiceArgs;
-pub(crate) use data::{DataArgs, HowArgs, builtin_names, set_name};
+pub(crate) use count::{CountArgs, UnlabelledArgs};
+pub(crate) use data::{DataArgs, FillArgs, HowArgs, builtin_names, labelled, set_name};
 pub(crate) use model::{ModelArgs, smaller};
-pub(crate) use params::{ParamArgs, PriorsText, metric};
+pub(crate) use params::ParamArgs;
+pub(crate) use prepare::{PrepareArgs, of_others};
 pub(crate) use search::{SearchArgs, dimensions, method_params, with_default};
+pub(crate) use texts::{PriorsText, metric};

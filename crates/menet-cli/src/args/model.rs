@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use menet::panel::Reading;
 use menet::refit::Refit;
-use menet::{Men, Named};
+use menet::{Men, Named, Reading};
 use menet_io::ModelFile;
 
 use crate::failure::Failure;

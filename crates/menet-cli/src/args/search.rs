@@ -92,6 +92,7 @@ impl SearchArgs {
             panel_size: self.panel_size.clone(),
             refit: named("refit", &self.refit)?,
             rule: named("rule", &self.rule)?,
+            prepare: default.prepare,
             metrics: match self.metric.as_deref() {
                 Some("euclidean") => vec![Metric::Euclidean],
                 Some("cosine") => vec![Metric::Cosine],

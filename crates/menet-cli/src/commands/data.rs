@@ -83,7 +83,7 @@ impl Data {
         }
         text::print(format_args!("{duplicates} duplicate rows, {constant} constant columns"))?;
         if missing > 0 {
-            text::print(format_args!("{missing} missing values (fit needs --impute mean)"))?;
+            text::print(format_args!("{missing} missing values (fit needs --impute)"))?;
         }
         if unlabelled > 0 {
             text::print(format_args!("{unlabelled} samples without a label"))?;

@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use faer::Mat;
 use menet::baselines::Pca;
-use menet::panel::Reading;
 use menet::rules::{Metric, nearest_neighbors};
-use menet::{Dataset, Men, MenParams, Projection, Reducer};
+use menet::{Dataset, Men, MenParams, Projection, Reading, Reducer};
 use menet_lab::figures;
 
 use super::pictures;

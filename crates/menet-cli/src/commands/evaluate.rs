@@ -9,7 +9,9 @@ use menet_lab::{Protocol, Set, Study, output};
 use serde_json::json;
 
 use crate::Context;
-use crate::args::{HowArgs, SearchArgs, dimensions, method_params, set_name};
+use crate::args::{
+    HowArgs, PrepareArgs, SearchArgs, dimensions, labelled, method_params, of_others, set_name,
+};
 use crate::failure::Failure;
 use crate::{overwrite, signals, text};
 
@@ -56,6 +58,8 @@ pub(crate) struct Evaluate {
     #[arg(long)]
     tune: bool,
     #[command(flatten)]
+    prepare: PrepareArgs,
+    #[command(flatten)]
     search: SearchArgs,
     #[command(flatten)]
     how: HowArgs,
@@ -86,7 +90,8 @@ impl Evaluate {
             self.search.refuse_without_search()?;
         }
         self.search.refuse_without_men(&self.methods)?;
-        let params = self.search.with_metric(method_params(self.params.as_deref())?);
+        let params = self.prepare.with(self.search.with_metric(method_params(self.params.as_deref())?))?;
+        let prepare = of_others(&params)?;
         let protocol = Protocol {
             methods: self.methods.clone(),
             train_per_class: self.train_per_class.clone(),
@@ -97,13 +102,14 @@ impl Evaluate {
             subset_classes: self.subset_classes,
             min_per_class: self.min_per_class,
             tune: if self.tune { Some(self.search.options()?) } else { None },
+            prepare,
             params,
         };
         protocol.check()?;
         let tables = self
             .data
             .iter()
-            .map(|source| self.how.read_unfilled(context, source))
+            .map(|source| self.how.read_labelled(context, source))
             .collect::<Result<Vec<_>, _>>()?;
         let sets = self
             .data
@@ -111,7 +117,7 @@ impl Evaluate {
             .zip(&tables)
             .map(|(source, table)| {
                 let ids = table.ids.as_ref().map(|ids| ids.values.as_slice());
-                Ok(Set { name: set_name(source), data: table.dataset()?, rows: None, ids })
+                Ok(Set { name: set_name(source), data: labelled(table, prepare.impute)?, rows: None, ids })
             })
             .collect::<Result<Vec<_>, Failure>>()?;
         let command: Vec<String> =

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use menet::lars::{Path, Report};
+use menet::penalties::PenaltyKind;
 use menet::refit::RefitReport;
 use menet::rules::Learned;
 use menet::{Men, Named};
@@ -11,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::ends::{Ends, ends};
 use crate::Context;
-use crate::args::{DataArgs, ParamArgs};
+use crate::args::{CountArgs, DataArgs, ParamArgs, UnlabelledArgs, labelled};
 use crate::failure::Failure;
 use crate::overwrite::{self, Output};
 use crate::{regression, text};
@@ -22,6 +24,10 @@ use crate::{regression, text};
 pub(crate) struct Fit {
     #[command(flatten)]
     data: DataArgs,
+    #[command(flatten)]
+    count: CountArgs,
+    #[command(flatten)]
+    unlabelled: UnlabelledArgs,
     /// The model file to write.
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
@@ -39,17 +45,18 @@ impl Fit {
                 "--model -: a model cannot be written to standard output; name a file".to_owned(),
             ));
         }
-        let params_file = self.params.params.iter().map(|path| ("--params", path.clone()));
         let inputs: Vec<_> =
-            overwrite::data(&self.data.data, &self.data.how).into_iter().chain(params_file).collect();
+            overwrite::data(&self.data.data, &self.data.how).into_iter().chain(self.params.files()).collect();
         overwrite::refuse(&inputs, &[Output::File("--model", &self.model)])?;
-        let params = self.params.resolve()?;
-        let table = self.data.how.read_labelled(context, &self.data.data)?;
+        let impute = self.params.resolve()?.impute; // What is wrong with flags is told before data are read.
+        let mut table = self.count.weigh(self.data.how.read_labelled(context, &self.data.data)?)?;
+        table.keep_unlabelled = self.unlabelled.keep();
         let doubt = table.labels.as_deref().and_then(regression::doubt);
         if let Some(doubt) = &doubt {
             context.notice(doubt);
         }
-        let data = table.dataset()?;
+        let data = labelled(&table, impute)?;
+        let params = self.params.resolve_for(&data)?;
         let plan = menet::Plan::new(&data, &params)?;
         let (needed, available) = (plan.bytes as u64, menet_io::memory::available());
         if needed > available {
@@ -99,8 +106,16 @@ fn report(men: &Men, ends: &[Option<Ends>], doubt: Option<&str>, n: usize, p: us
         "nonzeros": men.support_sizes(),
         "kkt": men.certificates().iter().map(|c| c.kkt).collect::<Vec<_>>(),
         "levels": men.levels(),
-        "panel_size": men.panel().len(),
+        "panel_size": men.selected().len(),
+        "always": names(men, &men.always()),
+        "never": names(men, &men.never()),
+        "groups": super::groups::json(men),
         "doubts": men.doubts(),
+        "preparation": super::preparation::json(men),
+        "penalty": men.params().penalty,
+        "rounds": men.paths().iter().map(Path::report).collect::<Vec<_>>(),
+        "feature_graph": men.params().feature_graph,
+        "graph_weight": men.params().graph_weight(),
         "refit": men.refit(),
         "rule": rule_name(men),
         "ends": ends.iter().map(|ends| ends.as_ref().map(Ends::json)).collect::<Vec<_>>(),
@@ -133,9 +148,13 @@ pub(super) fn own_paths(men: &Men) -> bool {
 /// The panel, the refit and the rule on one line.
 fn decision_line(men: &Men) -> String {
     let RefitReport { refit, candidates, shrinkage, .. } = *men.refit();
-    let size = men.panel().len();
-    let from =
-        if candidates > size { format!(", chosen from {candidates} candidates") } else { String::new() };
+    let always = men.always();
+    let size = men.selected().len();
+    let from = if candidates > size + always.len() {
+        format!(", chosen from {candidates} candidates")
+    } else {
+        String::new()
+    };
     let plural = if size == 1 { "" } else { "s" };
     let shrinkage = shrinkage.map_or_else(String::new, |share| format!(" (shrinkage {share:.3})"));
     let rule = match men.rule() {
@@ -147,7 +166,70 @@ fn decision_line(men: &Men) -> String {
         Ok(rule) => format!("rule {}", rule.kind().name()),
         Err(_) => "no rule: the model was made smaller without its training samples".to_owned(),
     };
-    format!("panel of {size} distinct variable{plural}{from}; refit {}{shrinkage}; {rule}\n", refit.name())
+    let forced = forced_line(men, &always);
+    format!(
+        "panel of {size} distinct variable{plural}{from}; refit {}{shrinkage}; {rule}\n{forced}",
+        refit.name()
+    )
+}
+
+/// The penalty, if it is not ℓ1, and what is known of its solution, on one line.
+fn penalty(men: &Men) -> String {
+    let kind = men.params().penalty;
+    if kind == PenaltyKind::L1 {
+        return String::new();
+    }
+    let (mut rounds, mut settled, mut axes, mut off) = (0, 0, 0, None::<f64>);
+    let mut local = true;
+    for report in men.paths().iter().filter_map(Path::report) {
+        match report {
+            Report::Rounds { count, settled: yes, stationarity } => {
+                (rounds, axes, settled) = (rounds.max(*count), axes + 1, settled + usize::from(*yes));
+                off = stationarity.map_or(off, |found| Some(off.map_or(found, |worst| worst.max(found))));
+            }
+            Report::Subsets { local: found } => local &= found.iter().all(|&local| local),
+            _ => {}
+        }
+    }
+    let known = match (kind, off) {
+        (PenaltyKind::L0, _) if local => "; no exchange of one variable makes a subset better".to_owned(),
+        (PenaltyKind::L0, _) => "; some subsets could not be certified".to_owned(),
+        (PenaltyKind::Adaptive, _) => "; weights from a first fit".to_owned(),
+        (_, Some(_)) if rounds == 0 => "; no rounds: at level 0 no variable is penalised".to_owned(),
+        (_, Some(off)) => {
+            format!(
+                "; at most {rounds} rounds, settled on {settled} of {axes} axes, first-order conditions violated by {off:.1e}"
+            )
+        }
+        _ => String::new(),
+    };
+    format!("penalty: {}{known}\n", kind.name())
+}
+
+/// The variables that are always or never in, the graph over them, and the penalty, on one line each.
+fn forced_line(men: &Men, always: &[usize]) -> String {
+    let line = |what: &str, variables: &[usize]| match variables.len() {
+        0 => String::new(),
+        count if count <= SHOWN => format!("{what}: {}\n", names(men, variables).join(", ")),
+        count => {
+            let shown = names(men, &variables[..SHOWN]).join(", ");
+            format!("{what}: {shown} and {} more\n", count - SHOWN)
+        }
+    };
+    let graph = men.params().feature_graph.as_ref().map_or_else(String::new, |graph| {
+        format!("feature graph: {}, weight {}\n", graph.told(), men.params().graph_weight())
+    });
+    line("always in, not counted in the panel", always)
+        + &line("never in", &men.never())
+        + &graph
+        + &penalty(men)
+}
+
+/// How many variables a line names.
+const SHOWN: usize = 10;
+
+pub(super) fn names(men: &Men, variables: &[usize]) -> Vec<String> {
+    variables.iter().map(|&j| super::variable(men, j)).collect()
 }
 
 /// The certificates of the model, on one line.
@@ -202,9 +284,11 @@ pub(super) fn summary(men: &Men, ends: &[Option<Ends>], n: usize, p: usize) -> S
     header.extend(["low end", "high end"].iter().filter(|_| known));
     let (level, ends) = (if own { LEVEL } else { "" }, if known { ENDS } else { "" });
     format!(
-        "{n} samples of {p} variables in {} classes, fitted in {total:.2} s\n{recall}{regime}{residual}{kappa}{}\n{}\n{level}{}{ends}",
+        "{n} samples of {p} variables in {} classes, fitted in {total:.2} s\n{}{recall}{regime}{residual}{kappa}{}{}\n{}\n{level}{}{ends}",
         men.classes().len(),
+        super::preparation::lines(men),
         decision_line(men),
+        super::groups::lines(men),
         text::table(&header, &rows),
         certificate_line(men),
     )

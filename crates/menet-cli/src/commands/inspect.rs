@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use menet::Men;
-use menet::model::PanelRow;
+use menet::{Men, PanelRow};
 use menet_io::ModelFile;
 use serde_json::{Value, json};
 
@@ -54,6 +53,9 @@ const PANEL_WORDS: &str = "\
 importance: the Euclidean length of the weights of a variable over all axes, times its standard deviation
 weight: the weight with the largest absolute value over the axes; effect: that weight times the standard deviation of the variable
 class: the class that a larger value favours; entered: the earliest position at which the variable entered a path";
+
+/// What stands for the position of a variable that never entered a path, because it is in every model.
+const ALWAYS: &str = "always";
 
 /// The columns of the panel.
 const PANEL: [&str; 7] = ["variable", "importance", "class", "effect", "weight", "axes", "entered"];
@@ -106,8 +108,12 @@ impl Inspect {
             let inspected = json!({
                 "axes": axes,
                 "paths": paths.collect::<Vec<_>>(),
-                "panel_size": men.panel().len(),
+                "panel_size": men.selected().len(),
+                "always": fit::names(&men, &men.always()),
+                "never": fit::names(&men, &men.never()),
                 "panel": panel,
+                "groups": super::groups::json(&men),
+                "preparation": super::preparation::json(&men),
                 "refit": men.refit(),
                 "rule": fit::rule_name(&men),
                 "classes": men.classes(),
@@ -128,6 +134,7 @@ impl Inspect {
             self.show_panel(context, &men)?;
             return self.tell_pictures(d);
         }
+        let always = men.always();
         let missing = axes.clone().any(|k| ends[k].is_none());
         for k in axes {
             let used = used(&men, file.provenance.samples, k);
@@ -139,7 +146,9 @@ impl Inspect {
                 .iter()
                 .zip(effects.into_iter().zip(weights))
                 .map(|(u, (effect, weight))| {
-                    vec![variable(&men, u.variable), effect, weight, place(u.entered)]
+                    let entered =
+                        if always.contains(&u.variable) { ALWAYS.to_owned() } else { place(u.entered) };
+                    vec![variable(&men, u.variable), effect, weight, entered]
                 })
                 .collect();
             text::print(format_args!(
@@ -191,7 +200,7 @@ impl Inspect {
                     row.effect.map_or_else(|| "-".to_owned(), |_| effects[i].clone()),
                     weights[i].clone(),
                     ranges(&row.axes),
-                    place(row.entered),
+                    if row.always { ALWAYS.to_owned() } else { place(row.entered) },
                 ]
             })
             .collect();
@@ -262,6 +271,7 @@ fn row_json(men: &Men, row: &PanelRow) -> Value {
     json!({
         "variable": variable(men, row.variable),
         "index": row.variable + 1,
+        "always": row.always,
         "axes": row.axes.iter().map(|axis| axis + 1).collect::<Vec<_>>(),
         "entered": row.entered,
         "weight": row.weight,

@@ -7,7 +7,7 @@ use menet_lab::figures;
 
 use super::variable;
 use crate::Context;
-use crate::args::{DataArgs, ParamArgs, set_name};
+use crate::args::{DataArgs, ParamArgs, labelled, set_name};
 use crate::failure::Failure;
 use crate::overwrite::{self, Output};
 use crate::text;
@@ -35,15 +35,21 @@ pub(crate) struct Path {
 
 impl Path {
     pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
-        let params_file = self.params.params.iter().map(|path| ("--params", path.clone()));
         let inputs: Vec<_> =
-            overwrite::data(&self.data.data, &self.data.how).into_iter().chain(params_file).collect();
+            overwrite::data(&self.data.data, &self.data.how).into_iter().chain(self.params.files()).collect();
         let svg = self.svg.iter().map(|path| Output::File("--svg", path));
         let outputs: Vec<_> = [Output::File("--out", &self.out)].into_iter().chain(svg).collect();
         overwrite::refuse(&inputs, &outputs)?;
-        let params = self.params.resolve()?;
+        let impute = self.params.resolve()?.impute; // What is wrong with flags is told before data are read.
         let table = self.data.how.read_labelled(context, &self.data.data)?;
-        let men = menet::fit(&table.dataset()?, &params, &context.watch)?;
+        let data = labelled(&table, impute)?;
+        let params = self.params.resolve_for(&data)?;
+        if params.grouped() {
+            return Err(Failure::Usage(
+                "groups of variables have no path: use menet fit, and menet inspect for the groups of every axis".to_owned(),
+            ));
+        }
+        let men = menet::fit(&data, &params, &context.watch)?;
         context.watch.done();
         let d = men.paths().len();
         let Some(path) = self.axis.checked_sub(1).and_then(|k| men.paths().get(k)) else {

@@ -11,7 +11,7 @@ use menet_io::{ModelFile, Table, Values, fingerprint, labels};
 use serde_json::{Map, Value, json};
 
 use crate::Context;
-use crate::args::{DataArgs, PriorsText, metric, smaller};
+use crate::args::{DataArgs, FillArgs, PriorsText, metric, smaller};
 use crate::failure::Failure;
 use crate::{overwrite, text};
 
@@ -33,6 +33,8 @@ pub(crate) struct Predict {
     components: Option<usize>,
     #[command(flatten)]
     data: DataArgs,
+    #[command(flatten)]
+    fill: FillArgs,
     /// Where to write the labels: .csv, or - for standard output.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
@@ -81,8 +83,8 @@ impl Predict {
         let mut file = ModelFile::load(&self.model)?;
         file.men = smaller(&file.men, None, self.components)?;
         let rule = self.rule(&file)?;
-        let table = self.data.how.read_for(context, &self.data.data, &file.men)?;
-        let z = table.project(file.men.projection())?;
+        let table = self.data.how.read_for(context, &self.data.data, &file.men, &self.fill)?;
+        let z = table.project(&file.men)?;
         let decided = Decided {
             classes: rule.classify(z.as_ref())?,
             log_probabilities: rule.log_probabilities(z.as_ref())?,
@@ -118,7 +120,7 @@ impl Predict {
             });
             // The probabilities are recalibrated, because distances and votes have another scale.
             let (z, classes, count) = (own.gallery.as_ref(), &own.classes[..], own.shifts.len());
-            return Ok(learn(&params, &Projected { z, classes, count, covariance: None })?);
+            return Ok(learn(&params, &Projected { z, classes, count, weights: None, covariance: None })?);
         }
         let neighbors = self.neighbors.map(|k| format!("--neighbors {k}"));
         let given = neighbors.or_else(|| self.metric.map(|metric| format!("--metric {}", metric.name())));
@@ -138,7 +140,7 @@ impl Predict {
                      the classes were; give one number per class"
                 )));
             }
-            other => other.logs(&vec![1; file.men.classes().len()])?,
+            other => other.logs(&vec![1.0; file.men.classes().len()])?,
         };
         match &mut rule {
             Learned::Centroid(rule) => rule.log_priors = log_priors,

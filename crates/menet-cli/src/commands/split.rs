@@ -45,7 +45,9 @@ impl Split {
         // Missing values stay missing, but every sample needs a label.
         let split = stratified_split(table.all_labels()?, self.fraction, &mut generator(self.seed, &[]))?;
         for (path, rows) in [(&self.train, &split.train), (&self.test, &split.test)] {
-            write(path, &table, &options.label, rows)?;
+            // A file of batches has no name as a column.
+            let batch = options.batch.as_deref().filter(|_| table.feature_names.is_some());
+            write(path, &table, (&options.label, batch), rows)?;
         }
         if let Some((height, width)) = table.image_shape {
             context.notice(format_args!(
@@ -62,7 +64,12 @@ impl Split {
 }
 
 /// Writes some rows of a table.
-fn write(path: &Path, table: &Table, label: &str, rows: &[usize]) -> Result<(), Failure> {
+fn write(
+    path: &Path,
+    table: &Table,
+    (label, batch): (&str, Option<&str>),
+    rows: &[usize],
+) -> Result<(), Failure> {
     let x = table.matrix()?;
     let names = table.feature_names.clone();
     let names = names.unwrap_or_else(|| (1..=table.columns).map(|j| format!("x{j}")).collect());
@@ -70,13 +77,15 @@ fn write(path: &Path, table: &Table, label: &str, rows: &[usize]) -> Result<(), 
     let id = table.ids.as_ref().map(|_| "id".to_owned());
     // A label column that was given by number gets a name in the header.
     let label = if table.feature_names.is_some() { label } else { "label" };
-    let header: Vec<String> = id.into_iter().chain([label.to_owned()]).chain(names).collect();
+    let batch = table.batches.as_ref().map(|_| batch.unwrap_or("batch").to_owned());
+    let header: Vec<String> = id.into_iter().chain([label.to_owned()]).chain(batch).chain(names).collect();
     let labels = table.labels.as_deref().unwrap_or_default();
     let number = |value: f64| if value.is_nan() { String::new() } else { value.to_string() };
     let lines = rows.iter().map(|&i| {
         let id = table.ids.as_ref().map(|ids| ids.values[i].clone());
         let values = (0..table.columns).map(|j| number(x[(i, j)]));
-        id.into_iter().chain([labels[i].clone()]).chain(values).collect()
+        let batch = table.batches.as_ref().map(|batches| batches[i].clone());
+        id.into_iter().chain([labels[i].clone()]).chain(batch).chain(values).collect()
     });
     Ok(menet_io::write::csv_rows(path, &header, lines)?)
 }

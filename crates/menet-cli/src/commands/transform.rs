@@ -6,7 +6,7 @@ use clap::Args;
 use menet_io::{ModelFile, blocks};
 
 use crate::Context;
-use crate::args::{DataArgs, ModelArgs};
+use crate::args::{DataArgs, FillArgs, ModelArgs};
 use crate::failure::Failure;
 use crate::{overwrite, text};
 
@@ -20,6 +20,8 @@ pub(crate) struct Transform {
     model: ModelArgs,
     #[command(flatten)]
     data: DataArgs,
+    #[command(flatten)]
+    fill: FillArgs,
     /// Where to write the projected samples: .csv, .npy, .parquet, or - for standard output.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
@@ -31,7 +33,9 @@ impl Transform {
         let file = ModelFile::load(&self.model.model)?;
         let men = self.model.of(&file)?;
         let (source, options) = (&self.data.data, self.data.how.options());
-        let outcome = menet_io::transform(&men, source, &options, &self.out, blocks::BLOCK, &context.watch);
+        self.data.how.tell_of_batches(context, &men);
+        let (fill, block) = (self.fill.fills(), blocks::BLOCK);
+        let outcome = menet_io::transform(&men, source, &options, fill, &self.out, block, &context.watch);
         context.watch.done();
         let done = outcome?;
         for notice in &done.notices {

@@ -10,12 +10,15 @@ use menet_io::ModelFile;
 use menet_lab::params::fields;
 use menet_lab::protocol::default_dimensions;
 use menet_lab::tune::selection::mean;
-use menet_lab::tune::{Found, Tuned};
-use menet_lab::{Progress, Status};
+use menet_lab::tune::{Found, Tuned, folds, tune_on};
+use menet_lab::{Progress, Status, TuneOptions};
 use serde_json::{Value, json};
 
 use crate::Context;
-use crate::args::{DataArgs, SearchArgs, dimensions, method_params};
+use crate::args::{
+    CountArgs, DataArgs, PrepareArgs, SearchArgs, UnlabelledArgs, dimensions, labelled, method_params,
+    of_others,
+};
 use crate::failure::Failure;
 use crate::overwrite::{self, Output};
 use crate::text;
@@ -26,9 +29,13 @@ use crate::text;
 pub(crate) struct Tune {
     #[command(flatten)]
     data: DataArgs,
-    /// The method, by one of the names listed below.
-    #[arg(long, default_value = "men", value_name = "NAME")]
-    method: String,
+    #[command(flatten)]
+    count: CountArgs,
+    #[command(flatten)]
+    unlabelled: UnlabelledArgs,
+    /// The method, by one of the names listed below [default: men, or the variant that --params describes]
+    #[arg(long, value_name = "NAME")]
+    method: Option<String>,
     /// Folder for trials.csv, best.toml and the plot.
     #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
@@ -38,12 +45,21 @@ pub(crate) struct Tune {
     /// Initial parameters: a TOML file as for evaluate or fit.
     #[arg(long, value_name = "FILE")]
     params: Option<PathBuf>,
+    /// Samples with the same value in this column stay in one fold: patients, batches, studies. For formats without columns, a file with
+    /// one group per line.
+    #[arg(long, value_name = "COLUMN")]
+    groups: Option<String>,
+    /// Hold out one group at a time.
+    #[arg(long, requires = "groups", conflicts_with = "folds")]
+    leave_one_group_out: bool,
     /// Dimensions to choose from, as 1-14 or 1,2,5-9 [default: 1 to samples - 1, at most 50]
     #[arg(long, value_name = "LIST")]
     dims: Option<String>,
     /// Seed of the folds.
     #[arg(long, default_value_t = 0)]
     seed: u64,
+    #[command(flatten)]
+    prepare: PrepareArgs,
     #[command(flatten)]
     search: SearchArgs,
 }
@@ -62,26 +78,41 @@ impl Tune {
     pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
         let sources = std::slice::from_ref(&self.data.data);
         overwrite::refuse_run(sources, &self.data.how, self.params.as_deref(), &self.out)?;
-        self.search.refuse_without_men(std::slice::from_ref(&self.method))?;
-        let params = self.search.with_metric(method_params(self.params.as_deref())?);
-        let method = params.method(&self.method)?;
+        let params = method_params(self.params.as_deref())?;
+        let name = self.method.clone().unwrap_or_else(|| params.meant().to_owned());
+        self.search.refuse_without_men(std::slice::from_ref(&name))?;
+        let params = self.prepare.with(self.search.with_metric(params))?;
+        let method = params.method(&name)?;
         self.refuse_model(&method)?;
-        let table = self.data.how.read_unfilled(context, &self.data.data)?;
-        let data = table.dataset()?;
+        let own = match method.men() {
+            Some(men) => men.prepare_params(),
+            None => of_others(&params)?,
+        };
+        let mut how = self.data.how.options();
+        how.groups.clone_from(&self.groups);
+        let table = self.data.how.read_labelled_with(context, &self.data.data, &how)?;
+        let mut table = self.count.weigh(table)?;
+        table.keep_unlabelled = self.unlabelled.keep();
+        let data = labelled(&table, own.impute)?;
         method.reducer().check(data.variables())?;
+        method.men().map_or(Ok(()), |men| men.check_names(&data))?;
         let dims = match &self.dims {
             Some(text) => dimensions(text)?,
             None => default_dimensions(data.samples()),
         };
-        let (metric, options) = (self.search.metric(&params)?, self.search.options()?);
+        let metric = self.search.metric(&params)?;
+        let options = TuneOptions { prepare: own, ..self.search.options()? };
         if self.out.exists() && !self.out.is_dir() {
             return Err(Failure::Usage(format!(
                 "--out {}: this is not a folder; give --out another name",
                 self.out.display()
             )));
         }
-        let outcome = menet_lab::tune(&method, &data, &dims, metric, &options, self.seed, &context.watch);
-        let tuned = outcome?;
+        let groups =
+            table.groups.as_deref().map(|groups| super::validate::numbered(&table.of_labelled(groups)));
+        let groups = groups.as_deref().map(|groups| (groups, self.leave_one_group_out));
+        let folds = folds(&data, groups, options.folds, self.seed)?;
+        let tuned = tune_on(&method, &data, &dims, metric, &options, &folds, &context.watch)?;
         context.watch.status(Status { now: "drawing the plot".to_owned(), ..Status::default() });
         menet_lab::output::write_tuning(&tuned, &self.data.data, &self.out)?;
         context.watch.done();
@@ -133,7 +164,7 @@ impl Tune {
 
     fn report(&self, tuned: &Tuned) -> Result<Value, Failure> {
         let mut report = json!({
-            "method": self.method, "rate": tuned.rate(), "dimension": tuned.dimension, "nonzeros": tuned.support(),
+            "method": tuned.method.name(), "rate": tuned.rate(), "dimension": tuned.dimension, "nonzeros": tuned.support(),
             "metric": tuned.metric.name(), "fits": tuned.fits, "params": fields(&tuned.method)?,
             "out": self.out.to_string_lossy(),
         });

@@ -11,7 +11,9 @@ use menet_lab::validate::{
 use serde_json::{Value, json};
 
 use crate::Context;
-use crate::args::{ChoiceArgs, DataArgs, method_params, set_name, with_default};
+use crate::args::{
+    ChoiceArgs, CountArgs, DataArgs, PrepareArgs, labelled, method_params, of_others, set_name, with_default,
+};
 use crate::failure::Failure;
 use crate::overwrite::{self, Output};
 use crate::{signals, text};
@@ -23,6 +25,8 @@ use crate::{signals, text};
 pub(crate) struct Validate {
     #[command(flatten)]
     data: DataArgs,
+    #[command(flatten)]
+    count: CountArgs,
     /// Folder for the report, tables and figures. A stopped run continues in its folder.
     #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
@@ -72,6 +76,8 @@ pub(crate) struct Validate {
     #[arg(long, default_value_t = 0)]
     seed: u64,
     #[command(flatten)]
+    prepare: PrepareArgs,
+    #[command(flatten)]
     choice: ChoiceArgs,
 }
 
@@ -98,23 +104,31 @@ impl Validate {
         signals::resumable();
         let options = self.options();
         options.check()?;
-        let params = method_params(self.params.as_deref())?;
-        let men = self.choice.procedure(params.method("men")?)?;
+        let params = self.prepare.with(method_params(self.params.as_deref())?)?;
+        let prepare = of_others(&params)?;
+        let men = self.choice.procedure(params.method(params.meant())?)?;
         let mut baselines: Vec<Box<dyn Procedure>> = Vec::new();
         for name in &self.compare {
             let method = params.method(name)?;
             baselines.push(match method.men() {
                 Some(own) => Box::new(MenProcedure { name: name.clone(), ..self.choice.of(own.clone())? }),
-                None => Box::new(Baseline { method, folds: men.folds }),
+                None => Box::new(Baseline { method, prepare, folds: men.folds }),
             });
         }
         let mut how = self.data.how.options();
         how.groups.clone_from(&self.groups);
-        let table = self.data.how.read_unfilled_with(context, &self.data.data, &how)?;
+        let table = self.data.how.read_labelled_with(context, &self.data.data, &how)?;
+        let table = self.count.weigh(table)?;
         let groups = table.groups.as_deref().map(numbered);
         let ids = table.ids.as_ref().map(|ids| ids.values.as_slice());
-        let set = Set { name: set_name(&self.data.data), data: table.dataset()?, rows: None, ids };
+        let set = Set {
+            name: set_name(&self.data.data),
+            data: labelled(&table, men.base.impute)?,
+            rows: None,
+            ids,
+        };
         men.base.check(set.data.variables())?;
+        men.base.check_names(&set.data)?;
         let procedures: Vec<&dyn Procedure> =
             std::iter::once(&men as &dyn Procedure).chain(baselines.iter().map(Box::as_ref)).collect();
         let subject = Subject { set: &set, groups: groups.as_deref(), procedures: &procedures };
@@ -295,7 +309,7 @@ impl Validate {
 }
 
 /// Groups as numbers, in the order in which they first appear.
-fn numbered(groups: &[String]) -> Vec<usize> {
+pub(super) fn numbered(groups: &[String]) -> Vec<usize> {
     let mut known = std::collections::HashMap::new();
     groups
         .iter()

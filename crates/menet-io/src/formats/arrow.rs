@@ -62,10 +62,11 @@ pub(super) fn wanted(layout: &Layout) -> Vec<usize> {
         .chain(&layout.label)
         .chain(&layout.id)
         .chain(&layout.groups)
+        .chain(&layout.batch)
         .copied()
         .collect();
     wanted.sort_unstable();
-    // One column can both name the samples and group them.
+    // One column can name the samples, group them and say their batch.
     wanted.dedup();
     wanted
 }
@@ -111,8 +112,10 @@ impl Batches {
         let labels = self.layout.label.map(|at| cells(at).map(Cells::labels)).transpose()?;
         let ids = self.layout.id.map(|at| cells(at).map(Cells::ids)).transpose()?;
         let groups = self.layout.groups.map(|at| cells(at).map(Cells::labels)).transpose()?;
+        let batches = self.layout.batch.map(|at| cells(at).map(Cells::labels)).transpose()?;
         let mut table = Table::new(&self.path, values, rows, p);
         table.groups = groups;
+        table.batches = batches;
         table.labels = labels;
         table.ids = ids.map(|values| Ids { name: self.layout.id_name.clone(), values });
         table.feature_names = Some(self.layout.names.clone());

@@ -18,6 +18,7 @@ pub(super) struct Layout {
     pub(super) label: Option<usize>,
     pub(super) id: Option<usize>,
     pub(super) groups: Option<usize>,
+    pub(super) batch: Option<usize>,
     /// The name of the column of sample names in outputs.
     pub(super) id_name: String,
     pub(super) variables: Vec<usize>,
@@ -64,27 +65,38 @@ impl Columns<'_> {
         if let Some(name) = options.groups.as_deref().filter(|name| !seen.contains(name)) {
             return Err(missing(name, "to group the samples by"));
         }
+        if let Some(name) = options.batch.as_deref().filter(|name| !seen.contains(name)) {
+            return Err(missing(name, "to take the batches from"));
+        }
         if options.label != ReadOptions::default().label && !seen.contains(options.label.as_str()) {
             return Err(missing(&options.label, "to take the labels from"));
         }
-        let named = [("--id", options.id.as_deref()), ("--groups", options.groups.as_deref())];
+        let named = [
+            ("--id", options.id.as_deref()),
+            ("--groups", options.groups.as_deref()),
+            ("--batch", options.batch.as_deref()),
+        ];
         if let Some((option, _)) = named.iter().find(|(_, name)| *name == Some(options.label.as_str())) {
             let problem = format!("{option} and --label both name the column {:?}", short(&options.label));
             return Err(Error::input(path, problem));
         }
         let mut layout = Layout { id_name: "id".to_owned(), ..Layout::default() };
         for (at, name) in names.iter().enumerate() {
-            // A column can both name the samples and group them.
-            let grouping = options.groups.as_ref() == Some(name);
+            // A column can name the samples, group them and say their batch.
+            let (grouping, batching) =
+                (options.groups.as_ref() == Some(name), options.batch.as_ref() == Some(name));
             if grouping {
                 layout.groups = Some(at);
+            }
+            if batching {
+                layout.batch = Some(at);
             }
             if options.drop.contains(name) {
             } else if *name == options.label {
                 layout.label = Some(at);
             } else if options.id.as_ref() == Some(name) {
                 (layout.id, layout.id_name) = (Some(at), name.clone());
-            } else if grouping {
+            } else if grouping || batching {
             } else if self.is_index(at) {
                 self.index_column(at, options, &mut layout);
             } else {

@@ -39,6 +39,8 @@ pub struct ReadOptions {
     pub id: Option<String>,
     /// Name of the column that says which samples belong together; for formats without columns, a file with one group per line.
     pub groups: Option<String>,
+    /// Name of the column with the batch of every sample; for formats without columns, a file with one batch per line.
+    pub batch: Option<String>,
     /// Columns to leave out.
     pub drop: Vec<String>,
     /// A file with one label per line, for formats without labels.
@@ -67,8 +69,6 @@ pub struct ReadOptions {
     pub size: Option<(usize, usize)>,
     /// Height and width of the samples as images, if the format does not say it.
     pub shape: Option<(usize, usize)>,
-    /// Whether missing values become the mean of their column.
-    pub impute_mean: bool,
 }
 
 impl Default for ReadOptions {
@@ -78,6 +78,7 @@ impl Default for ReadOptions {
             label: "label".to_owned(),
             id: None,
             groups: None,
+            batch: None,
             drop: Vec::new(),
             labels: None,
             no_header: false,
@@ -92,7 +93,6 @@ impl Default for ReadOptions {
             least_columns: 0,
             size: None,
             shape: None,
-            impute_mean: false,
         }
     }
 }
@@ -163,30 +163,50 @@ pub fn read(source: &str, options: &ReadOptions) -> Result<Table> {
         }
         table.labels = Some(Labels::open(file, options)?.all(&table)?);
     }
-    if let (Some(groups), None) = (&options.groups, &table.groups) {
-        let file = Path::new(groups);
-        if !file.is_file() {
-            let problem = format!(
-                "--groups {groups}: this format has no columns, and there is no such file; give a file with one group per line"
-            );
-            return Err(Error::input(path, problem));
-        }
-        table.groups = Some(Labels::open(file, options)?.all(&table)?);
-    }
-    if let Some(row) = table.groups.iter().flatten().position(String::is_empty) {
-        let problem =
-            format!("the group of sample {} is missing; fill it in, or leave the sample out", row + 1);
-        return Err(Error::input(path, problem));
-    }
+    let groups =
+        said(path, options, &table, ("--groups", "group"), &options.groups, table.groups.as_deref())?;
+    table.groups = groups.or(table.groups);
+    let batches =
+        said(path, options, &table, ("--batch", "batch"), &options.batch, table.batches.as_deref())?;
+    table.batches = batches.or(table.batches);
     if let Some((height, width)) = options.shape {
         table.set_image_shape(height, width)?;
     }
     let doubts = doubts::about(&table);
     table.notices.extend(doubts);
-    if options.impute_mean {
-        table.impute_mean()?;
-    }
     Ok(table)
+}
+
+/// What an option says of every sample: from a column if the format has columns (`own`), else from a file with one line per sample, which
+/// is returned.
+fn said(
+    path: &Path,
+    options: &ReadOptions,
+    table: &Table,
+    (option, what): (&str, &str),
+    named: &Option<String>,
+    own: Option<&[String]>,
+) -> Result<Option<Vec<String>>> {
+    let mut read = None;
+    if let (Some(name), None) = (named, own) {
+        let file = Path::new(name);
+        if !file.is_file() {
+            let problem = format!(
+                "{option} {name}: this format has no columns, and there is no such file; give a file with one {what} per line"
+            );
+            return Err(Error::input(path, problem));
+        }
+        read = Some(Labels::open(file, options)?.all(table)?);
+    }
+    let all = own.or(read.as_deref()).unwrap_or_default();
+    match all.iter().position(String::is_empty) {
+        Some(row) => {
+            let problem =
+                format!("the {what} of sample {} is missing; fill it in, or leave the sample out", row + 1);
+            Err(Error::input(path, problem))
+        }
+        None => Ok(read),
+    }
 }
 
 /// The format of a file: the requested one, or the one of its ending, compressed or not.

@@ -209,7 +209,8 @@ impl Blocks for Text {
     fn next(&mut self, rows: usize) -> Result<Option<Table>> {
         let p = self.layout.variables.len();
         let mut values = room(rows.saturating_mul(p));
-        let (mut labels, mut ids, mut groups, mut read) = (Vec::new(), Vec::new(), Vec::new(), 0);
+        let (mut labels, mut ids, mut read) = (Vec::new(), Vec::new(), 0);
+        let (mut groups, mut batches) = (Vec::new(), Vec::new());
         while read < rows {
             let count = self.split(rows - read)?;
             if count == 0 {
@@ -231,6 +232,9 @@ impl Blocks for Text {
             if let Some(at) = self.layout.groups {
                 groups.extend(self.texts(at, count, labels::normal)?);
             }
+            if let Some(at) = self.layout.batch {
+                batches.extend(self.texts(at, count, labels::normal)?);
+            }
             read += count;
         }
         if read == 0 {
@@ -240,6 +244,7 @@ impl Blocks for Text {
         table.labels = self.layout.label.map(|_| labels);
         table.ids = self.layout.id.map(|_| Ids { name: self.layout.id_name.clone(), values: ids });
         table.groups = self.layout.groups.map(|_| groups);
+        table.batches = self.layout.batch.map(|_| batches);
         table.feature_names = self.named.then(|| self.layout.names.clone());
         table.notices = std::mem::take(&mut self.layout.notices);
         Ok(Some(table))

@@ -52,6 +52,7 @@ struct Rows<'a> {
     options: &'a ReadOptions,
     ids: Option<Vec<String>>,
     groups: Option<Vec<String>>,
+    batches: Option<Vec<String>>,
     labels: Option<Vec<String>>,
     seen: std::collections::HashSet<String>,
     names: Vec<String>,
@@ -64,7 +65,7 @@ impl<'a> Rows<'a> {
     fn new(path: &'a Path, options: &'a ReadOptions, samples: &[String], nameless: bool) -> Self {
         let ids = (!nameless).then(|| samples.to_vec());
         let (seen, names, values) = Default::default();
-        Rows { path, options, ids, groups: None, labels: None, seen, names, values, nameless }
+        Rows { path, options, ids, groups: None, batches: None, labels: None, seen, names, values, nameless }
     }
 
     fn take(&mut self, name: String, row: &csv::ByteRecord, skip: usize, records: &Records) -> Result<()> {
@@ -80,9 +81,15 @@ impl<'a> Rows<'a> {
                 .map(|field| utf8(field, row, &name, path).map(convert))
                 .collect::<Result<_>>()
         };
-        if options.groups.as_ref() == Some(&name) {
+        let (grouping, batching) =
+            (options.groups.as_ref() == Some(&name), options.batch.as_ref() == Some(&name));
+        if grouping {
             self.groups = Some(texts(&labels::normal)?);
-        } else if options.drop.contains(&name) {
+        }
+        if batching {
+            self.batches = Some(texts(&labels::normal)?);
+        }
+        if grouping || batching || options.drop.contains(&name) {
         } else if name == options.label {
             self.labels = Some(texts(&labels::normal)?);
         } else if options.id.as_ref() == Some(&name) {
@@ -112,6 +119,7 @@ impl<'a> Rows<'a> {
             .iter()
             .chain(&self.options.id)
             .chain(&self.options.groups)
+            .chain(&self.options.batch)
             .find(|name| wanted(name));
         let missing = missing.or(Some(&self.options.label).filter(|label| **label != usual && wanted(label)));
         if let Some(name) = missing {
@@ -130,6 +138,7 @@ impl<'a> Rows<'a> {
         let name = self.options.id.clone().unwrap_or_else(|| "id".to_owned());
         table.ids = self.ids.map(|values| Ids { name, values });
         table.groups = self.groups;
+        table.batches = self.batches;
         table.feature_names = (!self.nameless).then_some(self.names);
         Ok(table)
     }

@@ -1,9 +1,7 @@
 //! The panel in a model file, and the reduced problem at the variables that the paths reached.
 
-use menet::model::PanelVariable;
-use menet::panel::union;
+use menet::PanelVariable;
 use menet::refit::Reached;
-use menet::sparse::SparseVector;
 
 use super::tensors::{Packer, Problem, Unpacker};
 
@@ -17,15 +15,13 @@ pub(super) fn pack_panel(pack: &mut Packer, panel: &[PanelVariable], classes: us
     pack.indices("panel.classes", &panel.iter().map(|row| row.class.unwrap_or(classes)).collect::<Vec<_>>());
 }
 
-/// The variables that the axes use. A file from before panels existed does not know their deviations and classes.
+/// The variables that the axes use; none in a file from before panels existed.
 pub(super) fn unpack_panel(
     unpack: &Unpacker<'_>,
-    axes: &[SparseVector],
     classes: usize,
-) -> Result<Vec<PanelVariable>, Problem> {
+) -> Result<Option<Vec<PanelVariable>>, Problem> {
     if !unpack.has("panel.variables") {
-        let unknown = |variable| PanelVariable { variable, deviation: None, class: None };
-        return Ok(union(axes).into_iter().map(unknown).collect());
+        return Ok(None);
     }
     let (variables, known) = (unpack.indices("panel.variables")?, unpack.indices("panel.classes")?);
     let deviations = unpack.floats("panel.deviations")?;
@@ -39,7 +35,7 @@ pub(super) fn unpack_panel(
         let deviation = Some(deviation).filter(|&deviation| deviation != NO_DEVIATION);
         Ok(PanelVariable { variable, deviation, class: Some(class).filter(|&class| class < classes) })
     };
-    variables.into_iter().zip(deviations).zip(known).map(row).collect()
+    variables.into_iter().zip(deviations).zip(known).map(row).collect::<Result<_, _>>().map(Some)
 }
 
 pub(super) fn pack_reached(pack: &mut Packer, reached: &Reached) {

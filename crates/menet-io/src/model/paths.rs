@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use menet::lars::{self, Certificate, Ended, Knot};
+use menet::lars::{self, Certificate, Ended, Knot, Report};
 use menet::sparse::SparseVector;
 
 use super::tensors::{Packer, Problem, Unpacker};
@@ -67,6 +67,46 @@ pub(super) fn pack_paths(pack: &mut Packer, paths: &[lars::Path]) {
     if paths.iter().any(|path| !path.free().is_empty()) {
         pack.lists("path.free", paths.iter().map(lars::Path::free));
     }
+    if paths.iter().any(|path| path.report().is_some()) {
+        let (codes, numbers): (Vec<_>, Vec<_>) = paths.iter().map(|path| report_code(path.report())).unzip();
+        pack.lists("path.report", codes.iter().map(Vec::as_slice));
+        pack.floats("path.stationarity", &numbers);
+    }
+}
+
+/// In the place of a number that is at least 0, where there is none.
+const NONE: f64 = -1.0;
+
+/// What is known of a penalty, as whole numbers and one number.
+fn report_code(report: Option<&Report>) -> (Vec<usize>, f64) {
+    match report {
+        Some(Report::Rounds { count, settled, stationarity }) => {
+            (vec![0, *count, usize::from(*settled)], stationarity.unwrap_or(NONE))
+        }
+        Some(Report::Subsets { local }) => {
+            let local = local.iter().map(|&local| usize::from(local));
+            (std::iter::once(1).chain(local).collect(), NONE)
+        }
+        _ => (Vec::new(), NONE),
+    }
+}
+
+fn report_from(codes: &[usize], number: f64) -> std::result::Result<Option<Report>, Problem> {
+    let flag = |code: usize| match code {
+        0 | 1 => Ok(code == 1),
+        other => Err(format!("the report of a path has the flag {other}")),
+    };
+    Ok(match codes {
+        [] => None,
+        &[0, count, settled] => {
+            let stationarity = Some(number).filter(|&number| number >= 0.0);
+            Some(Report::Rounds { count, settled: flag(settled)?, stationarity })
+        }
+        [1, local @ ..] => Some(Report::Subsets {
+            local: local.iter().map(|&code| flag(code)).collect::<std::result::Result<_, Problem>>()?,
+        }),
+        _ => return Err("the report of a path cannot be read".to_owned()),
+    })
 }
 
 pub(super) fn unpack_paths(unpack: &Unpacker<'_>) -> std::result::Result<Vec<lars::Path>, Problem> {
@@ -81,9 +121,17 @@ pub(super) fn unpack_paths(unpack: &Unpacker<'_>) -> std::result::Result<Vec<lar
     if !equal || ended.len() != 2 * counts.len() || max.len() != counts.len() {
         return Err("the lists of its paths have different lengths".to_owned());
     }
-    let free =
-        if unpack.has("path.free") { unpack.lists("path.free")? } else { vec![Vec::new(); counts.len()] };
-    if free.len() != counts.len() {
+    let free = if unpack.has("path.free.offsets") {
+        unpack.lists("path.free")?
+    } else {
+        vec![Vec::new(); counts.len()]
+    };
+    let (reports, stationarity) = if unpack.has("path.report.offsets") {
+        (unpack.lists("path.report")?, unpack.floats("path.stationarity")?)
+    } else {
+        (vec![Vec::new(); counts.len()], vec![NONE; counts.len()])
+    };
+    if [free.len(), reports.len(), stationarity.len()].iter().any(|&length| length != counts.len()) {
         return Err("the lists of its paths have different lengths".to_owned());
     }
     let mut knots =
@@ -98,9 +146,13 @@ pub(super) fn unpack_paths(unpack: &Unpacker<'_>) -> std::result::Result<Vec<lar
         .map(|(k, &count)| {
             let ended = ended_from(ended[2 * k], ended[2 * k + 1])?;
             let max_nonzeros = Some(max[k]).filter(|&max| max > 0);
-            lars::Path::from_knots(knots.by_ref().take(count).collect(), ended, max_nonzeros)
-                .map(|path| path.with_free(free[k].clone()))
-                .map_err(|e| e.to_string())
+            let path = lars::Path::from_knots(knots.by_ref().take(count).collect(), ended, max_nonzeros)
+                .map_err(|e| e.to_string())?
+                .with_free(free[k].clone());
+            Ok(match report_from(&reports[k], stationarity[k])? {
+                Some(report) => path.with_report(report),
+                None => path,
+            })
         })
         .collect()
 }

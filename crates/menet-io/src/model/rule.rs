@@ -79,6 +79,7 @@ pub(super) fn learn_from_gallery(
     d: usize,
 ) -> Result<Learned, Problem> {
     let (gallery, own) = (unpack.dense("gallery", d)?, unpack.indices("gallery.classes")?);
-    let projected = Projected { z: gallery.as_ref(), classes: &own, count: classes, covariance: None };
+    let projected =
+        Projected { z: gallery.as_ref(), classes: &own, count: classes, weights: None, covariance: None };
     learn(params, &projected).map_err(|e| e.to_string())
 }

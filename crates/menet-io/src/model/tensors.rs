@@ -153,6 +153,21 @@ impl<'a> Unpacker<'a> {
         }
     }
 
+    /// Numbers that are finite or missing.
+    pub(super) fn numbers(&self, name: &str) -> Result<Vec<f64>> {
+        let (words, _) = self.typed(name, Dtype::F64)?.as_chunks::<8>();
+        let values: Vec<f64> = words.iter().map(|&word| f64::from_le_bytes(word)).collect();
+        match values.iter().any(|x| x.is_infinite()) {
+            true => Err(format!("the tensor {name:?} holds an infinite number")),
+            false => Ok(values),
+        }
+    }
+
+    /// A matrix of such numbers with this many columns.
+    pub(super) fn with_missing(&self, name: &str, columns: usize) -> Result<Mat<f64>> {
+        rows(name, &self.numbers(name)?, columns)
+    }
+
     /// One finite number.
     pub(super) fn number(&self, name: &str) -> Result<f64> {
         match self.floats(name)?[..] {
@@ -163,14 +178,7 @@ impl<'a> Unpacker<'a> {
 
     /// A matrix of finite numbers with this many columns.
     pub(super) fn dense(&self, name: &str, columns: usize) -> Result<Mat<f64>> {
-        let values = self.floats(name)?;
-        if columns == 0 || !values.len().is_multiple_of(columns) {
-            return Err(format!(
-                "the {} numbers of the tensor {name:?} do not form rows of {columns}",
-                values.len()
-            ));
-        }
-        Ok(MatRef::from_row_major_slice(&values, values.len() / columns, columns).to_owned())
+        rows(name, &self.floats(name)?, columns)
     }
 
     pub(super) fn words(&self, name: &str) -> Result<Vec<u64>> {
@@ -221,6 +229,17 @@ impl<'a> Unpacker<'a> {
             })
             .collect()
     }
+}
+
+/// A matrix from its rows.
+fn rows(name: &str, values: &[f64], columns: usize) -> Result<Mat<f64>> {
+    if columns == 0 || !values.len().is_multiple_of(columns) {
+        return Err(format!(
+            "the {} numbers of the tensor {name:?} do not form rows of {columns}",
+            values.len()
+        ));
+    }
+    Ok(MatRef::from_row_major_slice(values, values.len() / columns, columns).to_owned())
 }
 
 /// CRC-32 of a text and of tensors in the order of their names, in eight digits.

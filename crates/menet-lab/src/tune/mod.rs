@@ -8,7 +8,7 @@
 pub mod selection;
 pub mod walk;
 
-use menet::evaluate::{generator, stratified_folds};
+use menet::evaluate::{Split, generator, grouped_folds, leave_one_group_out, stratified_folds};
 use menet::rules::Metric;
 use menet::{Dataset, Men, Method};
 
@@ -83,10 +83,47 @@ pub fn tune(
     if data.classes().len() < 2 {
         return Err(menet::Error::Classes { found: data.classes().len(), samples: data.samples() }.into());
     }
-    let folds = stratified_folds(data, options.folds, &mut generator(seed, &[FOLDS]))?;
+    let folds = folds(data, None, options.folds, seed)?;
+    tune_on(method, data, dims, metric, options, &folds, progress)
+}
+
+/// The folds of a search. With groups, samples of one group stay together, or every fold leaves out one group if `true` stands beside them.
+///
+/// # Errors
+/// When there are not enough samples or groups.
+pub fn folds(
+    data: &Dataset<'_>,
+    groups: Option<(&[usize], bool)>,
+    count: usize,
+    seed: u64,
+) -> Result<Vec<Split>> {
+    let mut rng = generator(seed, &[FOLDS]);
+    Ok(match groups {
+        Some((groups, true)) => leave_one_group_out(data, groups)?,
+        Some((groups, false)) => grouped_folds(data, groups, count, &mut rng)?,
+        None => stratified_folds(data, count, &mut rng)?,
+    })
+}
+
+/// The same search on given folds.
+///
+/// # Errors
+/// As [`tune`].
+pub fn tune_on(
+    method: &Method,
+    data: &Dataset<'_>,
+    dims: &[usize],
+    metric: MetricChoice,
+    options: &TuneOptions,
+    folds: &[Split],
+    progress: &dyn Progress,
+) -> Result<Tuned> {
+    if data.classes().len() < 2 {
+        return Err(menet::Error::Classes { found: data.classes().len(), samples: data.samples() }.into());
+    }
     match method.men() {
-        Some(own) => selection::select(method, own, data, dims, options, &folds, progress),
-        None => walk::walk(method, data, dims, metric, options, &folds, progress),
+        Some(own) => selection::select(method, own, data, dims, options, folds, progress),
+        None => walk::walk(method, data, dims, metric, options, folds, progress),
     }
 }
 

@@ -20,7 +20,8 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use menet::evaluate::{Score, Split, classes_of, scores, subset};
+use menet::evaluate::{Score, Split, classes_of, halves, scores};
+use menet::prepare::PrepareParams;
 use menet::rules::Metric;
 use menet::sparse::SparseVector;
 use menet::{Dataset, Method};
@@ -90,6 +91,7 @@ pub(crate) fn walk(
     let space = default_space(method, data, options.folds);
     let mut search = Search {
         base: for_search(method, data.variables())?,
+        prepare: options.prepare,
         data,
         dims,
         metrics: metric.metrics(),
@@ -172,6 +174,7 @@ fn has_paths(method: &Method) -> bool {
 
 struct Search<'a> {
     base: Method,
+    prepare: PrepareParams,
     data: &'a Dataset<'a>,
     dims: &'a [usize],
     metrics: &'a [Metric],
@@ -278,8 +281,7 @@ impl Search<'_> {
 
     /// The scores of one fit on its fold.
     fn cells(&self, method: &Method, fold: &Split) -> menet::Result<FoldCells> {
-        let train = subset(self.data, &fold.train)?;
-        let test = subset(self.data, &fold.test)?;
+        let (train, test) = halves(self.data, fold, &self.prepare)?;
         let most = self.dims.iter().copied().max();
         let reduced = method.reducer().fit(&train, most, &Quiet(self.progress))?;
         let reached = reduced.projection.components();

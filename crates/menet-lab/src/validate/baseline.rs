@@ -2,7 +2,7 @@
 
 use menet::Method;
 use menet::evaluate::{classes_of, subset};
-use menet::panel::union;
+use menet::prepare::PrepareParams;
 use menet::rules::nearest_neighbors;
 
 use super::procedure::{Case, Decided, Procedure};
@@ -21,6 +21,8 @@ const BUDGET: usize = 30;
 pub struct Baseline {
     /// The method with its initial parameters.
     pub method: Method,
+    /// How samples are prepared.
+    pub prepare: PrepareParams,
     /// Folds of the cross-validation that chooses, ≥ 2.
     pub folds: usize,
 }
@@ -37,17 +39,21 @@ impl Procedure for Baseline {
     fn decide(&self, case: &Case<'_>, progress: &dyn Progress) -> Result<Decided> {
         let (train, test) = (subset(case.data, &case.split.train)?, subset(case.data, &case.split.test)?);
         let folds = inner(&train, case.training_groups().as_deref(), self.folds, case.seed)?;
-        let options =
-            TuneOptions { budget: BUDGET.max(self.folds), folds: self.folds, ..TuneOptions::default() };
+        let options = TuneOptions {
+            budget: BUDGET.max(self.folds),
+            folds: self.folds,
+            prepare: self.prepare,
+            ..TuneOptions::default()
+        };
         let dims = default_dimensions(train.samples());
         let quiet = Quiet(progress);
         let tuned = walk(&self.method, &train, &dims, MetricChoice::Auto, &options, &folds, &quiet)?;
-        let reduced = tuned.method.reducer().fit(&train, Some(tuned.dimension), &quiet)?;
+        let reduced = tuned.method.fit(&self.prepare, &train, Some(tuned.dimension), &quiet)?;
         let d = tuned.dimension.min(reduced.projection.components());
-        let (gallery, z) = (reduced.projection.project(&train)?, reduced.projection.project(&test)?);
+        let (gallery, z) = (reduced.project(&train)?, reduced.project(&test)?);
         let known = classes_of(case.data, &case.split.train);
         let found = nearest_neighbors(gallery.get(.., ..d), &known, z.get(.., ..d), 1, tuned.metric)?;
-        let panel = union(&reduced.projection.axes()[..d]);
+        let panel = reduced.projection.first(d)?.panel();
         let choice = fields(&tuned.method)?;
         let choice = choice.iter().map(|(name, value)| format!("{name} = {value}"));
         Ok(Decided {

@@ -145,7 +145,7 @@ impl Procedure for MenProcedure {
         let groups = case.training_groups();
         let Chosen { men, params, .. } = self.choose(&train, groups.as_deref(), case.seed, progress)?;
         let test = subset(case.data, &case.split.test)?;
-        let z = men.projection().project(&test)?;
+        let z = men.project(&test)?;
         let rule = men.rule()?;
         let class_of = places_of(men.classes(), case.data.classes());
         let given = rule.classify(z.as_ref())?.into_iter().map(|class| class_of[class]).collect();

@@ -45,8 +45,9 @@ mod work;
 use std::path::Path;
 use std::time::Instant;
 
-use menet::Error as CoreError;
 use menet::evaluate::{Split, generator, subset};
+use menet::prepare::{Impute, Preparation, PrepareParams};
+use menet::{Dataset, Error as CoreError};
 use rand::RngExt;
 use toml::{Table, Value};
 
@@ -187,6 +188,25 @@ pub fn validate(
     run.store.arrange(&run.places())?;
     validation.seconds = begun.elapsed().as_secs_f64();
     Ok(validation)
+}
+
+/// The data with the values that figures show: prepared as the final model prepares samples. Without a model, missing values are replaced by
+/// the mean of their variable.
+///
+/// # Errors
+/// When the data are not those of the validation.
+pub(crate) fn shown<'a>(validation: &Validation, data: &'a Dataset<'_>) -> Result<Dataset<'a>> {
+    let own = validation.models.as_ref().and_then(|models| models.all.preparation());
+    Ok(match own {
+        Some(preparation) => preparation.prepare(data)?,
+        None => {
+            let mean = PrepareParams::default().with(|it| it.impute = Some(Impute::Mean));
+            match data.first_missing() {
+                Some(_) => Preparation::learn(data, &mean)?.prepare(data)?,
+                None => data.relabelled(data.class_indices().to_vec())?,
+            }
+        }
+    })
 }
 
 /// The seed of a procedure's own random choices in a fold. Permuted labels have the seeds of the first repeat, so that they are the only

@@ -16,7 +16,7 @@ pub(super) fn entries(
     let deviation = |variable: usize| {
         men.parts().panel.iter().find(|known| known.variable == variable).and_then(|known| known.deviation)
     };
-    let entry = |row: menet::model::PanelRow| {
+    let entry = |row: menet::PanelRow| {
         let j = row.variable;
         let frequency = |found: &StabilityFound| {
             found.frequencies.iter().find(|(other, _)| *other == j).map_or(0.0, |(_, frequency)| *frequency)

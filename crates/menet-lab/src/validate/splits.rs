@@ -1,7 +1,6 @@
 //! Which samples are held out, and how labels are permuted. All of it depends on the seed and the labels alone.
 
 use menet::Dataset;
-use menet::dataset::{Samples, View};
 use menet::evaluate::{Split, generator, grouped_folds, leave_one_group_out, stratified_folds};
 use rand::seq::SliceRandom;
 
@@ -80,12 +79,7 @@ pub(super) fn permuted<'a>(
             }
         }
     }
-    let samples: Samples<'a> = match data.view() {
-        View::Double(x) => x.into(),
-        View::Single(x) => x.into(),
-        View::Sparse(x) => x.clone().into(),
-    };
-    Ok(Dataset::from_codes(samples, codes, data.classes().to_vec())?)
+    Ok(data.relabelled(codes)?)
 }
 
 #[cfg(test)]
@@ -119,6 +113,16 @@ mod tests {
             assert_eq!(of(&inside), of(&data));
         }
         assert_ne!(inside.class_indices(), data.class_indices());
+    }
+
+    /// What a fit knows of its variables by name or place, it must know of permuted samples, too.
+    #[test]
+    fn permutations_keep_names_and_shape() {
+        let data = data(&[0, 1, 0, 1]).with_feature_names(vec!["age".to_owned(), "sex".to_owned()]).unwrap();
+        let data = data.with_image_shape(1, 2).unwrap();
+        let permuted = permuted(&data, None, &Options::default(), 0).unwrap();
+        assert_eq!(permuted.feature_names(), data.feature_names());
+        assert_eq!(permuted.image_shape(), data.image_shape());
     }
 
     #[test]

@@ -35,6 +35,7 @@ pub(crate) fn protocol() -> Protocol {
         subset_classes: None,
         min_per_class: None,
         tune: None,
+        prepare: menet::prepare::PrepareParams::default(),
         params: MethodParams::default(),
     }
 }

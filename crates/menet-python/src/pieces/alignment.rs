@@ -1,8 +1,8 @@
 //! L from neighbours.
 
-use menet::alignment::groups;
 use menet::neighbors::Neighbor;
 use menet::operator::admissible;
+use menet::patches::groups;
 use menet::patches::rule;
 use menet::pieces::{self, Patches};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};

@@ -1,11 +1,9 @@
 //! Paths, axes and the rule.
 
-use menet::Men;
-use menet::panel::Reading;
 use menet::pieces::Moments;
 use menet::plan::{Plan, Shape};
 use menet::refit::{Sums, Training};
-use menet::{ReducedProblem, ReductionReport, Stage};
+use menet::{Men, Reading, ReducedProblem, ReductionReport, Stage};
 use menet_io::ModelFile;
 use menet_io::model::{LabelKind, Provenance};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
@@ -80,6 +78,11 @@ pub(crate) fn solve(
         let b = moments.correlations(target, params.standardize);
         let (mean, norms) = (moments.mean, moments.norms);
         let problem = ReducedProblem::new(Box::new(mirrored(gram)), b, mean, norms, samples, report)?;
+        let problem = match &told.feature_names {
+            Some(names) => problem.with_names(names.clone())?,
+            None => problem,
+        };
+        let problem = problem.with_graph(&params, None)?;
         let paths = problem.paths(&params, monitor)?;
         let men = Men::from_paths(&problem, paths, &params, told.classes)?;
         let mut parts = men.parts().clone();
@@ -110,7 +113,7 @@ pub(crate) fn fingerprints<'py>(
 #[pyclass(frozen, module = "menet._core")]
 #[derive(Debug)]
 pub(crate) struct Undecided {
-    undecided: menet::model::Undecided,
+    undecided: menet::Undecided,
     /// Everything else that a model file tells.
     file: ModelFile,
 }

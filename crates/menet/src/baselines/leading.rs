@@ -12,8 +12,8 @@
 //! they restart from their best vectors.
 //!
 //! A block has more columns than vectors are asked for, so that no copy of a multiple singular value is missed. The answer is
-//! verified against `A`; whoever asks gets none, and has to decompose all of `A`, where that fails, where the last value that is
-//! asked for is nearly equal to the next, or where it is so small beside the first that rounding matters.
+//! verified against `A`. The caller gets none, and has to decompose all of `A`, if the check fails, if the last requested value is
+//! nearly equal to the next, or if it is so small compared with the first that rounding matters.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
@@ -27,7 +27,7 @@ use crate::numerics::linalg::{ThinSvd, axpy, column, column_mut, dot, thin_svd};
 /// Smaller matrices, by their shorter side, are decomposed as a whole.
 const SMALLEST: usize = 256;
 
-/// So are those of which more than this part is asked for.
+/// So are matrices if more than this part of the vectors is asked for.
 const LARGEST_PART: usize = 10;
 
 /// Columns of a block beyond those asked for.
@@ -38,7 +38,7 @@ const SPARE: usize = 4;
 const CONVERGED: f64 = 1e-13;
 const VERIFIED: f64 = 1e-12;
 
-/// What is left of a column beside the basis is rounding below this, relative to the largest column.
+/// The part of a column outside the basis is rounding if it is below this, relative to the largest column.
 const NOTHING: f64 = 1e-14;
 
 /// Squared singular values nearer than this, relative to themselves, are too close to cut between them.
@@ -119,7 +119,7 @@ struct Bases<'a> {
     b: Mat<f64>,
     /// S: the next block of Q times the last block of P.
     s: Mat<f64>,
-    /// Columns of the next block of Q, which `Aᵀ` has not been applied to. None: the bases hold all there is.
+    /// Columns of the next block of Q, to which `Aᵀ` has not been applied. None: the bases are complete.
     next: usize,
     /// The largest image so far.
     size: f64,

@@ -1,10 +1,22 @@
 //! Labelled data: the one place where input is validated.
 
+mod batches;
+mod distinct;
+mod missing;
+mod samples;
+mod unlabelled;
+
+use std::sync::{Arc, OnceLock};
+
 use faer::{Mat, MatRef};
+
+pub use batches::Batches;
+pub use samples::{Samples, View};
+
+use samples::Values;
 
 use crate::error::{Error, Result};
 pub use crate::numerics::finite::Real;
-use crate::numerics::finite::check_finite;
 use crate::numerics::linalg::Matrix;
 use crate::numerics::sparse::SparseMatrix;
 
@@ -37,71 +49,15 @@ pub struct Dataset<'a> {
     members: Vec<Vec<usize>>,
     feature_names: Option<Vec<String>>,
     image_shape: Option<(usize, usize)>,
-}
-
-#[derive(Debug, Clone)]
-enum Values<'a> {
-    Dense(Matrix<'a>),
-    Single(MatRef<'a, f32>),
-    Sparse(SparseMatrix),
-}
-
-/// The samples of a data set as they lie in memory.
-#[derive(Debug, Clone, Copy)]
-pub enum View<'a> {
-    /// Dense, in double precision.
-    Double(MatRef<'a, f64>),
-    /// Dense, in single precision. Every computation converts them as it goes.
-    Single(MatRef<'a, f32>),
-    /// Sparse.
-    Sparse(&'a SparseMatrix),
-}
-
-impl Values<'_> {
-    fn shape(&self) -> (usize, usize) {
-        match self {
-            Values::Dense(x) => x.view().shape(),
-            Values::Single(x) => x.shape(),
-            Values::Sparse(x) => (x.rows(), x.columns()),
-        }
-    }
-}
-
-/// Samples to make a data set of, one per row: dense, borrowed or owned, or sparse.
-#[derive(Debug, Clone)]
-pub struct Samples<'a>(Values<'a>);
-
-impl Samples<'static> {
-    /// Sparse samples, made dense up to so many bytes.
-    fn sparse_beyond(bytes: usize, x: SparseMatrix) -> Self {
-        if x.dense_bytes() <= bytes as f64 { x.to_dense().into() } else { Samples(Values::Sparse(x)) }
-    }
-}
-
-impl<'a> From<MatRef<'a, f64>> for Samples<'a> {
-    fn from(x: MatRef<'a, f64>) -> Self {
-        Samples(Values::Dense(Matrix::Borrowed(x)))
-    }
-}
-
-impl From<Mat<f64>> for Samples<'_> {
-    fn from(x: Mat<f64>) -> Self {
-        Samples(Values::Dense(Matrix::Owned(x)))
-    }
-}
-
-/// Borrowed, and converted where they are used: a fit takes no more memory than one in double precision.
-impl<'a> From<MatRef<'a, f32>> for Samples<'a> {
-    fn from(x: MatRef<'a, f32>) -> Self {
-        Samples(Values::Single(x))
-    }
-}
-
-/// Made dense up to [`DENSE_BYTES`].
-impl From<SparseMatrix> for Samples<'_> {
-    fn from(x: SparseMatrix) -> Self {
-        Samples::sparse_beyond(DENSE_BYTES, x)
-    }
+    weights: Option<Vec<f64>>,
+    unlabelled: Option<Arc<Values<'static>>>,
+    /// Whether every class has the same weight, in parts of the data too.
+    balanced: bool,
+    /// [`Self::distinct`], once it is known; none where that is these data.
+    distinct: OnceLock<Option<Box<Dataset<'static>>>>,
+    batches: Option<Batches>,
+    /// Row and column of the first missing value.
+    missing: Option<(usize, usize)>,
 }
 
 impl<'a> Dataset<'a> {
@@ -151,7 +107,15 @@ impl<'a> Dataset<'a> {
         Dataset::from_labels(Samples::sparse_beyond(bytes, x), labels)
     }
 
-    fn from_labels<L: ToString>(x: Samples<'a>, labels: &[L]) -> Result<Self> {
+    /// From samples in which NaN stands for a missing value. A fit fills them if its parameter `impute` says how.
+    ///
+    /// # Errors
+    /// As [`Self::new`], but for NaN.
+    pub fn with_missing<L: ToString>(x: impl Into<Samples<'a>>, labels: &[L]) -> Result<Self> {
+        Self::from_labels(x.into().with_missing(), labels)
+    }
+
+    pub(crate) fn from_labels<L: ToString>(x: Samples<'a>, labels: &[L]) -> Result<Self> {
         let labels: Vec<String> = labels.iter().map(L::to_string).collect();
         let classes = sorted_classes(&labels);
         let index: std::collections::BTreeMap<&str, usize> =
@@ -165,7 +129,7 @@ impl<'a> Dataset<'a> {
     /// # Errors
     /// As [`Self::new`], and when a position is out of range or a class has no sample.
     pub fn from_codes(x: impl Into<Samples<'a>>, codes: Vec<usize>, classes: Vec<String>) -> Result<Self> {
-        let x = x.into().0;
+        let Samples { values: x, may_lack } = x.into();
         let (n, p) = x.shape();
         if n == 0 || p == 0 {
             return Err(Error::Empty { rows: n, columns: p });
@@ -174,11 +138,13 @@ impl<'a> Dataset<'a> {
             let why = format!("there are {n} rows of {p} columns");
             return Err(Error::Size { what: "`labels`", given: codes.len(), expected: n, why });
         }
-        match &x {
-            Values::Dense(x) => check_finite("the data", x.view())?,
-            Values::Single(x) => check_finite("the data", *x)?,
-            Values::Sparse(_) => {}
-        }
+        let missing = match x.check() {
+            Err(Error::NotFinite { .. }) if may_lack => {
+                x.check_present()?;
+                x.first_missing()
+            }
+            checked => checked.map(|()| None)?,
+        };
         let mut members = vec![Vec::new(); classes.len()];
         for (i, &class) in codes.iter().enumerate() {
             let Some(members) = members.get_mut(class) else {
@@ -195,7 +161,20 @@ impl<'a> Dataset<'a> {
             let value = format!("\"{}\", which no sample is of", classes[class]);
             return Err(Error::parameter("classes", value, "classes with at least one sample"));
         }
-        Ok(Dataset { x, class_of: codes, classes, members, feature_names: None, image_shape: None })
+        Ok(Dataset {
+            x,
+            class_of: codes,
+            classes,
+            members,
+            feature_names: None,
+            image_shape: None,
+            weights: None,
+            unlabelled: None,
+            balanced: false,
+            distinct: OnceLock::new(),
+            batches: None,
+            missing,
+        })
     }
 
     /// Names the variables.
@@ -212,7 +191,7 @@ impl<'a> Dataset<'a> {
                 why,
             });
         }
-        self.feature_names = Some(names);
+        (self.feature_names, self.distinct) = (Some(names), OnceLock::new());
         Ok(self)
     }
 
@@ -226,17 +205,40 @@ impl<'a> Dataset<'a> {
             let expected = height.saturating_mul(width);
             return Err(Error::Size { what: "a sample", given: self.variables(), expected, why });
         }
-        self.image_shape = Some((height, width));
+        (self.image_shape, self.distinct) = (Some((height, width)), OnceLock::new());
         Ok(self)
+    }
+
+    /// The same samples with these names and this shape, which must be of as many variables.
+    pub(crate) fn called(
+        &self,
+        names: Option<&[String]>,
+        image_shape: Option<(usize, usize)>,
+    ) -> Dataset<'_> {
+        let x = match &self.x {
+            Values::Dense(x) => Values::Dense(Matrix::Borrowed(x.view())),
+            Values::Single(x) => Values::Single(*x),
+            Values::Sparse(x) => Values::Sparse(x.clone()),
+        };
+        Dataset {
+            x,
+            class_of: self.class_of.clone(),
+            classes: self.classes.clone(),
+            members: self.members.clone(),
+            feature_names: names.map(<[String]>::to_vec),
+            image_shape,
+            weights: self.weights.clone(),
+            unlabelled: self.unlabelled.clone(),
+            balanced: self.balanced,
+            distinct: OnceLock::new(),
+            batches: self.batches.clone(),
+            missing: self.missing,
+        }
     }
 
     /// The samples as they lie in memory.
     pub fn view(&self) -> View<'_> {
-        match &self.x {
-            Values::Dense(x) => View::Double(x.view()),
-            Values::Single(x) => View::Single(*x),
-            Values::Sparse(x) => View::Sparse(x),
-        }
+        self.x.view()
     }
 
     /// The data as a dense matrix in double precision, n×p.

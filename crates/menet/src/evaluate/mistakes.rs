@@ -1,4 +1,4 @@
-//! Which class was taken for which, and what that makes of every class.
+//! Which class was taken for which, and the recall of every class.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +27,7 @@ impl From<Mistake> for (usize, usize, usize) {
     }
 }
 
-/// Who was taken for whom, from the counts of true and given classes.
+/// The mistakes, from the counts of true and given classes.
 pub fn mistakes(confusion: &[Vec<usize>]) -> Vec<Mistake> {
     let pairs = confusion.iter().enumerate().flat_map(|(class, row)| {
         row.iter().enumerate().map(move |(taken_for, &count)| Mistake { class, taken_for, count })

@@ -1,7 +1,7 @@
 //! Splits, folds, and recognition rates at every dimension.
 //!
-//! This is the protocol of the paper's section 3. Some samples of every class, drawn at random, are learned from, and the others
-//! are tested: each gets the class of its nearest training sample in the projected space. Parameters are chosen by
+//! This is the protocol of the paper's section 3. Some samples of every class, drawn at random, are used for training, and the
+//! others are tested: each gets the class of its nearest training sample in the projected space. Parameters are chosen by
 //! cross-validation inside the training samples. All random draws depend on the seed alone.
 //!
 //! | file | what it holds |
@@ -19,8 +19,9 @@ mod splits;
 
 use faer::{Mat, MatRef};
 
-use crate::dataset::{Dataset, View};
+use crate::dataset::{Dataset, Samples, View};
 use crate::error::{Error, Result};
+use crate::prepare::{Preparation, PrepareParams};
 use crate::rules::Learned;
 use crate::scores::{Scores, scores_of};
 
@@ -29,8 +30,8 @@ pub use mistakes::{Mistake, balanced_rate, mistakes, recalls};
 pub use nearest::{Recognition, Score, recognitions, scores};
 pub use splits::{Split, generator, random_split, stratified_folds, stratified_split};
 
-/// How well a learned rule decides on samples at each of `dimensions`: from the first so many columns of `z`. Dimensions that the
-/// rule does not have are left out. `class_of` gives the place of each of the rule's classes among all `classes`, as `truth` counts
+/// How well a learned rule decides on samples at each of `dimensions`: a dimension d uses the first d columns of `z`. Dimensions
+/// that the rule does not have are left out. `class_of` gives the place of each of the rule's classes among all `classes`, as `truth` counts
 /// them.
 ///
 /// # Errors
@@ -64,27 +65,48 @@ pub fn decisions(
     Ok(found)
 }
 
-/// The rows of a data set as a data set of their own, with its names and image shape.
+/// The rows of a data set as a data set of their own, with its names, image shape and batches, and with all samples without a label.
 ///
 /// # Errors
 /// When there are none.
 pub fn subset(data: &Dataset<'_>, rows: &[usize]) -> Result<Dataset<'static>> {
     let labels: Vec<&str> = rows.iter().map(|&i| data.classes()[data.class_of(i)].as_str()).collect();
     let p = data.variables();
-    let mut out = match data.view() {
-        View::Double(x) => Dataset::from_owned(Mat::from_fn(rows.len(), p, |i, j| x[(rows[i], j)]), &labels)?,
-        View::Single(x) => {
-            Dataset::from_owned(Mat::from_fn(rows.len(), p, |i, j| f64::from(x[(rows[i], j)])), &labels)?
-        }
-        View::Sparse(x) => Dataset::from_sparse(x.select(rows), &labels)?,
+    let samples: Samples<'static> = match data.view() {
+        View::Double(x) => Mat::from_fn(rows.len(), p, |i, j| x[(rows[i], j)]).into(),
+        View::Single(x) => Mat::from_fn(rows.len(), p, |i, j| f64::from(x[(rows[i], j)])).into(),
+        View::Sparse(x) => x.select(rows).into(),
     };
+    let samples = if data.first_missing().is_some() { samples.with_missing() } else { samples };
+    let mut out = Dataset::from_labels(samples, &labels)?;
+    if let Some(batches) = data.batches() {
+        let of: Vec<&str> = rows.iter().map(|&i| batches.names()[batches.of()[i]].as_str()).collect();
+        out = out.with_batches(&of)?;
+    }
     if let Some(names) = data.feature_names() {
         out = out.with_feature_names(names.to_vec())?;
     }
     if let Some((height, width)) = data.image_shape() {
         out = out.with_image_shape(height, width)?;
     }
-    Ok(out)
+    Ok(out.weighted_as(data, rows).beside_unlabelled_of(data))
+}
+
+/// The training and the test samples of a split, prepared by what the training samples say.
+///
+/// # Errors
+/// As [`subset`], or when samples cannot be prepared.
+pub fn halves(
+    data: &Dataset<'_>,
+    split: &Split,
+    prepare: &PrepareParams,
+) -> Result<(Dataset<'static>, Dataset<'static>)> {
+    let (train, test) = (subset(data, &split.train)?, subset(data, &split.test)?);
+    if !prepare.ask_for(data) {
+        return Ok((train, test));
+    }
+    let learned = Preparation::learn(&train, prepare)?;
+    Ok((learned.prepare_owned(train)?, learned.prepare_owned(test)?))
 }
 
 /// The classes of `rows`, as positions in the classes of `data`.
@@ -113,7 +135,8 @@ mod tests {
         let z = gallery.x().unwrap();
         for &kind in RuleKind::ALL {
             let params = RuleParams { kind, neighbors: 1, metric: Metric::Euclidean, priors: Priors::Train };
-            let projected = Projected { z, classes: gallery.class_indices(), count: 3, covariance: None };
+            let projected =
+                Projected { z, classes: gallery.class_indices(), count: 3, weights: None, covariance: None };
             let rule = learn(&params, &projected).unwrap();
             // The rule's classes are 1, 2 and 0 of four.
             let (order, count) = ([1, 2, 0], 4);

@@ -56,8 +56,8 @@ pub fn scores(
     Ok(found.into_iter().map(|found| (found.dimension, found.score)).collect())
 }
 
-/// Recognition by the nearest gallery sample, at each of `dimensions`: of the first so many columns. Dimensions beyond the
-/// columns are left out. One pass over the pairs serves all.
+/// Recognition by the nearest gallery sample, at each of `dimensions`: a dimension d uses the first d columns. Dimensions beyond
+/// the columns are left out. One pass over the pairs serves all.
 ///
 /// The gallery sample chosen is that of [`crate::rules::nearest_neighbors`].
 ///
@@ -221,7 +221,7 @@ mod tests {
         assert!(wrong.is_err());
     }
 
-    /// A distance that overflows would leave a sample without a class.
+    /// If a distance overflowed, a sample would have no class.
     #[test]
     fn values_whose_distance_overflows_are_refused_as_in_the_rule() {
         let fine = Mat::from_fn(2, 1, |i, _| i as f64);

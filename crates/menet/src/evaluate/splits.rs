@@ -20,7 +20,7 @@ pub struct Split {
 
 /// A random generator for one purpose: different `stream`s give different numbers under the same seed.
 pub fn generator(seed: u64, stream: &[u64]) -> Pcg64 {
-    // SplitMix64's finalizer over seed and stream, so that near numbers give far generators.
+    // SplitMix64's finalizer over seed and stream, so that similar numbers give unrelated generators.
     let stir = |state: u64, x: u64| {
         let mut z =
             state.wrapping_add(0x9E37_79B9_7F4A_7C15).wrapping_add(x.wrapping_mul(0xD129_0D3B_36B1_5F6F));
@@ -102,7 +102,7 @@ pub fn stratified_folds(data: &Dataset<'_>, folds: usize, rng: &mut impl Rng) ->
     for class in 0..data.classes().len() {
         let mut members = data.members(class).to_vec();
         members.shuffle(rng);
-        // So many folds that one takes at most m − 2 of m samples.
+        // Enough folds that one takes at most m − 2 of m samples.
         let most = members.len().saturating_sub(2);
         if most == 0 {
             continue;

@@ -14,12 +14,12 @@ const GRAM_ROOM: f64 = 5.0;
 /// Per product of two numbers in LARS without a whole Gram matrix.
 const PRODUCT: f64 = 0.25;
 
-/// Axes that are supposed, and the most variables per axis, where neither is known.
+/// Assumed number of axes, and largest assumed number of variables per axis, if neither is known.
 const AXES: usize = 8;
 const NONZEROS: usize = 200;
 
 impl GramForm {
-    /// The cheaper one for the paths of a few responses on n×p data. As many variables are supposed as there are samples, at
+    /// The cheaper form for the paths of a few responses on n×p data. As many variables are assumed as there are samples, at
     /// most 200.
     pub(crate) fn cheapest(n: usize, p: usize) -> Self {
         let columns = AXES as f64 * path_cost(n, p as f64, NONZEROS);

@@ -1,20 +1,22 @@
 //! Where Gram columns come from.
 //!
 //! LARS asks four things of `G`: its diagonal, a few entries of one column, a block of a few rows and columns, and
-//! products with a few sparse vectors at once, at all rows or at some. Whoever can give a column can give all of them;
-//! the sources here do better:
+//! products with a few sparse vectors at once, at all rows or at some. A source that can give
+//! columns can give all of these; the sources here do so faster:
 //!
 //! | source | stores | for |
 //! |---|---|---|
 //! | [`Mat`], [`MatRef`] | `G` itself, p×p | small p |
-//! | [`FactorGram`] | `F` with `G = FᵀF`, n×p | p ≫ n: no p×p matrix, ever |
-//! | [`SmoothedGram`] | `X`, dense or sparse, and A as an operator | n and p both large |
+//! | [`FactorGram`] | `F` with `G = FᵀF`, n×p | p ≫ n, without a p×p matrix |
+//! | `SmoothedGram` | `X`, dense or sparse, and A as an operator | n and p both large |
+//! | `GraphGram` | another source, and the Laplacian Ω of a graph | `G + λ3 Ω` ([`crate::penalties::feature_graph`]) |
 //!
 //! To add a source: one file here with a type that implements [`Gram`], and one line in the contract test below.
 
 mod cost;
 mod factor;
 mod full;
+mod graph;
 mod smoothed;
 
 use std::fmt::Debug;
@@ -23,7 +25,8 @@ use faer::{Mat, MatMut, MatRef};
 use serde::{Deserialize, Serialize};
 
 pub use factor::FactorGram;
-pub use smoothed::SmoothedGram;
+pub(crate) use graph::GraphGram;
+pub(crate) use smoothed::SmoothedGram;
 
 use crate::error::Result;
 use crate::monitor::Monitor;
@@ -33,7 +36,7 @@ use crate::preprocess::Columns;
 pub use cost::GRAM_LIMIT;
 pub(crate) use cost::{path_cost, whole_cost};
 
-/// What there is of the Gram matrix.
+/// Which part of the Gram matrix is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GramForm {
@@ -97,7 +100,7 @@ pub trait Gram: Send + Sync + Debug {
     }
 
     /// The squared length of every variable, by which violations of optimality are compared between variables: the diagonal,
-    /// or, where that is dear, an upper bound, within a bounded factor of it.
+    /// or, if the diagonal is expensive, an upper bound within a bounded factor of it.
     fn squared_lengths(&self) -> Vec<f64> {
         self.diagonal()
     }
@@ -128,7 +131,7 @@ pub trait Gram: Send + Sync + Debug {
         }
     }
 
-    /// Writes `G[variables, variables]`, of which half is asked for.
+    /// Writes `G[variables, variables]`. Only half of it is computed; the rest follows by symmetry.
     fn square(&self, variables: &[usize], out: &mut [f64]) {
         let m = variables.len();
         for (k, &j) in variables.iter().enumerate() {

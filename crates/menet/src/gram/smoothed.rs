@@ -22,16 +22,15 @@ const TILE: usize = 64;
 /// Variables that are solved for at a time.
 const LANES: usize = 8;
 
-/// `G = XᵀAX` with neither p×p nor n×n matrix: of a variable that is asked for, `A xⱼ` is computed once and kept while there
-/// is room.
+/// `G = XᵀAX` without a p×p or n×n matrix. When a variable is asked for, `A xⱼ` is computed once and kept while there is room.
 ///
-/// Variables are solved for in fixed batches, by falling correlation with the responses: the others of a batch cost little
-/// beside the first and are likely to be asked for as well, and who asks first makes no difference to what is computed.
+/// Variables are solved for in fixed batches, by falling correlation with the responses. The other variables of a batch cost
+/// little more than the first and are likely to be asked for as well. The results do not depend on which is asked for first.
 ///
 /// Its [squared lengths](Gram::squared_lengths) are those of `xⱼ` times the largest eigenvalue A can have, 1 + β, since p
-/// solves for a diagonal would take longer than the paths: that is never below `xⱼᵀAxⱼ`, and at defaults at most four times it.
+/// solves for a diagonal would take longer than the paths. This is never below `xⱼᵀAxⱼ`, and at most four times that by default.
 #[derive(Debug)]
-pub struct SmoothedGram {
+pub(crate) struct SmoothedGram {
     x: Columns,
     operator: Operator,
     beta: f64,
@@ -74,7 +73,7 @@ struct Kept {
 
 impl SmoothedGram {
     /// From the variables, the operator and its β, and the correlations with the responses, one row per variable.
-    pub fn new(x: Columns, operator: Operator, beta: f64, b: MatRef<'_, f64>) -> Self {
+    pub(crate) fn new(x: Columns, operator: Operator, beta: f64, b: MatRef<'_, f64>) -> Self {
         let promise: Vec<f64> = b.row_iter().map(|b| b.norm_max()).collect();
         let mut order: Vec<usize> = (0..x.count()).collect();
         order.sort_by(|&i, &j| promise[j].total_cmp(&promise[i]));

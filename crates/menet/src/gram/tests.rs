@@ -1,6 +1,12 @@
 //! The contract of every source of Gram columns.
 
+use faer::linalg::solvers::DenseSolveCore;
+
 use super::*;
+use crate::alignment::Alignment;
+use crate::operator::Smoother;
+use crate::patches::{self, PatchParams};
+use crate::penalties::feature_graph::Laplacian;
 use crate::preprocess::Centred;
 use crate::preprocess::tests::{awkward, both};
 
@@ -46,9 +52,27 @@ fn sources() -> (Mat<f64>, Vec<Source>) {
     (full, sources)
 }
 
+/// Every source again with a graph, and what the sum is.
+fn sources_with_graph() -> (Mat<f64>, Vec<Source>) {
+    let (full, sources) = sources();
+    let edges = [(0, 1, 1.0), (1, 2, 0.5), (0, 5, 2.0), (5, 6, 1.0), (3, 6, 0.25), (6, 7, 1.0)];
+    let units: Vec<f64> = (0..8).map(|j| if full[(j, j)] > 0.0 { 1.0 + j as f64 } else { 0.0 }).collect();
+    let omega = Laplacian::new(&edges, &units, 3.0).unwrap();
+    let sum = Mat::from_fn(8, 8, |i, j| full[(i, j)] + omega.entry(i, j));
+    let with = |(name, gram): Source| -> Source {
+        (format!("{name}, with a graph"), Box::new(GraphGram::new(gram, omega.clone()).unwrap()))
+    };
+    (sum, sources.into_iter().map(with).collect())
+}
+
 #[test]
 fn contract_of_every_source() {
-    let (full, sources) = sources();
+    for (full, sources) in [sources(), sources_with_graph()] {
+        keep_the_contract(full.as_ref(), sources);
+    }
+}
+
+fn keep_the_contract(full: MatRef<'_, f64>, sources: Vec<Source>) {
     let (rows, support) = ([7, 0, 3], [6, 0, 5]);
     let coefficients = Mat::from_fn(3, 10, |i, k| (i + 2 * k) as f64 - 1.5);
     let expected = Mat::from_fn(8, 3, |i, k| full[(i, support[k])]) * &coefficients;
@@ -131,4 +155,39 @@ fn what_is_kept_changes_no_bit() {
         })
         .collect();
     assert!(products.iter().all(|product| *product == products[0]));
+}
+
+/// A by conjugate gradients, against `A = I + αL M` from dense matrices.
+#[test]
+fn conjugate_gram_equals_the_dense_one() {
+    let [data, _] = both(&awkward());
+    let pre = Centred::new(&data, None).unwrap();
+    let rule = patches::rule("dla").unwrap();
+    let params = PatchParams { k_within: 2, k_between: 2, ..PatchParams::default() };
+    let l = Alignment::new(&data, &pre, rule, &params, &()).unwrap().matrix(0.01);
+    let (alpha, beta) = (0.7, 1.3);
+    let (dense_l, identity) = (l.to_dense(), Mat::<f64>::identity(9, 9));
+    let inner = &dense_l * faer::Scale(alpha) + &identity * faer::Scale(beta);
+    let m = inner.partial_piv_lu().inverse() * faer::Scale(beta);
+    let a = identity + dense_l * m * faer::Scale(alpha);
+    let (x, ..) = pre.into_solver(true);
+    let expected = x.dense().unwrap().transpose() * a * x.dense().unwrap();
+
+    let operator = Operator::Conjugate(Smoother::new(&l, alpha, beta, 1e-13));
+    let b = Mat::from_fn(8, 1, |j, _| j as f64);
+    let gram = SmoothedGram::new(x, operator, beta, b.as_ref());
+    let near = |a: f64, b: f64| (a - b).abs() < 1e-11;
+    let mut column = vec![0.0; 8];
+    for j in 0..8 {
+        gram.column(j, &mut column);
+        assert!((0..8).all(|i| near(column[i], expected[(i, j)])), "column {j}");
+        assert!(near(gram.diagonal()[j], expected[(j, j)]));
+        assert!(gram.squared_lengths()[j] >= expected[(j, j)], "an upper bound");
+    }
+    let coefficients = Mat::from_fn(3, 2, |i, j| (i + j) as f64 - 1.0);
+    let mut out = Mat::zeros(8, 2);
+    gram.product(&[4, 0, 7], coefficients.as_ref(), out.as_mut());
+    let chosen = Mat::from_fn(8, 3, |i, k| expected[(i, [4, 0, 7][k])]);
+    assert!((out - chosen * coefficients).norm_max() < 1e-11);
+    assert!(gram.residual().unwrap() < 1e-12);
 }

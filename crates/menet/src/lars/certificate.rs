@@ -30,10 +30,10 @@ impl Certificate {
     }
 }
 
-/// A violation of the optimality conditions up to this is rounding: what we call exact.
-pub const EXACT: f64 = 1e-9;
+/// A violation of the optimality conditions up to this is rounding. We call such a path exact.
+pub(crate) const EXACT: f64 = 1e-9;
 
-/// What to say of a violation above [`EXACT`]; none if there is nothing to say.
+/// A sentence about a violation above `EXACT`; none for smaller ones.
 pub fn violation(kkt: f64) -> Option<String> {
     // NaN is no proof of optimality either.
     (kkt.is_nan() || kkt > EXACT).then(|| {
@@ -44,7 +44,7 @@ pub fn violation(kkt: f64) -> Option<String> {
     })
 }
 
-/// The certificate of coefficients `w` at level `lambda`. They need not come from a path.
+/// The certificate of any coefficients `w` at level `lambda`, from a path or not.
 ///
 /// # Errors
 /// When sizes disagree, options are out of range or values are not finite.
@@ -66,6 +66,11 @@ pub fn certify(
     }
     crate::error::check("lambda", lambda, "a number from 0 to 1e100", |x| x >= 0.0)?;
     Ok(certificate(&problem, &correlations(&problem, w), w, lambda))
+}
+
+/// The certificate of coefficients `w` of a problem at `level`.
+pub(crate) fn certificate_at(problem: &Problem<'_>, w: &SparseVector, level: f64) -> Certificate {
+    certificate(problem, &correlations(problem, w), w, level)
 }
 
 /// `b − G w` at all variables.

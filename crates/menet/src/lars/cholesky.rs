@@ -10,7 +10,7 @@
 use crate::numerics::linalg::{dot, dot_inline, four_dots, vectorized};
 
 /// A new variable whose squared distance from the span of the active ones is below this fraction of its own
-/// squared length counts as dependent: the factor could not resolve it from rounding.
+/// squared length counts as dependent: the factor cannot tell it from rounding.
 pub(crate) const DEPENDENT: f64 = 1e-12;
 
 /// Why a variable could not be appended: its squared distance from the span of the others, relative to its
@@ -137,6 +137,11 @@ impl Cholesky {
     pub(crate) fn solution(&self, x: &mut Vec<f64>) {
         x.clone_from(&self.carried);
         self.backward(x);
+    }
+
+    /// `rᵀ G_𝒜⁻¹ r` for the right-hand side that is carried along.
+    pub(crate) fn carried_square(&self) -> f64 {
+        dot(&self.carried, &self.carried)
     }
 }
 

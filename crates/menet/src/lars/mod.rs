@@ -10,7 +10,7 @@
 //! ```
 //!
 //! With `G₀ = XᵀX` and `b = Xᵀy` that is `½‖y − Xw‖² + ½λ2‖w‖² + λ‖w‖₁`, or in the paper's units, where
-//! nothing carries a ½, the penalty is `λ1 = 2λ`. Nothing is centred, scaled or divided by n, and the
+//! no term has a factor ½, the penalty is `λ1 = 2λ`. Nothing is centred, scaled or divided by n, and the
 //! coefficients are the naive ones. `lambda` and `level` mean this λ everywhere.
 //!
 //! # The method
@@ -24,9 +24,9 @@
 //! A variable with `vⱼ = 0` is *free*: it is never penalised, is part of every model and does not count towards the
 //! number of nonzeros at which a path stops. Free variables are active from the start (`free.rs`).
 //!
-//! LARS would read all p variables at every step. Instead the path runs some steps ahead on a working set,
-//! then all variables are checked at all those knots (`solve.rs`), most of them by a bound between two knots at which
-//! they are computed (`check.rs`): where an outsider should have entered, the path goes back, admits it, and goes on.
+//! Plain LARS reads all p variables at every step. Here the path runs some steps ahead on a working set. Then all variables
+//! are checked at all those knots (`solve.rs`), most of them by a bound between two knots at which they are computed
+//! (`check.rs`). If an outsider should have entered, the path goes back, admits it, and goes on.
 //! The same check is the certificate, computed from `G`, `b` and the reported coefficients.
 //!
 //! ```
@@ -45,7 +45,7 @@
 
 mod certificate;
 mod check;
-mod cholesky;
+pub(crate) mod cholesky;
 mod free;
 mod path;
 mod problem;
@@ -59,18 +59,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
-pub use certificate::{Certificate, EXACT, certify, violation};
-pub use path::{Ended, Knot, Path, PathPoint};
-pub(crate) use problem::check_penalty_factors;
+pub(crate) use certificate::EXACT;
+pub(crate) use certificate::certificate_at;
+pub use certificate::{Certificate, certify, violation};
+pub use path::{Ended, Knot, Path, PathPoint, Report};
 pub use problem::{LarsOptions, Method};
+pub(crate) use problem::{Problem, Shared, check_penalty_factors};
 pub use quadratic::quadratic_path;
+pub(crate) use solve::solve as path_of;
 
 use crate::error::{Error, Result};
 use crate::gram::{FactorGram, Gram, GramForm};
 use crate::monitor::{Monitor, Stage};
 use crate::numerics::finite::{check_finite, usable};
 use crate::numerics::linalg::{inner_each, symmetric_product_into};
-use problem::{Problem, Shared};
 
 /// The path for one response.
 ///
@@ -177,31 +179,18 @@ pub fn regression_paths(
     options: &LarsOptions,
     monitor: &dyn Monitor,
 ) -> Result<Vec<Path>> {
-    regressions(x, y, None, options, monitor)
+    of_regression(x, y, |gram, b, usable| {
+        let shared = if usable { Shared::checked(gram, options) } else { Shared::new(gram, options) };
+        spread(&shared?, b, None, monitor)
+    })
 }
 
-/// As [`regression_paths`], with penalty factors for every response: column k of `factors` (p×d) belongs to column k of `y`.
-///
-/// # Errors
-/// As [`lars_paths_each`].
-pub fn regression_paths_each(
+/// Solves with `G = XᵀX` and `b = XᵀY`. The last argument of `solve` says whether `G` needs no check.
+pub(crate) fn of_regression<T>(
     x: MatRef<'_, f64>,
     y: MatRef<'_, f64>,
-    factors: MatRef<'_, f64>,
-    options: &LarsOptions,
-    monitor: &dyn Monitor,
-) -> Result<Vec<Path>> {
-    check_each(factors, (x.ncols(), y.ncols()), options)?;
-    regressions(x, y, Some(factors), options, monitor)
-}
-
-fn regressions(
-    x: MatRef<'_, f64>,
-    y: MatRef<'_, f64>,
-    factors: Option<MatRef<'_, f64>>,
-    options: &LarsOptions,
-    monitor: &dyn Monitor,
-) -> Result<Vec<Path>> {
+    solve: impl FnOnce(&dyn Gram, MatRef<'_, f64>, bool) -> Result<T>,
+) -> Result<T> {
     let (n, p) = x.shape();
     if n == 0 || p == 0 {
         return Err(Error::Empty { rows: n, columns: p });
@@ -223,16 +212,14 @@ fn regressions(
         symmetric_product_into(MatMut::from_column_major_slice_mut(&mut gram, p, p), x, x);
         let gram = MatRef::from_column_major_slice(&gram, p, p);
         // No entry of XᵀX is larger than the largest on its diagonal: the others need not be looked through.
-        let usable = (0..p).all(|j| usable(gram[(j, j)]));
-        let shared = if usable { Shared::checked(&gram, options) } else { Shared::new(&gram, options) };
-        spread(&shared?, b.as_ref(), factors, monitor)
+        solve(&gram, b.as_ref(), (0..p).all(|j| usable(gram[(j, j)])))
     } else {
-        spread(&Shared::new(&FactorGram::borrowed(x), options)?, b.as_ref(), factors, monitor)
+        solve(&FactorGram::borrowed(x), b.as_ref(), false)
     }
 }
 
 /// `XᵀY`, entry by entry: a column does not depend on those beside it.
-fn right_sides(x: MatRef<'_, f64>, y: MatRef<'_, f64>) -> Mat<f64> {
+pub(crate) fn right_sides(x: MatRef<'_, f64>, y: MatRef<'_, f64>) -> Mat<f64> {
     /// Columns of `x` that stay in the cache while all of `y` goes by.
     const COLUMNS: usize = 4;
     let (p, d) = (x.ncols(), y.ncols());

@@ -1,5 +1,7 @@
 //! A path as its knots, and what can be read off it.
 
+use serde::{Deserialize, Serialize};
+
 use super::Certificate;
 use crate::error::{Error, Result};
 use crate::numerics::sparse::SparseVector;
@@ -11,7 +13,7 @@ pub struct Knot {
     pub level: f64,
     /// The coefficients here.
     pub coefficients: SparseVector,
-    /// Variables that begin to move here, so are nonzero just below this level.
+    /// Variables that begin to move here. They are nonzero just below this level.
     pub entered: Vec<usize>,
     /// Variables that have come back to zero here.
     pub left: Vec<usize>,
@@ -27,13 +29,13 @@ pub enum Ended {
     Complete,
     /// More penalised variables than `max_nonzeros` would have moved.
     MaxNonzeros {
-        /// How many: more than one above the last support where several tie.
+        /// How many there would be. More than one above the last support if several tie.
         needed: usize,
     },
     /// The level reached `lambda_min`.
     LambdaMin,
     /// `variable` had to enter, but without a ridge it cannot be told from a combination of the active ones in
-    /// double precision. A small ridge cures it.
+    /// double precision. A small ridge helps.
     Dependent {
         /// The variable.
         variable: usize,
@@ -75,6 +77,28 @@ impl std::fmt::Display for Ended {
     }
 }
 
+/// How the penalty of a path came about, where it is not ℓ1 ([`crate::penalties`]).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Report {
+    /// In rounds; the path is that of the last.
+    Rounds {
+        /// Weighted paths that were computed, after a first one without weights.
+        count: usize,
+        /// Whether another round would change nothing.
+        settled: bool,
+        /// By how much the end of the path violates the first-order conditions of the concave penalty, measured as [`Certificate::kkt`]; none
+        /// where the path is the answer to a weighted problem and not to a concave one.
+        stationarity: Option<f64>,
+    },
+    /// By exchange of variables; every number of variables has its own best subset.
+    Subsets {
+        /// For 1, 2, … variables, whether no exchange of a variable makes the subset better.
+        local: Vec<bool>,
+    },
+}
+
 /// One point of a path.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PathPoint {
@@ -91,6 +115,7 @@ pub struct Path {
     pub(super) ended: Ended,
     pub(super) max_nonzeros: Option<usize>,
     pub(super) free: Vec<usize>,
+    pub(super) report: Option<Report>,
 }
 
 impl Path {
@@ -105,7 +130,7 @@ impl Path {
         if knots.windows(2).any(|pair| pair[1].level.is_nan() || pair[1].level > pair[0].level) {
             return Err(Error::Degenerate("a path whose levels rise".to_owned()));
         }
-        Ok(Path { knots, ended, max_nonzeros, free: Vec::new() })
+        Ok(Path { knots, ended, max_nonzeros, free: Vec::new(), report: None })
     }
 
     /// The same path with these free variables, in any order: those with a penalty factor of 0. It belongs to
@@ -117,7 +142,49 @@ impl Path {
         self
     }
 
-    /// How numerical trouble ended it; none if none did.
+    /// The same path with what is known of its penalty.
+    pub fn with_report(mut self, report: Report) -> Self {
+        self.report = Some(report);
+        self
+    }
+
+    /// What is known of its penalty; none for ℓ1.
+    pub fn report(&self) -> Option<&Report> {
+        self.report.as_ref()
+    }
+
+    /// Whether it was computed for one number of variables, so that no smaller model can be read off it.
+    pub(crate) fn is_of_one_size(&self) -> bool {
+        matches!(self.report, Some(Report::Rounds { stationarity: Some(_), .. }))
+    }
+
+    /// The path down to `level`, where the coefficients are `w`.
+    pub(crate) fn down_to(mut self, level: f64, w: SparseVector, certificate: Certificate) -> Self {
+        let above = self.knots.partition_point(|knot| knot.level > level);
+        if above == self.knots.len() {
+            return self;
+        }
+        self.knots.truncate(above);
+        self.knots.push(Knot { level, coefficients: w, entered: Vec::new(), left: Vec::new(), certificate });
+        self.ended = if level > 0.0 { Ended::LambdaMin } else { self.ended };
+        self
+    }
+
+    /// The same path with other free variables; those in `freed` count as if they had entered at the first knot.
+    pub(crate) fn freed(mut self, free: Vec<usize>, freed: Vec<usize>) -> Self {
+        self.free = free;
+        if let Some(first) = self.knots.first_mut() {
+            first.entered.extend(freed);
+        }
+        self
+    }
+
+    /// The same path, said to go to so many variables.
+    pub(crate) fn limited(self, max_nonzeros: Option<usize>) -> Self {
+        Path { max_nonzeros, ..self }
+    }
+
+    /// How numerical trouble ended the path; none if it did not.
     pub fn ended_early(&self) -> Option<String> {
         match self.ended {
             Ended::Complete | Ended::MaxNonzeros { .. } | Ended::LambdaMin => None,
@@ -187,7 +254,7 @@ impl Path {
     /// The coefficients at the smallest level before the support first exceeds `k`, free variables not counted.
     ///
     /// Where several variables enter at once the support may jump past `k`: the point then has fewer nonzeros,
-    /// as its coefficients say. So it does where the whole path never reaches `k`.
+    /// as its coefficients say. The same holds if the whole path never reaches `k`.
     ///
     /// # Errors
     /// When `k` is 0, or larger than the number of nonzeros the path was stopped at.
@@ -203,7 +270,13 @@ impl Path {
     pub fn truncated(&self, k: usize) -> Result<Path> {
         let Stop { knot, needed } = self.stop_at(k)?;
         let (knots, free) = (self.knots[..=knot].to_vec(), self.free.clone());
-        let mut path = Path { knots, ended: self.ended, max_nonzeros: Some(k), free };
+        let report = match &self.report {
+            Some(Report::Subsets { local }) => {
+                Some(Report::Subsets { local: local[..local.len().min(k)].to_vec() })
+            }
+            other => other.clone(),
+        };
+        let mut path = Path { knots, ended: self.ended, max_nonzeros: Some(k), free, report };
         if let Some(needed) = needed {
             path.ended = Ended::MaxNonzeros { needed };
             path.knots[knot].entered.clear();
@@ -227,6 +300,12 @@ impl Path {
     fn stop_at(&self, k: usize) -> Result<Stop> {
         if k == 0 {
             return Err(Error::parameter("nonzeros", 0, ">= 1"));
+        }
+        let has = self.selected(&self.last().coefficients);
+        if self.is_of_one_size() && k < has {
+            let allowed =
+                format!("{has} or more: this path was made for one size, and only its end is an answer");
+            return Err(Error::parameter("nonzeros", k, allowed));
         }
         let mut active = 0;
         for (i, knot) in self.knots.iter().enumerate() {

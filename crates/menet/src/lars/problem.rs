@@ -13,7 +13,7 @@ pub enum Method {
     Lars,
 }
 
-/// What path, and where it stops.
+/// Which path to compute, and where it stops.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct LarsOptions {
@@ -31,7 +31,7 @@ pub struct LarsOptions {
     /// Stop at this level.
     pub lambda_min: f64,
     /// How many variables besides the active ones a stretch of the path is run on before all are checked.
-    /// A matter of speed: the path is the same.
+    /// This affects speed only: the path is the same.
     pub working_set: usize,
 }
 
@@ -110,7 +110,7 @@ pub(crate) struct Shared<'a> {
     pub(crate) options: &'a LarsOptions,
     /// Penalty factors v, of every response that has none of its own.
     pub(crate) v: Vec<f64>,
-    /// `√(Gⱼⱼ)`, ridge included: the length of variable j. (Where the diagonal is dear, its source's word for it.)
+    /// `√(Gⱼⱼ)`, ridge included: the length of variable j. (If the diagonal is expensive, what its source says.)
     pub(crate) scale: Vec<f64>,
     /// Its inverse.
     pub(crate) inverse_scale: Vec<f64>,
@@ -125,7 +125,7 @@ impl<'a> Shared<'a> {
         Self::checked(gram, options)
     }
 
-    /// The same for a source, not empty, that needs no look through all of it.
+    /// The same for a source that is not empty and needs no check.
     pub(crate) fn checked(gram: &'a dyn Gram, options: &'a LarsOptions) -> Result<Self> {
         let p = gram.dim();
         options.check(p)?;
@@ -151,6 +151,8 @@ pub(crate) struct Problem<'a> {
     pub(crate) v: &'a [f64],
     /// The free variables, whose factor is 0; rising.
     pub(crate) free: Vec<usize>,
+    /// Largest number of other variables.
+    pub(crate) max_nonzeros: Option<usize>,
     pub(crate) b: &'a [f64],
     /// The largest `|bⱼ|/√Gⱼⱼ`: the size of the problem once every variable has length 1.
     pub(crate) unit: f64,
@@ -187,7 +189,12 @@ impl<'a> Problem<'a> {
             return Err(Error::parameter("b", value, "between 1e-100 and 1e100 in size: rescale the data"));
         }
         let free = (0..p).filter(|&j| v[j] == 0.0).collect();
-        Ok(Problem { shared, v, free, b, unit, largest })
+        Ok(Problem { shared, v, free, max_nonzeros: shared.options.max_nonzeros, b, unit, largest })
+    }
+
+    /// The same problem to another number of variables, which may be 0.
+    pub(crate) fn limited(self, max_nonzeros: Option<usize>) -> Self {
+        Problem { max_nonzeros, ..self }
     }
 
     pub(crate) fn p(&self) -> usize {

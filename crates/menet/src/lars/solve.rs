@@ -15,11 +15,11 @@ use crate::monitor::Monitor;
 /// Knots between two checks of all variables.
 pub(super) const STRETCH: usize = 24;
 
-/// A walk with a knot that is farther than this from optimal goes on carefully.
+/// If a knot is farther than this from optimal, the walk becomes careful.
 const PRECISE: f64 = 1e-12;
 
 /// The path of `problem`.
-pub(super) fn solve(problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Path> {
+pub(crate) fn solve(problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Path> {
     let mut trail = Trail::new(problem)?;
     let mut walker = trail.walker(false);
     loop {
@@ -44,8 +44,8 @@ pub(super) fn solve(problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Path
             Verdict::Imprecise => Some(Ended::Stalled),
         };
         if let Some(ended) = ended {
-            let max_nonzeros = problem.options().max_nonzeros;
-            return Ok(Path { knots: trail.knots, ended, max_nonzeros, free: problem.free.clone() });
+            let (max_nonzeros, free) = (problem.max_nonzeros, problem.free.clone());
+            return Ok(Path { knots: trail.knots, ended, max_nonzeros, free, report: None });
         }
         trail.admitted.clear();
         walker.careful |= trail.strayed;
@@ -63,7 +63,7 @@ enum Verdict {
     Imprecise,
 }
 
-/// No knot whose certificate, in both measures taken together, is above this is part of a path.
+/// A path has no knot whose certificate, in both measures taken together, is above this.
 const BAR: f64 = 1e-9;
 
 /// The part of the path that has been checked against all variables.

@@ -1,9 +1,9 @@
 //! The state of a walk at a knot: the active set, and the outsiders that are watched.
 //!
-//! `G_𝒜 = R Rᵀ` is factored as variables come and go. Correlations `c = b − G w` follow the steps of a stretch; when all
-//! variables are checked, at its end, they are known anew, and `w` is refined where the active ones have strayed from the
-//! level. Where that is not precise enough the walk is *careful*: it then watches active variables as well, and does
-//! both at every knot.
+//! `G_𝒜 = R Rᵀ` is factored as variables come and go. Correlations `c = b − G w` follow the steps of a stretch; at its
+//! end, when all variables are checked, they are computed again, and `w` is refined if the active ones have drifted from the
+//! level. If that is not precise enough, the walk becomes *careful*: it watches active variables as well, and does both at
+//! every knot.
 
 use super::cholesky::{Cholesky, Dependent};
 use super::problem::{Method, Problem};
@@ -14,8 +14,8 @@ use crate::numerics::sparse::SparseVector;
 /// A coefficient this small, in units of the problem, is zero.
 const ZERO: f64 = 1e-13;
 
-/// Where active correlations stray from the level by more than this, in units of the problem, the coefficients
-/// are refined.
+/// If active correlations drift from the level by more than this, in units of the problem, the coefficients are
+/// refined.
 const DRIFT: f64 = 1e-13;
 
 /// The state at a knot.
@@ -30,7 +30,7 @@ pub(super) struct State<'a> {
     pub(super) w: Vec<f64>,
     /// The smallest coefficients that are not zero.
     smallest: Vec<f64>,
-    /// Where each active variable stands among the watched ones, if it does.
+    /// The place of each active variable among the watched ones, if it is watched.
     seat: Vec<Option<usize>>,
     /// The places of the active variables, by rising variable.
     order: Vec<usize>,
@@ -45,7 +45,7 @@ pub(super) struct State<'a> {
     pub(super) room: Room,
 }
 
-/// Room that every step needs.
+/// Memory that every step uses.
 #[derive(Default)]
 pub(super) struct Room {
     pub(super) resting: Vec<bool>,
@@ -186,8 +186,8 @@ impl<'a> State<'a> {
         SparseVector::from_rising(self.order.iter().map(|&place| (self.active[place], self.w[place])))
     }
 
-    /// Makes the state at a knot what the rest of the path will start from: coefficients beside zero are zero and
-    /// inactive, and the others are refined if the walk is careful.
+    /// Prepares the state at a knot for the rest of the path: coefficients next to zero become zero and inactive, and the
+    /// others are refined if the walk is careful.
     pub(super) fn settle(&mut self) {
         self.drop_zeros();
         while self.careful {
@@ -232,8 +232,8 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Makes coefficients that rounding left beside zero, on either side, exactly zero, and takes them out of the active
-    /// set of a lasso. Free variables stay as they are. Returns whether there were any.
+    /// Sets coefficients that are next to zero because of rounding to exactly zero, and removes them from the active set of a
+    /// lasso. Free variables stay as they are. Returns whether there were any.
     fn drop_zeros(&mut self) -> bool {
         if self.problem.options().method != Method::Lasso {
             return false;

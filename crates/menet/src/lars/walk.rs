@@ -68,7 +68,7 @@ struct Arrival {
     pull: f64,
 }
 
-/// Why there is no turn.
+/// Why the path cannot turn here.
 enum Halt {
     Ended(Ended),
     Stopped(crate::Error),
@@ -90,7 +90,7 @@ impl From<crate::Error> for Halt {
 const MANY: usize = 8;
 
 impl State<'_> {
-    /// Walks up to `steps` segments, and says why there are no more if the path ends. The knot that ends it is not turned at.
+    /// Walks up to `steps` segments, and returns why the path ends, if it does. There is no turn at the knot that ends it.
     pub(super) fn walk(
         &mut self,
         steps: usize,
@@ -157,7 +157,7 @@ impl State<'_> {
         }
         self.room.a = rates;
         let needed = self.active.len() - self.free;
-        if self.problem.options().max_nonzeros.is_some_and(|max| needed > max) {
+        if self.problem.max_nonzeros.is_some_and(|max| needed > max) {
             return Err(Ended::MaxNonzeros { needed }.into());
         }
         for &i in &tied {

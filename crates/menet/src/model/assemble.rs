@@ -13,16 +13,18 @@ use faer::{Mat, MatRef};
 use super::{Component, Men, MenParts, PanelVariable};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
-use crate::fit::{Clock, Solved};
+use crate::fit::{Clock, Solved, fit_prepared};
 use crate::lars::{Ended, Path};
 use crate::monitor::{Monitor, Stage, proceed};
 use crate::numerics::sparse::SparseVector;
 use crate::panel::{self, Reading};
 use crate::params::MenParams;
+use crate::prepare::PrepareParams;
 use crate::projection::Projection;
 use crate::reduce::ReducedProblem;
 use crate::refit::{Axes, How, Reached, Refit, Source, Training, wanted};
 use crate::rules::{Projected, learn};
+use crate::targets::AxisCount;
 
 impl Men {
     /// Reads the model that `params` ask for off the paths.
@@ -45,14 +47,14 @@ impl Men {
             proceed(monitor, Stage::Refit)?;
             let undecided = Undecided::new(parts, axes, Training::Samples(data))?;
             let z = undecided.projection().project(data)?;
-            undecided.learn(z.as_ref(), data.class_indices())
+            undecided.learn_weighted(z.as_ref(), data.class_indices(), data.weights())
         })?;
         men.parts.seconds = clock.seconds;
         Ok(men)
     }
 
-    /// A model that knows the paths of a reduced problem alone: no refit, no rule. [`Self::axes_at`] reads the model that `params`
-    /// ask for off it.
+    /// A model that knows only the paths of a reduced problem: no refit, no rule. [`Self::axes_at`] then reads the model that
+    /// `params` ask for.
     ///
     /// # Errors
     /// When no variable can be used.
@@ -70,18 +72,41 @@ impl Men {
     }
 
     /// The same fit with fewer variables or axes. From paths that reach as far, it is bit for bit what [`fit`](crate::fit())
-    /// gives with these parameters.
+    /// gives with these parameters. The rounds of the penalties `reweighted`, `scad` and `mcp` are made for one number of variables. Another number
+    /// is fitted again.
     ///
-    /// A refit, and the rule, are computed from the training samples again. Without those the axes of the refit `none` can still be
-    /// read, and there is no rule unless it is that of a nearest neighbour and only axes were left out.
+    /// A refit and the rule are computed again from the training samples. Without them, only the axes of the refit `none` can be
+    /// read, and only the rule `nearest` is kept, and only if nothing but axes was left out.
     ///
     /// # Errors
     /// When the fit does not reach so far, a number is 0, or the training samples are needed.
     pub fn at(&self, reading: Reading, training: Option<&Dataset<'_>>) -> Result<Men> {
-        let Some(data) = training else { return self.at_without_training(reading) };
+        match (training, &self.parts.preparation) {
+            (Some(data), Some(preparation)) => self.at_prepared(reading, &preparation.prepare(data)?),
+            (Some(data), None) => self.at_prepared(reading, data),
+            (None, _) => self.at_without_training(reading),
+        }
+    }
+
+    /// The same with training samples that are prepared already.
+    ///
+    /// # Errors
+    /// As [`Self::at`].
+    pub fn at_prepared(&self, reading: Reading, data: &Dataset<'_>) -> Result<Men> {
+        if let Some(params) = self.made_again(reading) {
+            // Names and shape come from the model: the samples may have none.
+            let data = data.called(self.feature_names(), self.image_shape());
+            let plain = params.with_prepare(&PrepareParams::default());
+            let men = fit_prepared(&data, &plain, AxisCount::exactly(plain.components), &())?;
+            return match &self.parts.preparation {
+                Some(preparation) => men.prepared_by(preparation.clone(), 0.0),
+                None => Ok(men),
+            };
+        }
+        let data = data.distinct();
         let undecided = self.axes_at(reading, Training::Samples(data))?;
         let z = undecided.projection().project(data)?;
-        undecided.learn(z.as_ref(), data.class_indices())
+        undecided.learn_weighted(z.as_ref(), data.class_indices(), data.weights())
     }
 
     /// The variables of which [`Self::axes_at`] needs the training samples, rising.
@@ -129,6 +154,21 @@ impl Men {
         Men::from_parts(parts)
     }
 
+    /// The parameters of the fit that a reading stands for, where it cannot be read off this one: its penalty is solved for one size.
+    fn made_again(&self, reading: Reading) -> Option<MenParams> {
+        let params = &self.parts.params;
+        let p = self.parts.projection.variables();
+        let nonzeros = reading.nonzeros.map(|k| k.min(p)).filter(|&k| k != self.nonzeros());
+        let panel_size = reading.panel_size.filter(|&size| Some(size) != params.panel_size);
+        let other = nonzeros.is_some() || panel_size.is_some();
+        (other && !params.reads_off()).then(|| MenParams {
+            nonzeros: nonzeros.or(params.nonzeros),
+            panel_size: panel_size.or(params.panel_size),
+            components: reading.components.or(params.components),
+            ..params.clone()
+        })
+    }
+
     /// How many axes a reading keeps.
     fn axes_kept(&self, reading: Reading) -> Result<usize> {
         let fitted = self.parts.components.len();
@@ -158,7 +198,15 @@ impl Men {
             return Err(Error::PathTooShort { asked, has });
         }
         parts.params.check(parts.projection.variables())?;
-        if let Some(k) = reading.nonzeros {
+        if self.made_again(reading).is_some() {
+            let (name, asked) = match reading.nonzeros {
+                Some(k) => ("nonzeros", k),
+                None => ("panel_size", reading.panel_size.unwrap_or_default()),
+            };
+            let allowed = "that of the fit: with this penalty a model holds no smaller ones, so fit again, or give the training samples";
+            return Err(Error::parameter(name, asked, allowed));
+        }
+        if let Some(k) = reading.nonzeros.filter(|_| parts.params.reads_off()) {
             let k = k.min(parts.projection.variables());
             parts.paths = parts.paths.iter().map(|path| path.truncated(k)).collect::<Result<_>>()?;
             parts.components = parts.paths.iter().map(Component::from).collect();
@@ -195,11 +243,16 @@ impl Undecided {
         &self.parts.projection
     }
 
-    /// The model, with the rule that the projected training samples (n×d) of these classes teach.
+    /// The model, with the rule learned from the projected training samples (n×d) of these classes.
     ///
     /// # Errors
     /// When there is not one class per sample, or the rule cannot be learned.
     pub fn learn(self, z: MatRef<'_, f64>, classes: &[usize]) -> Result<Men> {
+        self.learn_weighted(z, classes, None)
+    }
+
+    /// The same for samples with weights.
+    fn learn_weighted(self, z: MatRef<'_, f64>, classes: &[usize], weights: Option<&[f64]>) -> Result<Men> {
         let Undecided { mut parts, deviations, covariance } = self;
         let (n, count, d) = (z.nrows(), parts.classes.len(), parts.projection.components());
         if classes.len() != n || z.ncols() != d || classes.iter().any(|&class| class >= count) {
@@ -208,9 +261,9 @@ impl Undecided {
             return Err(Error::Size { what: "`classes`", given: classes.len(), expected: n, why });
         }
         let covariance = covariance.as_ref().map(Mat::as_ref);
-        let samples = Projected { z, classes, count, covariance };
+        let samples = Projected { z, classes, count, weights, covariance };
         parts.rule = Some(learn(&parts.params.rule_for(d), &samples)?);
-        let centres = centres(z, classes, count);
+        let centres = centres(z, classes, count, weights);
         let axes = parts.projection.axes();
         for (row, deviation) in parts.panel.iter_mut().zip(deviations) {
             let towards = |class: usize| -> f64 {
@@ -247,19 +300,22 @@ fn parts_of(
     parts.paths = paths;
     parts.neighbor_recall = problem.report.neighbor_recall;
     parts.cg_residual = problem.cg_residual();
+    parts.unlabelled = problem.report.unlabelled;
     parts.regime.clone_from(&problem.report.regime);
     parts.seconds.clone_from(&problem.report.seconds);
     Ok(parts)
 }
 
 /// The mean of the projected samples of every class, one row per class.
-fn centres(z: MatRef<'_, f64>, classes: &[usize], count: usize) -> Mat<f64> {
+fn centres(z: MatRef<'_, f64>, classes: &[usize], count: usize, weights: Option<&[f64]>) -> Mat<f64> {
+    let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
     let mut sizes = vec![0.0_f64; count];
-    classes.iter().for_each(|&class| sizes[class] += 1.0);
+    classes.iter().enumerate().for_each(|(i, &class)| sizes[class] += weight(i));
     let mut centres = Mat::zeros(count, z.ncols());
     for k in 0..z.ncols() {
-        z.col(k).iter().zip(classes).for_each(|(z, &class)| centres[(class, k)] += z);
-        (0..count).for_each(|class| centres[(class, k)] /= sizes[class].max(1.0));
+        let samples = z.col(k).iter().zip(classes).enumerate();
+        samples.for_each(|(i, (z, &class))| centres[(class, k)] += weight(i) * z);
+        (0..count).filter(|&class| sizes[class] > 0.0).for_each(|class| centres[(class, k)] /= sizes[class]);
     }
     centres
 }

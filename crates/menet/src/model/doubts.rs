@@ -1,7 +1,12 @@
-//! What a careful user should know of a fit.
+//! What a careful user should know about a fit.
 
 use super::Men;
-use crate::lars::{Ended, Path, violation};
+use crate::lars::{Ended, Path, Report, violation};
+use crate::named::Named;
+use crate::panel;
+
+/// So many names are listed.
+const NAMED: usize = 10;
 
 impl Men {
     /// Sentences on what is doubtful about this fit: paths that ended early or are not exactly optimal, an axis without
@@ -22,6 +27,27 @@ impl Men {
             let many = violated.len();
             doubts.push(format!("{many} of {count} paths are not exact: that of axis {first} {why}"));
         }
+        let unsettled = |path: &Path| matches!(path.report(), Some(Report::Rounds { settled: false, .. }));
+        let unsettled: Vec<(usize, ())> = at(paths, |path| unsettled(path).then_some(())).collect();
+        if let Some((first, ())) = unsettled.first() {
+            let many = unsettled.len();
+            let penalty = self.params().penalty.name();
+            doubts.push(format!(
+                "the rounds of the penalty {penalty} did not settle for {many} of {count} axes, the first of them axis {first}: use a \
+                 larger ridge or fewer variables"
+            ));
+        }
+        let (unlabelled, unreached) = self.parts.unlabelled;
+        if unreached > 0 {
+            doubts.push(format!(
+                "{unreached} of {unlabelled} samples without a label are joined to no labelled sample by neighbours: raise k_within, or \
+                 leave them out"
+            ));
+        }
+        doubts.extend(self.prepared_away());
+        if let Some(constant) = self.constant_always() {
+            doubts.push(constant);
+        }
         for (axis, ()) in at(components, |path| path.order_of_entry.is_empty().then_some(())) {
             let path = paths.get(axis - 1);
             let why = path.map_or_else(String::new, why_empty);
@@ -29,10 +55,59 @@ impl Men {
             let then = if free { "it has only its free variables" } else { "it is left out" };
             doubts.push(format!("axis {axis} selects no variable{why}: {then}"));
         }
+        doubts.extend(self.fewer_groups());
         if let Some(left) = self.cg_residual().filter(|&left| left.is_nan() || left > crate::lars::EXACT) {
             doubts.push(format!("the conjugate gradients left a relative residual of {left:.1e}"));
         }
         doubts
+    }
+
+    /// What the preparation of samples took away.
+    fn prepared_away(&self) -> Vec<String> {
+        let Some(preparation) = self.preparation() else { return Vec::new() };
+        let mut doubts = Vec::new();
+        let dropped = &preparation.dropped;
+        if !dropped.is_empty() {
+            let (count, named) = (dropped.len(), dropped.len().min(NAMED));
+            let names: Vec<String> = dropped[..named].iter().map(|&j| self.name_of(j)).collect();
+            let more = if count > named { format!(" and {} more", count - named) } else { String::new() };
+            let (verb, limit) =
+                (if count == 1 { "variable is" } else { "variables are" }, preparation.params.max_missing);
+            doubts.push(format!(
+                "{count} {verb} left out, because more than {:.0} % of the samples lack them (max_missing = {limit}): {}{more}",
+                100.0 * limit,
+                names.join(", ")
+            ));
+        }
+        if let Some(batches) = &preparation.batches {
+            let names: Vec<&str> =
+                batches.of_one_class.iter().map(|&k| batches.names[k].as_str()).take(NAMED).collect();
+            if !names.is_empty() {
+                doubts.push(format!(
+                    "all samples of {} of {} batches are of one class ({}): centring such a batch also removes what distinguishes \
+                     the class",
+                    batches.of_one_class.len(),
+                    batches.names.len(),
+                    names.join(", ")
+                ));
+            }
+        }
+        doubts
+    }
+
+    /// Which of the variables that are always in could not be used.
+    fn constant_always(&self) -> Option<String> {
+        let wanted =
+            self.parts.params.always_in(self.feature_names(), self.parts.projection.variables()).ok()?;
+        let used = panel::free(self.paths());
+        let missing = wanted.into_iter().filter(|j| used.binary_search(j).is_err());
+        let names: Vec<String> = missing.map(|j| self.name_of(j)).collect();
+        (!self.paths().is_empty() && !names.is_empty()).then(|| {
+            let names = names.join(", ");
+            format!(
+                "always in, but left out because the training samples all have the same value there: {names}"
+            )
+        })
     }
 }
 

@@ -2,10 +2,10 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `parts` | everything a model is made of, for those who store it |
+//! | `parts` | everything a model is made of, for code that stores it |
 //! | `assemble` | from paths to a model, and to smaller ones |
 //! | `panel_table` | what is known of the variables of the panel |
-//! | `doubts` | what a careful user should know of a fit |
+//! | `doubts` | what a careful user should know about a fit |
 
 mod assemble;
 mod doubts;
@@ -18,13 +18,16 @@ pub use assemble::Undecided;
 pub use panel_table::PanelRow;
 pub use parts::{Component, MenParts, PanelVariable};
 
+use crate::dataset::{Batches, Dataset, View};
 use crate::error::{Error, Result};
 use crate::lars::{Certificate, Path};
 use crate::monitor::Stage;
 use crate::numerics::sparse::SparseVector;
 use crate::operator::DefinitenessReport;
+use crate::panel::free;
 use crate::params::MenParams;
 use crate::plan::Regime;
+use crate::prepare::Preparation;
 use crate::projection::Projection;
 use crate::refit::RefitReport;
 use crate::rules::Learned;
@@ -62,6 +65,34 @@ impl Men {
         self.parts.panel.iter().map(|row| row.variable).collect()
     }
 
+    /// The variables that are in every model, rising: those that the parameters have as `always` or with a penalty factor of 0, without
+    /// constant ones. No limit counts them. Their weight may still happen to be 0.
+    pub fn always(&self) -> Vec<usize> {
+        if !self.parts.paths.is_empty() {
+            return free(&self.parts.paths);
+        }
+        let p = self.parts.projection.variables();
+        let wanted = self.parts.params.always_in(self.feature_names(), p).unwrap_or_default();
+        self.panel().into_iter().filter(|j| wanted.binary_search(j).is_ok()).collect()
+    }
+
+    /// The variables of the panel that were selected, rising: those that are not always in, which a limit counts.
+    pub fn selected(&self) -> Vec<usize> {
+        let always = self.always();
+        self.panel().into_iter().filter(|j| always.binary_search(j).is_err()).collect()
+    }
+
+    /// The variables that the parameters bar from every model, rising.
+    pub fn never(&self) -> Vec<usize> {
+        let p = self.parts.projection.variables();
+        self.parts.params.never_in(self.feature_names(), p).unwrap_or_default()
+    }
+
+    /// The name of a variable, or its number from 1 if it has none.
+    pub(crate) fn name_of(&self, j: usize) -> String {
+        self.feature_names().map_or_else(|| (j + 1).to_string(), |names| names[j].clone())
+    }
+
     /// What the refit did.
     pub fn refit(&self) -> &RefitReport {
         &self.parts.refit
@@ -80,12 +111,51 @@ impl Men {
         })
     }
 
-    /// Projects samples (rows of `x`): `(x − mean) W`.
+    /// Projects samples (rows of `x`): `(x − mean) W`, where x is prepared first if the model does so.
     ///
     /// # Errors
-    /// When the number of columns is not that of the training data, or a value is not finite.
+    /// When the number of columns is not that of the training data, a value is not finite (missing ones pass if the model fills them),
+    /// or the model needs to know the batches of samples ([`Self::transform_batches`]).
     pub fn transform(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>> {
-        self.parts.projection.transform(x)
+        self.transform_batches(View::Double(x), None)
+    }
+
+    /// The same for dense or sparse samples. `batches` are the names of their batches, which a model with batches needs. A new batch is
+    /// measured by its samples here, of which there must be at least two.
+    ///
+    /// # Errors
+    /// As [`Self::transform`].
+    pub fn transform_batches(&self, x: View<'_>, batches: Option<&[String]>) -> Result<Mat<f64>> {
+        let Some(preparation) = &self.parts.preparation else { return self.parts.projection.project_view(x) };
+        self.parts.projection.project_view(preparation.apply(x, batches)?.view())
+    }
+
+    /// The same for the samples of a data set.
+    ///
+    /// # Errors
+    /// As [`Self::transform`].
+    pub fn project(&self, data: &Dataset<'_>) -> Result<Mat<f64>> {
+        let batches = self.parts.preparation.as_ref().and(data.batches());
+        self.transform_batches(data.view(), batches.map(Batches::names_of_samples).as_deref())
+    }
+
+    /// How samples are prepared before they are projected; none if they are taken as they are.
+    pub fn preparation(&self) -> Option<&Preparation> {
+        self.parts.preparation.as_ref()
+    }
+
+    /// Whether samples may lack values, which the model fills.
+    pub fn fills(&self) -> bool {
+        self.preparation().is_some_and(|preparation| preparation.filling.is_some())
+    }
+
+    /// The same model for samples that are prepared in this way first, which took so many seconds.
+    pub(crate) fn prepared_by(mut self, preparation: Preparation, seconds: f64) -> Result<Self> {
+        self.parts.params = self.parts.params.with_prepare(&preparation.params);
+        self.parts.preparation = Some(preparation);
+        let stages = self.parts.seconds.iter_mut();
+        stages.filter(|(stage, _)| *stage == Stage::Preprocess).for_each(|(_, spent)| *spent += seconds);
+        Men::from_parts(self.parts)
     }
 
     /// The projection: sparse W in the user's units, and the mean.
@@ -113,8 +183,8 @@ impl Men {
         self.parts.components.iter().map(|component| component.certificate).collect()
     }
 
-    /// The number K of variables that a path was allowed. Of a model without paths whose parameters leave it open, the most that
-    /// one uses.
+    /// The number K of variables that a path was allowed. For a model without paths whose parameters do not set K: the largest
+    /// number that an axis uses.
     pub fn nonzeros(&self) -> usize {
         let given = self.parts.params.nonzeros.map(|k| k.min(self.parts.projection.variables()));
         let of_paths = self.parts.paths.first().and_then(Path::max_nonzeros);
@@ -141,7 +211,7 @@ impl Men {
         &self.parts.definiteness
     }
 
-    /// Which way the fit went, and why; none for a model of a version that did not tell.
+    /// Which way the fit took, and why; none for a model of a version that did not store it.
     pub fn regime(&self) -> Option<&Regime> {
         self.parts.regime.as_ref()
     }
@@ -166,7 +236,7 @@ impl Men {
         self.parts.feature_names.as_deref()
     }
 
-    /// Height and width of the images that the samples are, if the data said so.
+    /// Height and width of the images, if the samples are known to be images.
     pub fn image_shape(&self) -> Option<(usize, usize)> {
         self.parts.image_shape
     }

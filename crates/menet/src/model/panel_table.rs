@@ -10,6 +10,8 @@ use super::{Men, PanelVariable};
 pub struct PanelRow {
     /// The variable.
     pub variable: usize,
+    /// Whether it is in every model, so that it never entered a path.
+    pub always: bool,
     /// The axes that use it, from 0.
     pub axes: Vec<usize>,
     /// Its place, from 1, among the variables that entered the path of an axis: the earliest over the axes.
@@ -20,7 +22,7 @@ pub struct PanelRow {
     pub effect: Option<f64>,
     /// The length of its weights over all axes, times its standard deviation; or times 1 if that is not known.
     pub importance: f64,
-    /// The class that a larger value speaks for.
+    /// The class that a larger value indicates.
     pub class: Option<usize>,
 }
 
@@ -29,6 +31,7 @@ impl Men {
     pub fn panel_table(&self) -> Vec<PanelRow> {
         let orders: Vec<&Vec<usize>> =
             self.parts.components.iter().map(|component| &component.order_of_entry).collect();
+        let always = self.always();
         let row = |known: &PanelVariable| {
             let j = known.variable;
             let weights = self.projection().axes().iter().map(|axis| axis.get(j)).enumerate();
@@ -39,6 +42,7 @@ impl Men {
             let place = |order: &&Vec<usize>| order.iter().position(|&other| other == j).map(|at| at + 1);
             PanelRow {
                 variable: j,
+                always: always.binary_search(&j).is_ok(),
                 axes: used.iter().map(|(k, _)| *k).collect(),
                 entered: orders.iter().filter_map(place).min(),
                 weight,

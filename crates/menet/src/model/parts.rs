@@ -9,6 +9,7 @@ use crate::operator::DefinitenessReport;
 use crate::panel;
 use crate::params::MenParams;
 use crate::plan::Regime;
+use crate::prepare::Preparation;
 use crate::projection::Projection;
 use crate::refit::{Reached, Refit, RefitReport};
 use crate::rules::Learned;
@@ -34,15 +35,15 @@ impl From<&Path> for Component {
 /// A variable of the panel.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PanelVariable {
-    /// Which.
+    /// Its position.
     pub variable: usize,
     /// Its standard deviation in the training samples; none if that is not known.
     pub deviation: Option<f64>,
-    /// The class that a larger value speaks for: the one whose centre its weights point to most; none if that is not known.
+    /// The class that a larger value indicates: the class whose centre its weights point to most; none if that is not known.
     pub class: Option<usize>,
 }
 
-/// Everything a [`Men`](super::Men) is made of, for those who store models.
+/// Everything a [`Men`](super::Men) is made of, for code that stores models.
 ///
 /// [`Self::new`] makes them; set what is known beyond that.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,7 +51,9 @@ pub struct PanelVariable {
 pub struct MenParts {
     /// The parameters of the fit.
     pub params: MenParams,
-    /// The mean of every variable, and the columns of W, in the user's units.
+    /// How samples are prepared before they are projected; none if they are taken as they are.
+    pub preparation: Option<Preparation>,
+    /// The mean of every variable, and the columns of W, in the user's units, or in those of prepared samples.
     pub projection: Projection,
     /// One per path.
     pub components: Vec<Component>,
@@ -74,13 +77,15 @@ pub struct MenParts {
     pub regime: Option<Regime>,
     /// The worst relative residual of the conjugate gradients, if they built the Gram matrix.
     pub cg_residual: Option<f64>,
+    /// Samples without a label that took part, and how many of them no chain of neighbours joins to a labelled one.
+    pub unlabelled: (usize, usize),
     /// Seconds every stage took.
     pub seconds: Vec<(Stage, f64)>,
     /// Class names, sorted.
     pub classes: Vec<String>,
     /// Names of the variables, if the data had any.
     pub feature_names: Option<Vec<String>>,
-    /// Height and width of the images that the samples are, if the data said so.
+    /// Height and width of the images, if the samples are known to be images.
     pub image_shape: Option<(usize, usize)>,
 }
 
@@ -99,6 +104,7 @@ impl MenParts {
         let candidates = panel.len();
         MenParts {
             params,
+            preparation: None,
             projection,
             components,
             paths: Vec::new(),
@@ -111,6 +117,7 @@ impl MenParts {
             definiteness,
             regime: None,
             cg_residual: None,
+            unlabelled: (0, 0),
             seconds: Vec::new(),
             classes,
             feature_names: None,
@@ -126,6 +133,9 @@ impl MenParts {
             if given == expected { Ok(()) } else { Err(Error::Size { what, given, expected, why }) }
         };
         size("`units`", self.units.len(), p, "variables")?;
+        if let Some(preparation) = &self.preparation {
+            preparation.check(p)?;
+        }
         if !self.paths.is_empty() {
             size("`paths`", self.paths.len(), self.components.len(), "axes that were fitted")?;
         }

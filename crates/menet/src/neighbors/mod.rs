@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::monitor::Monitor;
-use crate::named::Named;
+use crate::named::named;
 use crate::numerics::sparse::Precision;
 pub use approximate::Buckets;
 pub use blocks::{Block, Centre};
@@ -44,17 +44,7 @@ pub enum NeighborSearch {
     Approximate,
 }
 
-impl Named for NeighborSearch {
-    const PARAMETER: &'static str = "neighbors";
-    const ALL: &'static [Self] = &[NeighborSearch::Exact, NeighborSearch::Approximate];
-
-    fn name(self) -> &'static str {
-        match self {
-            NeighborSearch::Exact => "exact",
-            NeighborSearch::Approximate => "approximate",
-        }
-    }
-}
+named!(NeighborSearch, "neighbors", Exact = "exact", Approximate = "approximate");
 
 /// Which samples may be neighbours of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use super::linalg::vectorized;
 use super::sparse::Precision;
 use crate::error::Result;
 
-/// The iteration stops after this many steps, whatever is left.
+/// The iteration stops after this many steps, whatever the residual.
 const LONGEST: usize = 10_000;
 
 /// A positive definite system, solved for `L` right-hand sides at a time.
@@ -73,7 +73,7 @@ pub(crate) fn conjugate_gradients<T: Precision, S: System<T, L>, const L: usize>
     Ok(x)
 }
 
-/// Takes `step` times `q` off the residuals. Their squares then, and their products with what the preconditioner makes of them.
+/// Subtracts `step` times `q` from the residuals. Returns their squared lengths, and their products with their preconditioned selves.
 fn descend<T: Precision, S: System<T, L>, const L: usize>(
     system: &S,
     r: &mut [[T; L]],
@@ -108,7 +108,7 @@ fn descend<T: Precision, S: System<T, L>, const L: usize>(
     (squares, squares)
 }
 
-/// The squared lengths of residuals, and their products with what the preconditioner makes of them.
+/// The squared lengths of residuals, and their products with their preconditioned selves.
 fn sums<T: Precision, S: System<T, L>, const L: usize>(system: &S, r: &[[T; L]]) -> ([f64; L], [f64; L]) {
     let squares = squares_by(S::TERMS, r);
     if !S::PRECONDITIONED {

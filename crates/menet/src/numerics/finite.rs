@@ -14,7 +14,7 @@ const LINES: usize = 64;
 
 /// Refuses a value that is not finite or too large, naming its row and column.
 pub(crate) fn check_finite<T: Real>(what: &'static str, x: MatRef<'_, T>) -> Result<()> {
-    // Along memory first: that there is nothing to find is what is nearly always found.
+    // Along memory first: in nearly all cases there is nothing to find.
     let lines = if x.row_stride().abs() > x.col_stride().abs() { x.transpose() } else { x };
     let usable_line = |k: usize| {
         let line = lines.col(k);
@@ -32,6 +32,32 @@ pub(crate) fn check_finite<T: Real>(what: &'static str, x: MatRef<'_, T>) -> Res
         }
     }
     Ok(())
+}
+
+/// Refuses a value that is infinite or too large. Missing values, NaN, pass.
+pub(crate) fn check_present<T: Real>(what: &'static str, x: MatRef<'_, T>) -> Result<()> {
+    if check_finite(what, x).is_ok() {
+        return Ok(());
+    }
+    for column in 0..x.ncols() {
+        let wrong = |&value: &T| !usable(value) && !missing(value);
+        if let Some(row) = x.col(column).iter().position(wrong) {
+            return Err(Error::NotFinite { what, row, column, value: x[(row, column)].into() });
+        }
+    }
+    Ok(())
+}
+
+/// Row and column of the first missing value, in the first column that has one.
+pub(crate) fn first_missing<T: Real>(x: MatRef<'_, T>) -> Option<(usize, usize)> {
+    let first = |column: usize| x.col(column).iter().position(|&value| missing(value));
+    (0..x.ncols()).find_map(|column| Some((first(column)?, column)))
+}
+
+/// Whether a value stands for one that is not there.
+fn missing<T: Into<f64>>(value: T) -> bool {
+    let value: f64 = value.into();
+    value.is_nan()
 }
 
 /// Whether a value is finite and can be squared.
@@ -76,7 +102,7 @@ impl Real for f32 {
         value as f32
     }
 
-    /// As whole numbers, bits without a sign rise with the size of a value, to infinity and beyond to NaN.
+    /// Read as a whole number, the bits without the sign rise with the size of a value; infinity and NaN come last.
     fn all_usable(values: &[f32]) -> bool {
         let size = |value: f32| value.abs().to_bits();
         let largest = vectorized(

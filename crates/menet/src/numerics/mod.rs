@@ -1,4 +1,4 @@
-//! Numerics that know nothing of MEN.
+//! Numerics that are not about MEN.
 //!
 //! | room | holds |
 //! |---|---|

@@ -8,6 +8,15 @@
 //! ```
 //!
 //! which DLA's indefinite L breaks at ordinary settings. [`Definiteness`] says what happens then.
+//!
+//! Where samples have weights `dᵢ`, `αL + βI ≻ 0` and `A ⪰ f D` ask the same as
+//!
+//! ```text
+//! L + E ⪰ 0,    Eᵢᵢ = β(1−f)dᵢ / (α((1−f)dᵢ + β))
+//! ```
+//!
+//! Samples without a label have `dᵢ = 0`, and nothing pushes them apart: their patches only add to L what is positive semidefinite. So the
+//! largest κ is looked for among the labelled samples alone, and holds for all.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +24,7 @@ use super::OperatorParams;
 use crate::alignment::Alignment;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
-use crate::named::Named;
+use crate::named::named;
 use crate::numerics::sparse::SparseSymmetric;
 
 /// What to do where the bound on the spectrum of L does not hold.
@@ -30,18 +39,7 @@ pub enum Definiteness {
     Error,
 }
 
-impl Named for Definiteness {
-    const PARAMETER: &'static str = "definiteness";
-    const ALL: &'static [Self] = &[Definiteness::Shrink, Definiteness::Floor, Definiteness::Error];
-
-    fn name(self) -> &'static str {
-        match self {
-            Definiteness::Shrink => "shrink",
-            Definiteness::Floor => "floor",
-            Definiteness::Error => "error",
-        }
-    }
-}
+named!(Definiteness, "definiteness", Shrink = "shrink", Floor = "floor", Error = "error");
 
 /// What the policy found and did.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -66,12 +64,28 @@ pub fn eigenvalue_bound(alpha: f64, beta: f64, floor: f64) -> f64 {
     beta / alpha * ((1.0 - floor) / (1.0 - floor + beta))
 }
 
+/// The same for a sample of weight `weight`: an entry of E.
+fn weighted_bound(weight: f64, params: &OperatorParams) -> f64 {
+    let &OperatorParams { alpha, beta, floor, .. } = params;
+    beta / alpha * ((1.0 - floor) * weight / ((1.0 - floor) * weight + beta))
+}
+
 /// `L(κ)` with κ as the policy `shrink` or `error` allows it.
 ///
 /// # Errors
 /// When the policy refuses, an eigenvalue cannot be found, or `monitor` asks to stop.
 pub fn admissible(
     alignment: &Alignment,
+    params: &OperatorParams,
+    monitor: &dyn Monitor,
+) -> Result<(SparseSymmetric, DefinitenessReport)> {
+    admissible_weighted(alignment, None, params, monitor)
+}
+
+/// The same for labelled samples with weights.
+pub(super) fn admissible_weighted(
+    alignment: &Alignment,
+    weights: Option<&[f64]>,
     params: &OperatorParams,
     monitor: &dyn Monitor,
 ) -> Result<(SparseSymmetric, DefinitenessReport)> {
@@ -89,8 +103,16 @@ pub fn admissible(
         report.lambda_min = laplacian.smallest_eigenvalue()?;
         return Ok((laplacian, report));
     }
-    let bound = eigenvalue_bound(params.alpha, params.beta, params.floor);
-    let found = alignment.largest_kappa(kappa, bound, monitor)?;
+    // E is a multiple of I and what it has beyond that.
+    let (bound, beyond) = match weights {
+        None => (eigenvalue_bound(params.alpha, params.beta, params.floor), Vec::new()),
+        Some(weights) => {
+            let bounds: Vec<f64> = weights.iter().map(|&weight| weighted_bound(weight, params)).collect();
+            let least = bounds.iter().copied().fold(f64::INFINITY, f64::min);
+            (least, bounds.into_iter().map(|bound| bound - least).collect())
+        }
+    };
+    let found = alignment.largest_kappa_beyond(kappa, bound, &beyond, monitor)?;
     let refuse = |lambda_min: f64, largest_kappa: Option<f64>| Error::Indefinite {
         kappa,
         lambda_min,

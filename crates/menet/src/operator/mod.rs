@@ -6,7 +6,8 @@
 //! A = αMᵀLM + β(M−I)ᵀ(M−I) + I = I + αLM
 //! ```
 //!
-//! so an eigenvalue λ of L becomes `a(λ) = 1 + αβλ/(αλ + β)` of A. The stacked X* and Y* of the paper (Eqs. newX and newY)
+//! so an eigenvalue λ of L becomes `a(λ) = 1 + αβλ/(αλ + β)` of A. Weights D of the samples in the loss take the place of I:
+//! `A = D + αLM`, with 0 for samples without a label. The stacked X* and Y* of the paper (Eqs. newX and newY)
 //! are never formed.
 //!
 //! | file | holds |
@@ -22,11 +23,12 @@ mod smoother;
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 
+use definiteness::admissible_weighted;
 pub use definiteness::{Definiteness, DefinitenessReport, admissible, eigenvalue_bound};
 pub use smoother::Smoother;
 
 use crate::alignment::Alignment;
-use crate::error::{Result, check};
+use crate::error::{Error, Result, check};
 use crate::monitor::Monitor;
 use crate::numerics::linalg::{column, dot, from_columns, product};
 
@@ -74,7 +76,7 @@ impl OperatorParams {
 
 /// `A`, n×n.
 #[derive(Debug)]
-pub enum Operator {
+pub(crate) enum Operator {
     /// As `FᵀF`.
     Dense(Mat<f64>),
     /// By conjugate gradients.
@@ -82,26 +84,39 @@ pub enum Operator {
 }
 
 impl Operator {
-    /// A of these aligned patches, definite as the policy says.
+    /// A of these aligned patches, definite as the policy says. `weights` are those of the labelled samples in the loss, if they have any.
     ///
     /// # Errors
     /// When a parameter is out of range, the policy refuses, a decomposition fails, or `monitor` asks to stop.
-    pub fn new(
+    pub(crate) fn new(
         alignment: &Alignment,
+        weights: Option<&[f64]>,
         params: &OperatorParams,
         route: Route,
         monitor: &dyn Monitor,
     ) -> Result<(Self, DefinitenessReport)> {
         params.check()?;
+        let (labelled, n) = (alignment.attract.dim(), alignment.samples());
+        // The diagonal of D, where it is not I.
+        let d: Option<Vec<f64>> = (weights.is_some() || n > labelled).then(|| {
+            let mut d = weights.map_or_else(|| vec![1.0; labelled], <[f64]>::to_vec);
+            d.resize(n, 0.0);
+            d
+        });
         if params.definiteness == Definiteness::Floor {
-            let (factor, report) = dense::floored_factor(alignment, params)?;
+            if n > labelled {
+                let value = "\"floor\" with samples without a label";
+                return Err(Error::parameter("definiteness", value, "\"shrink\" or \"error\" there"));
+            }
+            let (factor, report) = dense::floored_factor(alignment, weights, params)?;
             return Ok((Operator::Dense(factor), report));
         }
-        let (laplacian, report) = admissible(alignment, params, monitor)?;
+        let (laplacian, report) = admissible_weighted(alignment, weights, params, monitor)?;
         let operator = match route {
-            Route::Dense => Operator::Dense(dense::factor(&laplacian, params)?),
+            Route::Dense => Operator::Dense(dense::factor(&laplacian, d.as_deref(), params)?),
             Route::Conjugate => {
-                Operator::Conjugate(Smoother::new(&laplacian, params.alpha, params.beta, CG_TOLERANCE))
+                let smoother = Smoother::from_owned(laplacian, params.alpha, params.beta, CG_TOLERANCE);
+                Operator::Conjugate(smoother.with_weights(d))
             }
         };
         Ok((operator, report))
@@ -125,7 +140,7 @@ impl Operator {
     }
 
     /// The worst relative residual of the conjugate gradients so far, if they are used.
-    pub fn residual(&self) -> Option<f64> {
+    pub(crate) fn residual(&self) -> Option<f64> {
         match self {
             Operator::Conjugate(smoother) => Some(smoother.worst_residual()),
             Operator::Dense(_) => None,

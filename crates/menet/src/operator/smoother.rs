@@ -1,4 +1,4 @@
-//! The operator `A = I + αL M`, `M = β(αL + βI)⁻¹`, applied without an n×n matrix.
+//! The operator `A = D + αL M`, `M = β(αL + βI)⁻¹`, applied without an n×n matrix. D is I unless samples have weights.
 //!
 //! `αL + βI` is sparse and, once the definiteness policy has been met, well conditioned, so that conjugate
 //! gradients apply `M` in a few dozen products with `L`. Most of them are in single precision, which moves half of the bytes:
@@ -45,6 +45,8 @@ pub struct Smoother {
     alpha: f64,
     beta: f64,
     tolerance: f64,
+    /// The diagonal of D, if it is not I.
+    weights: Option<Vec<f64>>,
     /// One over the roots of the diagonal of `αL + βI`, with which its rows and columns are scaled. Samples that many others
     /// are near to would slow the iteration down without.
     scale: Vec<f64>,
@@ -69,10 +71,16 @@ impl Smoother {
         let scale = (0..laplacian.dim()).map(|j| (alpha * diagonal(j) + beta).sqrt().recip()).collect();
         let (pattern, laplacian) = laplacian.into_parts();
         let (double, worst) = (OnceLock::new(), AtomicU64::new(0));
+        let (weights, single) = (None, Vec::new());
         let mut smoother =
-            Smoother { pattern, laplacian, alpha, beta, tolerance, scale, single: Vec::new(), double, worst };
+            Smoother { pattern, laplacian, alpha, beta, tolerance, weights, scale, single, double, worst };
         smoother.single = smoother.scaled(|value| value as f32);
         smoother
+    }
+
+    /// The same for samples with weights, one each.
+    pub(crate) fn with_weights(self, weights: Option<Vec<f64>>) -> Self {
+        Smoother { weights, ..self }
     }
 
     /// The entries of `αL + βI`, scaled.
@@ -159,9 +167,12 @@ impl Smoother {
     }
 
     /// `out = A x` for at most `L` columns, no column's bits depending on those beside it.
-    fn apply_lanes<const L: usize>(&self, x: MatRef<'_, f64>, mut out: MatMut<'_, f64>) {
+    fn apply_lanes<const L: usize>(&self, x: MatRef<'_, f64>, out: MatMut<'_, f64>) {
+        let weight = |i: usize| self.weights.as_ref().map_or(1.0, |weights| weights[i]);
         if self.alpha == 0.0 {
-            out.copy_from(x);
+            for (out, x) in out.col_iter_mut().zip(x.col_iter()) {
+                out.iter_mut().zip(x.iter()).enumerate().for_each(|(i, (out, x))| *out = weight(i) * x);
+            }
             return;
         }
         let mut rhs = vec![[0.0; L]; x.nrows()];
@@ -170,11 +181,11 @@ impl Smoother {
                 row[l] = *x;
             }
         }
-        // A x = x + αβ L (αL + βI)⁻¹ x
+        // A x = D x + αβ L (αL + βI)⁻¹ x
         let image = self.solve(&rhs);
         for (l, out) in out.col_iter_mut().enumerate() {
-            for ((out, image), rhs) in out.iter_mut().zip(&image).zip(&rhs) {
-                *out = rhs[l] + self.alpha * self.beta * image[l];
+            for (i, (out, (image, rhs))) in out.iter_mut().zip(image.iter().zip(&rhs)).enumerate() {
+                *out = weight(i) * rhs[l] + self.alpha * self.beta * image[l];
             }
         }
     }

@@ -7,7 +7,7 @@ use crate::neighbors::Among;
 /// `Σ ‖zᵢ − zⱼ‖²` over the `k_within` nearest of the same class, minus κ times the same over the `k_between`
 /// nearest of other classes.
 #[derive(Debug, Clone, Copy)]
-pub struct Dla;
+pub(crate) struct Dla;
 
 impl PatchRule for Dla {
     fn name(&self) -> &'static str {

@@ -6,7 +6,7 @@ use crate::neighbors::Among;
 
 /// The weight of a neighbour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Weights {
+pub(crate) enum Weights {
     /// `exp(−d²/t²)` with t the bandwidth.
     Heat,
     /// 1.
@@ -15,7 +15,7 @@ pub enum Weights {
 
 /// `Σ ωⱼ ‖zᵢ − zⱼ‖²` over the `k_within` nearest samples, of the class or of all.
 #[derive(Debug, Clone, Copy)]
-pub struct Laplacian {
+pub(crate) struct Laplacian {
     /// How neighbours are weighed.
     pub weights: Weights,
     /// Whether neighbours come from the same class only.

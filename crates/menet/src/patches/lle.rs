@@ -9,7 +9,7 @@ use crate::numerics::linalg::{cholesky, cholesky_solve, column, dot};
 
 /// `‖zᵢ − Σ cⱼ zⱼ‖²`, where the `c`, summing to 1, are the best such reconstruction of the sample itself.
 #[derive(Debug, Clone, Copy)]
-pub struct Lle {
+pub(crate) struct Lle {
     /// Whether neighbours come from the same class only.
     pub supervised: bool,
 }
@@ -58,7 +58,7 @@ fn reconstruction(hood: &Neighborhood<'_>, near: &[usize]) -> Result<Vec<f64>> {
     let differences = hood.samples.differences(near, hood.center);
     let mut gram = Mat::from_fn(k, k, |i, j| dot(column(&differences, i), column(&differences, j)));
     let trace: f64 = (0..k).map(|i| gram[(i, i)]).sum();
-    // All neighbours are copies of the sample: any weights do, equal ones are the limit.
+    // All neighbours are copies of the sample: any weights would do, and equal ones are the limit.
     let shift = if trace > 0.0 { hood.params.lle_regularizer * trace } else { 1.0 };
     for i in 0..k {
         gram[(i, i)] += shift;

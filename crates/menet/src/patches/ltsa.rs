@@ -9,7 +9,7 @@ use crate::numerics::linalg::{column, dot, symmetric_eigen};
 
 /// The part of the patch that no affine map of its local tangent coordinates explains.
 #[derive(Debug, Clone, Copy)]
-pub struct Ltsa {
+pub(crate) struct Ltsa {
     /// Whether neighbours come from the same class only.
     pub supervised: bool,
 }
@@ -35,11 +35,11 @@ impl PatchRule for Ltsa {
         if self.supervised { Among::Within } else { Among::All }
     }
 
-    /// `Lᵢ = I − 11ᵀ/m − VVᵀ`, with V the leading left singular vectors of the centred patch.
     fn entries(&self, params: &PatchParams) -> usize {
         (params.k_within + 1) * (params.k_within + 1)
     }
 
+    /// `Lᵢ = I − 11ᵀ/m − VVᵀ`, with V the leading left singular vectors of the centred patch.
     fn patch(&self, hood: &Neighborhood<'_>) -> Result<Patch> {
         let members = hood.near_members();
         let m = members.len();

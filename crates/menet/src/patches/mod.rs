@@ -16,12 +16,13 @@ use faer::Mat;
 
 use crate::error::{Error, Result, at_least_one, check};
 use crate::neighbors::{Among, Neighbor};
-use crate::preprocess::Rows;
 
-pub use dla::Dla;
-pub use laplacian::{Laplacian, Weights};
-pub use lle::Lle;
-pub use ltsa::Ltsa;
+pub use crate::alignment::groups;
+pub use crate::preprocess::Rows;
+pub(crate) use dla::Dla;
+pub(crate) use laplacian::{Laplacian, Weights};
+pub(crate) use lle::Lle;
+use ltsa::Ltsa;
 
 /// Every rule, under the name by which it is chosen.
 pub static REGISTRY: &[&dyn PatchRule] = &[
@@ -164,13 +165,12 @@ pub trait PatchRule: Sync + std::fmt::Debug {
         false
     }
 
-    /// Whether a patch depends on the samples themselves, and not only on who is near whom and how near.
+    /// Whether a patch depends on the samples themselves, and not only on neighbours and their distances.
     fn needs_samples(&self) -> bool {
         false
     }
 
-    /// How many entries of L a patch with these parameters adds, about: it decides how L is used. A patch that is a star,
-    /// unless the rule says otherwise.
+    /// About how many entries of L a patch with these parameters adds. The plan needs it. By default, the patch is a star.
     fn entries(&self, params: &PatchParams) -> usize {
         let far = if self.has_kappa() { 2 * params.k_between + 1 } else { 0 };
         2 * params.k_within + 1 + far

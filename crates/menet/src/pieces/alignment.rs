@@ -1,6 +1,6 @@
 //! The alignment of samples in pieces.
 //!
-//! Most patch rules look at nothing but neighbours: L is made from those alone. Rules that look at the samples
+//! Most patch rules need only the neighbours, and L is made from these. Rules that look at the samples
 //! ([`PatchRule::needs_samples`]) are applied to one piece at a time, with the rows that its neighbourhoods use.
 
 use faer::MatRef;
@@ -21,8 +21,8 @@ pub struct Patches {
 }
 
 impl Patches {
-    /// Of the samples whose neighbours are `near`, the first of which has the number `start`. `x` holds the rows that they and their
-    /// neighbours are, and `numbers`, which rise, says which.
+    /// The patches of the samples whose neighbours are `near`. The first of them has the number `start`. `x` holds the rows of these samples
+    /// and of their neighbours, and `numbers`, rising, are the numbers of these rows.
     ///
     /// # Errors
     /// When a row is missing, or a patch cannot be built.

@@ -1,7 +1,7 @@
-//! A fit of samples in pieces: what is computed of one piece of the rows or columns at a time, and how the answers are put together.
+//! A fit of samples in pieces: what is computed from one piece of the rows or columns at a time, and how the answers are combined.
 //!
-//! No function here sees all samples. Answers of pieces are sums: add them up in a fixed order, and the result does not depend on who
-//! computed which piece, or when. The rest of the fit starts from the sums.
+//! No function here sees all samples. Answers of pieces are sums. Add them up in a fixed order, and the result does not depend on which
+//! machine computed which piece, or when. The rest of the fit starts from the sums.
 //!
 //! | step | of every piece | from the sums |
 //! |---|---|---|
@@ -13,7 +13,7 @@
 //! | `G = XᵀAX`, `b = XᵀY` | [`gram`] | [`Moments::correlations`] |
 //! | paths | | [`ReducedProblem::paths`](crate::ReducedProblem::paths) |
 //! | refit | [`Spread`] | [`Sums`](crate::refit::Sums), [`Men::axes_at`](crate::Men::axes_at) |
-//! | rule | the projected samples | [`Undecided::learn`](crate::model::Undecided::learn) |
+//! | rule | the projected samples | [`Undecided::learn`](crate::Undecided::learn) |
 
 mod alignment;
 mod moments;

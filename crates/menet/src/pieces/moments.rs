@@ -237,13 +237,18 @@ impl Moments {
             Some(scatter) => {
                 let varying = self.norms.iter().filter(|&&norm| norm > 0.0).count();
                 let most = varying.min(self.samples().saturating_sub(1));
-                match whitened_from(&self.counts, scatter, &self.centres, (most, total), shrinkage, rank)? {
+                match whitened_from(&self.masses(), scatter, &self.centres, (most, total), shrinkage, rank)? {
                     Whitened::Centres(centres, size) => (centres, size),
                     Whitened::RankUnclear => return Ok(Target::RankUnclear),
                 }
             }
         };
-        Ok(Target::Placed(placed(&self.counts, &centres, size, axes)?))
+        Ok(Target::Placed(placed(&self.masses(), &centres, size, axes)?))
+    }
+
+    /// The samples of every class, as numbers.
+    fn masses(&self) -> Vec<f64> {
+        self.counts.iter().map(|&count| count as f64).collect()
     }
 
     /// `b = XᵀY` for the target of every class (c×d), the columns of X divided by their norm if `standardize`.

@@ -1,8 +1,8 @@
-//! What each way of a fit costs, from its size alone.
+//! What each way of a fit costs, computed from the size alone.
 //!
 //! The choice must not depend on the number of axes or of nonzeros that are asked for: a smaller model has the same bits whether it is
-//! fitted or cut from another. So the cost is reckoned for as many axes as the classes allow, of 70 variables each. Nor may it depend
-//! on a clock. The constants are processor nanoseconds on one thread of an AMD EPYC with AVX-512, fitted to what
+//! fitted or cut from another. So the cost is computed for as many axes as the classes allow, of 70 variables each. It does not depend
+//! on a clock either. The constants are processor nanoseconds on one thread of an AMD EPYC with AVX-512, fitted to what
 //! `RAYON_NUM_THREADS=1 cargo run --release -p menet --example regimes` showed for 11 sizes from 300×3,000 to 3,500×2,000; most
 //! estimates were within 40 % of the times. Conjugate gradients with columns on demand take up to three times their estimate on normal data, where
 //! variables that enter are scattered over many batches. [`NONZEROS`] and [`SOLVED`] were set so that the choice is right for these sizes;
@@ -12,7 +12,7 @@
 //! |---|---|
 //! | n, p | samples, variables |
 //! | e | stored entries of both parts of L |
-//! | d, K | supposed axes, and variables of each |
+//! | d, K | assumed numbers of axes, and of variables per axis |
 
 use crate::gram::{GramForm, path_cost, whole_cost};
 use crate::operator::Route;
@@ -29,7 +29,7 @@ const SOLVE: f64 = 15.0;
 /// Variables that are solved for per variable that enters a path: the others of its batch, which may enter later.
 const SOLVED: f64 = 2.5;
 
-/// Variables per axis that are supposed.
+/// Assumed number of variables per axis.
 const NONZEROS: usize = 70;
 
 /// What the cost depends on.
@@ -59,8 +59,8 @@ impl Size {
         operator + gram
     }
 
-    /// Bytes that are held at the same time at most, beside the data, about: the centred samples, and then either what the search
-    /// for neighbours needs or A and the Gram matrix.
+    /// About the largest number of bytes held at one time, besides the data: the centred samples, and either what the search for
+    /// neighbours needs, or A and the Gram matrix.
     pub(crate) fn bytes(&self, route: Route, gram: GramForm, nonzeros: Option<usize>) -> f64 {
         let (n, p, entries) = (self.samples as f64, self.variables as f64, self.entries as f64);
         // Sparse entries have an index each, and are kept by sample and by variable.

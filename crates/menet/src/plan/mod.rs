@@ -5,8 +5,8 @@
 //! | A as a dense matrix | few samples, few variables | few samples, many variables |
 //! | A by conjugate gradients | many samples, few variables | many of both, and sparse data |
 //!
-//! The answer is the same; only time and memory differ. What is asked for may be left open ([`RouteRequest::Auto`],
-//! [`GramRequest::Auto`]); what is chosen is not ([`Regime`]).
+//! All ways give the same answer; only time and memory differ. A request may be `Auto` ([`RouteRequest::Auto`],
+//! [`GramRequest::Auto`]); the choice never is ([`Regime`]).
 
 mod cost;
 mod regime;
@@ -18,20 +18,22 @@ pub use request::{GramRequest, RouteRequest};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::gram::GramForm;
+use crate::named::Named;
 use crate::neighbors::NeighborSearch;
 use crate::operator::{Definiteness, Route};
 use crate::params::MenParams;
 use crate::patches;
+use crate::prepare::Scale;
 use crate::rules::{Metric, RuleKind};
 use cost::Size;
 
 /// Up to this many samples an n×n matrix is formed.
-pub const DENSE_LIMIT: usize = 5_000;
+pub(crate) const DENSE_LIMIT: usize = 5_000;
 
 /// Rows of the largest square matrix that is formed even if asked for: 3.2 GB.
 const LARGEST: usize = 20_000;
 
-/// The share of the entries of all patches that are apart in L; the others fall on the same places.
+/// The share of the entries of all patches that have a place of their own in L. The others share places.
 const APART: f64 = 0.82;
 
 /// The size of the data.
@@ -69,9 +71,9 @@ pub struct Plan {
     pub axes: usize,
     /// How neighbours are searched for.
     pub neighbors: NeighborSearch,
-    /// How A is applied, what there is of the Gram matrix, and why.
+    /// How A is applied, which part of the Gram matrix is computed, and why.
     pub regime: Regime,
-    /// Bytes that the fit needs beside the data, about, at its largest.
+    /// About the largest number of bytes that the fit needs besides the data.
     pub bytes: f64,
 }
 
@@ -108,12 +110,21 @@ impl Plan {
 }
 
 impl Plan {
-    /// The same for samples in pieces ([`crate::pieces`]), of which there is one way: A by conjugate gradients, and the Gram matrix in full.
+    /// The same for samples in pieces ([`crate::pieces`]). There is only one way for them: A by conjugate gradients, and the Gram matrix in full.
     ///
     /// # Errors
     /// As [`Self::new`], when another way is asked for, or there are too many variables for a Gram matrix.
     pub fn of_pieces(shape: Shape, params: &MenParams) -> Result<Self> {
         let refuse = |parameter, value: &str, allowed: &str| Err(Error::parameter(parameter, value, allowed));
+        for (asked, name, value) in [
+            (params.impute.is_some(), "impute", params.impute.map_or("", Named::name)),
+            (params.scale != Scale::None, "scale", params.scale.name()),
+        ] {
+            if asked {
+                let allowed = "left out for samples in pieces: prepare them before";
+                return refuse(name, &format!("{value:?}"), allowed);
+            }
+        }
         if params.definiteness == Definiteness::Floor {
             let allowed = "\"shrink\" or \"error\" for samples in pieces: floor needs the dense spectrum";
             return refuse("definiteness", "\"floor\"", allowed);
@@ -150,7 +161,7 @@ fn refuse_for_sparse(shape: Shape, params: &MenParams) -> Result<()> {
 fn size(shape: Shape, params: &MenParams) -> Result<Size> {
     let rule = patches::rule(&params.patch)?;
     let mut patch = params.patch_params();
-    // A class has no more neighbours to give.
+    // A class has no more neighbours than that.
     patch.k_within = patch.k_within.min(shape.samples / shape.classes);
     patch.k_between = patch.k_between.min(shape.samples);
     let entries = (APART * shape.samples as f64 * rule.entries(&patch) as f64) as usize;
@@ -158,7 +169,7 @@ fn size(shape: Shape, params: &MenParams) -> Result<Size> {
     Ok(Size { samples, variables, axes: classes - 1, entries })
 }
 
-/// Of the ways that are allowed, the cheapest.
+/// The cheapest of the allowed ways.
 fn choose(size: Size, params: &MenParams, sparse: bool) -> Result<Regime> {
     let (n, p) = (size.samples, size.variables);
     let floor = params.definiteness == Definiteness::Floor;

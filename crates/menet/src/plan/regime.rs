@@ -1,4 +1,4 @@
-//! What was chosen, as data; the sentence is made from it.
+//! What was chosen, as data. The sentence for users is made from it.
 
 use std::fmt::{Display, Formatter};
 
@@ -13,9 +13,9 @@ use crate::operator::Route;
 pub struct Regime {
     /// How A is applied.
     pub route: Route,
-    /// What there is of the Gram matrix.
+    /// Which part of the Gram matrix is computed.
     pub gram: GramForm,
-    /// Why so.
+    /// Why.
     pub why: Why,
 }
 
@@ -36,7 +36,7 @@ pub enum Why {
         /// Why this form of the Gram matrix.
         gram: Reason,
     },
-    /// In the words of a version that kept nothing else.
+    /// The sentence of a version that stored nothing else.
     Told(String),
 }
 
@@ -62,7 +62,7 @@ pub enum Reason {
 }
 
 impl Regime {
-    /// The same with its reasons as a sentence: what programs that are not ours should see of it.
+    /// The same with its reasons as one sentence, for other programs.
     #[must_use]
     pub fn told(&self) -> Self {
         Regime { why: Why::Told(self.to_string()), ..self.clone() }

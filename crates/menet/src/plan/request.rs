@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::named::Named;
+use crate::named::named;
 
 /// How A is to be applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RouteRequest {
-    /// Whichever is cheaper, but conjugate gradients beyond [`DENSE_LIMIT`](super::DENSE_LIMIT) samples.
+    /// Whichever is cheaper, but conjugate gradients beyond `DENSE_LIMIT` samples.
     #[default]
     Auto,
     /// As a dense n×n matrix.
@@ -17,20 +17,9 @@ pub enum RouteRequest {
     Conjugate,
 }
 
-impl Named for RouteRequest {
-    const PARAMETER: &'static str = "route";
-    const ALL: &'static [Self] = &[RouteRequest::Auto, RouteRequest::Dense, RouteRequest::Conjugate];
+named!(RouteRequest, "route", Auto = "auto", Dense = "dense", Conjugate = "conjugate");
 
-    fn name(self) -> &'static str {
-        match self {
-            RouteRequest::Auto => "auto",
-            RouteRequest::Dense => "dense",
-            RouteRequest::Conjugate => "conjugate",
-        }
-    }
-}
-
-/// What there is to be of the Gram matrix.
+/// Which part of the Gram matrix is to be computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GramRequest {
@@ -43,15 +32,4 @@ pub enum GramRequest {
     Columns,
 }
 
-impl Named for GramRequest {
-    const PARAMETER: &'static str = "gram";
-    const ALL: &'static [Self] = &[GramRequest::Auto, GramRequest::Full, GramRequest::Columns];
-
-    fn name(self) -> &'static str {
-        match self {
-            GramRequest::Auto => "auto",
-            GramRequest::Full => "full",
-            GramRequest::Columns => "columns",
-        }
-    }
-}
+named!(GramRequest, "gram", Auto = "auto", Full = "full", Columns = "columns");

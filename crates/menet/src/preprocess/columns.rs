@@ -12,7 +12,7 @@ use crate::numerics::linalg::{
 
 /// One centred variable per column, n×p.
 #[derive(Debug, Clone)]
-pub enum Columns {
+pub(crate) enum Columns {
     /// As they are.
     Dense(Mat<f64>),
     /// Sparse, and centred implicitly.
@@ -21,7 +21,7 @@ pub enum Columns {
 
 impl Columns {
     /// Number of samples n.
-    pub fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         match self {
             Columns::Dense(x) => x.nrows(),
             Columns::Sparse(x) => x.rows(),
@@ -29,7 +29,7 @@ impl Columns {
     }
 
     /// Number of variables p.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         match self {
             Columns::Dense(x) => x.ncols(),
             Columns::Sparse(x) => x.count(),
@@ -40,7 +40,7 @@ impl Columns {
     ///
     /// # Errors
     /// When they are sparse.
-    pub fn dense(&self) -> Result<&Mat<f64>> {
+    pub(crate) fn dense(&self) -> Result<&Mat<f64>> {
         match self {
             Columns::Dense(x) => Ok(x),
             Columns::Sparse(x) => Err(Error::sparse_of(x.rows(), x.count())),
@@ -59,7 +59,7 @@ impl Columns {
     }
 
     /// All entries of variable `j`.
-    pub fn column(&self, j: usize) -> Vec<f64> {
+    pub(crate) fn column(&self, j: usize) -> Vec<f64> {
         match self {
             Columns::Dense(x) => column(x, j).to_vec(),
             Columns::Sparse(x) => x.column(j),
@@ -126,12 +126,19 @@ impl Columns {
 
 /// Class means of the rows of a dense matrix, one row per class.
 pub(crate) fn class_means(data: &Dataset<'_>, x: &Mat<f64>) -> Mat<f64> {
+    let masses = data.masses();
     let means: Vec<Vec<f64>> = (0..x.ncols())
         .into_par_iter()
         .map(|v| {
-            let mut sums = vec![0.0; data.classes().len()];
-            column(x, v).iter().zip(data.class_indices()).for_each(|(x, &class)| sums[class] += x);
-            sums.iter_mut().enumerate().for_each(|(class, sum)| *sum /= data.members(class).len() as f64);
+            let mut sums = vec![0.0; masses.len()];
+            let samples = column(x, v).iter().zip(data.class_indices());
+            match data.weights() {
+                None => samples.for_each(|(x, &class)| sums[class] += x),
+                Some(weights) => {
+                    samples.zip(weights).for_each(|((x, &class), weight)| sums[class] += weight * x);
+                }
+            }
+            sums.iter_mut().zip(&masses).for_each(|(sum, mass)| *sum /= mass);
             sums
         })
         .collect();

@@ -3,7 +3,7 @@
 use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
-use super::{Centred, Columns, Rows, is_constant};
+use super::{Centred, Columns, Rows, Weighing, is_constant};
 use crate::error::Result;
 use crate::numerics::finite::Real;
 use crate::numerics::linalg::{
@@ -17,7 +17,11 @@ const LANES: usize = 8;
 const STRIP: usize = 64;
 
 /// Centres `raw`, and if `pca_rank` is given replaces it by its best approximation of that rank.
-pub(super) fn centred<T: Samples>(raw: MatRef<'_, T>, pca_rank: Option<usize>) -> Result<Centred<'_>> {
+pub(super) fn centred<'a, T: Samples>(
+    raw: MatRef<'a, T>,
+    pca_rank: Option<usize>,
+    weighing: Option<Weighing<'_>>,
+) -> Result<Centred<'a>> {
     let (n, p) = raw.shape();
     let mut x = Mat::zeros(n, p);
     let found: Vec<Vec<Found>> = x
@@ -27,14 +31,14 @@ pub(super) fn centred<T: Samples>(raw: MatRef<'_, T>, pca_rank: Option<usize>) -
         .map(|(t, mut tile)| {
             let some = raw.subcols(t * TILE, tile.ncols());
             T::copy_into(tile.as_mut(), some.transpose());
-            tile.col_iter_mut().map(|column| centre(slice_mut(column))).collect()
+            tile.col_iter_mut().map(|column| centre(slice_mut(column), weighing)).collect()
         })
         .collect();
     let found = found.concat();
     let mean = found.iter().map(|column| column.mean).collect();
     let rows = match (pca_rank, T::rows(raw)) {
         (Some(rank), _) => {
-            x = reconstruct(&x, rank)?;
+            x = reconstruct(&x, rank, weighing)?;
             Rows::Copied(transposed(x.as_ref()))
         }
         (None, Some(rows)) if found.iter().all(|column| !column.rounding) => rows,
@@ -47,7 +51,7 @@ pub(super) fn centred<T: Samples>(raw: MatRef<'_, T>, pca_rank: Option<usize>) -
             Rows::Copied(samples)
         }
     };
-    let norms = (0..p).map(|j| dot(column(&x, j), column(&x, j)).sqrt()).collect();
+    let norms = (0..p).map(|j| length(column(&x, j), weighing)).collect();
     Ok(Centred { rows, columns: Columns::Dense(x), mean, norms })
 }
 
@@ -102,19 +106,33 @@ struct Found {
 }
 
 /// Takes its mean off a column; all is zero then if it is constant.
-fn centre(column: &mut [f64]) -> Found {
-    let n = column.len() as f64;
+fn centre(column: &mut [f64], weighing: Option<Weighing<'_>>) -> Found {
     let (low, high) = extent(column);
-    let rough = sum_less(column, 0.0) / n;
+    let total = weighing.map_or(column.len() as f64, |weighing| weighing.mean.iter().sum());
+    let sum = |less: f64| match weighing {
+        None => sum_less(column, less),
+        Some(weighing) => column.iter().zip(weighing.mean).map(|(x, weight)| weight * (x - less)).sum(),
+    };
+    let rough = sum(0.0) / total;
     // The mean of what is left removes the rounding of the first pass.
-    let mean = (rough + sum_less(column, rough) / n).clamp(low, high);
-    let original = dot(column, column).sqrt();
+    let mean = (rough + sum(rough) / total).clamp(low, high);
+    let original = length(column, weighing);
     column.iter_mut().for_each(|x| *x -= mean);
-    let constant = is_constant(low, high, dot(column, column).sqrt(), original);
+    let constant = is_constant(low, high, length(column, weighing), original);
     if constant {
         column.fill(0.0);
     }
     Found { mean, rounding: constant && low < high }
+}
+
+/// The length of a column, every square counted by the weight of its sample.
+fn length(column: &[f64], weighing: Option<Weighing<'_>>) -> f64 {
+    match weighing {
+        None => dot(column, column).sqrt(),
+        Some(weighing) => {
+            column.iter().zip(weighing.norm).map(|(x, weight)| weight * x * x).sum::<f64>().sqrt()
+        }
+    }
 }
 
 /// The smallest and the largest entry.
@@ -154,11 +172,22 @@ fn sum_less(x: &[f64], less: f64) -> f64 {
 }
 
 /// The best approximation of `x` of the given rank: projected on its principal axes and mapped back.
-fn reconstruct(x: &Mat<f64>, rank: usize) -> Result<Mat<f64>> {
-    let svd = thin_svd(x.as_ref())?;
-    let r = rank.min(svd.s.len());
-    let scores = Mat::from_fn(x.nrows(), r, |i, k| svd.u[(i, k)] * svd.s[k]);
-    let mut out = product(scores.as_ref(), svd.v.subcols(0, r).transpose());
+fn reconstruct(x: &Mat<f64>, rank: usize, weighing: Option<Weighing<'_>>) -> Result<Mat<f64>> {
+    let (scores, axes) = match weighing {
+        None => {
+            let svd = thin_svd(x.as_ref())?;
+            let r = rank.min(svd.s.len());
+            let scores = Mat::from_fn(x.nrows(), r, |i, k| svd.u[(i, k)] * svd.s[k]);
+            (scores, svd.v.subcols(0, r).to_owned())
+        }
+        Some(Weighing { norm, .. }) => {
+            let svd =
+                thin_svd(Mat::from_fn(x.nrows(), x.ncols(), |i, j| norm[i].sqrt() * x[(i, j)]).as_ref())?;
+            let axes = svd.v.subcols(0, rank.min(svd.s.len())).to_owned();
+            (product(x.as_ref(), axes.as_ref()), axes)
+        }
+    };
+    let mut out = product(scores.as_ref(), axes.transpose());
     for j in (0..x.ncols()).filter(|&j| column(x, j).iter().all(|&x| x == 0.0)) {
         out.col_mut(j).fill(0.0);
     }

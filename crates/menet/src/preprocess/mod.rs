@@ -18,10 +18,9 @@ mod sparse;
 
 use faer::Mat;
 
-pub use columns::Columns;
-pub(crate) use columns::class_means;
+pub(crate) use columns::{Columns, class_means};
 pub use rows::Rows;
-pub use sparse::SparseColumns;
+pub(crate) use sparse::SparseColumns;
 
 use crate::dataset::{Dataset, View};
 use crate::error::{Error, Result};
@@ -29,6 +28,13 @@ use crate::error::{Error, Result};
 /// A centred column whose norm is this small a part of its original norm is rounding: 0.1 repeated, minus its
 /// mean, leaves 8e-17, which scaled to length 1 would become a variable.
 const CONSTANT: f64 = 1e-12;
+
+/// How much every sample counts in the mean, and in the norm, of a variable.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Weighing<'a> {
+    pub(crate) mean: &'a [f64],
+    pub(crate) norm: &'a [f64],
+}
 
 /// Centred samples, in the user's units.
 #[derive(Debug, Clone)]
@@ -45,11 +51,20 @@ impl<'a> Centred<'a> {
     /// # Errors
     /// When every column is constant, the decomposition fails, or a rank is given for sparse samples.
     pub fn new(data: &'a Dataset<'_>, pca_rank: Option<usize>) -> Result<Self> {
+        Self::weighed(data, pca_rank, data.weights().map(|weights| Weighing { mean: weights, norm: weights }))
+    }
+
+    /// The same with weights of the caller's.
+    pub(crate) fn weighed(
+        data: &'a Dataset<'_>,
+        pca_rank: Option<usize>,
+        weighing: Option<Weighing<'_>>,
+    ) -> Result<Self> {
         let (n, p) = (data.samples(), data.variables());
         let centred = match (data.view(), pca_rank) {
-            (View::Double(x), rank) => dense::centred(x, rank)?,
-            (View::Single(x), rank) => dense::centred(x, rank)?,
-            (View::Sparse(x), None) => sparse::centred(x),
+            (View::Double(x), rank) => dense::centred(x, rank, weighing)?,
+            (View::Single(x), rank) => dense::centred(x, rank, weighing)?,
+            (View::Sparse(x), None) => sparse::centred(x, weighing),
             (View::Sparse(_), Some(rank)) => {
                 let value = format!("{rank} with sparse samples, {n} x {p}");
                 let allowed = "left out: a reconstruction needs dense data";
@@ -88,7 +103,7 @@ impl<'a> Centred<'a> {
     }
 
     /// The centred variables; constant ones are exactly 0.
-    pub fn columns(&self) -> &Columns {
+    pub(crate) fn columns(&self) -> &Columns {
         &self.columns
     }
 
@@ -123,7 +138,7 @@ impl<'a> Centred<'a> {
 
     /// The columns that the solver works on, with length 1 if `standardize` (constant ones stay 0), then the mean and the
     /// norm of every variable.
-    pub fn into_solver(self, standardize: bool) -> (Columns, Vec<f64>, Vec<f64>) {
+    pub(crate) fn into_solver(self, standardize: bool) -> (Columns, Vec<f64>, Vec<f64>) {
         let columns = if standardize { self.columns.over(&self.norms) } else { self.columns };
         (columns, self.mean, self.norms)
     }

@@ -3,7 +3,7 @@
 use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
-use super::{Centred, Columns, Rows, is_constant};
+use super::{Centred, Columns, Rows, Weighing, is_constant};
 use crate::dataset::Dataset;
 use crate::numerics::linalg::from_columns;
 use crate::numerics::sparse::SparseMatrix;
@@ -12,11 +12,13 @@ use crate::numerics::sparse::SparseMatrix;
 const LANES: usize = 8;
 
 /// Centres `x`: means and norms from its entries and the number of zeros beside them.
-pub(super) fn centred(x: &SparseMatrix) -> Centred<'static> {
+pub(super) fn centred(x: &SparseMatrix, weighing: Option<Weighing<'_>>) -> Centred<'static> {
     let (n, p) = (x.rows(), x.columns());
     let by_variable = x.transpose();
+    let sum = |weights: &[f64]| weights.iter().sum::<f64>();
+    let weighing = weighing.map(|weighing| (weighing, (sum(weighing.mean), sum(weighing.norm))));
     let moments: Vec<(f64, f64)> =
-        (0..p).into_par_iter().map(|j| mean_and_norm(by_variable.line(j).1, n)).collect();
+        (0..p).into_par_iter().map(|j| mean_and_norm(by_variable.line(j), n, weighing)).collect();
     let (mean, norms): (Vec<f64>, Vec<f64>) = moments.into_iter().unzip();
     let rows = Rows::Sparse(x.map(|_, j, value| if norms[j] > 0.0 { value } else { 0.0 }));
     // A column without zeros is centred as it stands: the mean may be large beside what varies.
@@ -32,24 +34,46 @@ pub(super) fn centred(x: &SparseMatrix) -> Centred<'static> {
     Centred { rows, columns, mean, norms }
 }
 
-/// Mean and centred norm, 0 if constant, of a column of `n` rows with these nonzeros.
-fn mean_and_norm(values: &[f64], n: usize) -> (f64, f64) {
-    let zeros = (n - values.len()) as f64;
+/// Mean and centred norm, 0 if constant, of a column of `n` rows with these nonzeros. The sums of the weights are known.
+fn mean_and_norm(
+    (at, values): (&[u32], &[f64]),
+    n: usize,
+    weighing: Option<(Weighing<'_>, (f64, f64))>,
+) -> (f64, f64) {
     let beside = if values.len() < n { 0.0 } else { f64::NAN }; // which min and max pass over
     let low = values.iter().copied().fold(beside, f64::min);
     let high = values.iter().copied().fold(beside, f64::max);
-    let rough = values.iter().sum::<f64>() / n as f64;
-    // The mean of what is left removes the rounding of the first pass.
-    let left = values.iter().map(|x| x - rough).sum::<f64>() - zeros * rough;
-    let mean = (rough + left / n as f64).clamp(low, high);
-    let original = values.iter().map(|x| x * x).sum::<f64>().sqrt();
-    let norm = (values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() + zeros * mean * mean).sqrt();
+    let (mean, original, norm) = match weighing {
+        None => {
+            let zeros = (n - values.len()) as f64;
+            let rough = values.iter().sum::<f64>() / n as f64;
+            // The mean of what is left removes the rounding of the first pass.
+            let left = values.iter().map(|x| x - rough).sum::<f64>() - zeros * rough;
+            let mean = (rough + left / n as f64).clamp(low, high);
+            let original = values.iter().map(|x| x * x).sum::<f64>().sqrt();
+            let square = values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() + zeros * mean * mean;
+            (mean, original, square.sqrt())
+        }
+        Some((Weighing { mean: in_mean, norm: in_norm }, (mean_total, norm_total))) => {
+            // The sum of a function of all values, zeros among them.
+            let sum = |weights: &[f64], total: f64, of: &dyn Fn(f64) -> f64| -> f64 {
+                let entries = || at.iter().zip(values).map(|(&i, &x)| (weights[i as usize], x));
+                let zeros = total - entries().map(|(weight, _)| weight).sum::<f64>();
+                entries().map(|(weight, x)| weight * of(x)).sum::<f64>() + zeros * of(0.0)
+            };
+            let rough = sum(in_mean, mean_total, &|x| x) / mean_total;
+            let left = sum(in_mean, mean_total, &|x| x - rough);
+            let mean = (rough + left / mean_total).clamp(low, high);
+            let original = sum(in_norm, norm_total, &|x| x * x).sqrt();
+            (mean, original, sum(in_norm, norm_total, &|x| (x - mean) * (x - mean)).max(0.0).sqrt())
+        }
+    };
     (mean, if is_constant(low, high, norm, original) { 0.0 } else { norm })
 }
 
 /// Columns `baseⱼ 1 + Σᵢ eᵢⱼ uᵢ`.
 #[derive(Debug, Clone)]
-pub struct SparseColumns {
+pub(crate) struct SparseColumns {
     /// The entries, one variable per row.
     pub(crate) entries: SparseMatrix,
     pub(crate) base: Vec<f64>,
@@ -57,17 +81,17 @@ pub struct SparseColumns {
 
 impl SparseColumns {
     /// Number of rows n.
-    pub fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         self.entries.columns()
     }
 
     /// Number of columns p.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.entries.rows()
     }
 
     /// All entries of column `j`.
-    pub fn column(&self, j: usize) -> Vec<f64> {
+    pub(crate) fn column(&self, j: usize) -> Vec<f64> {
         let mut out = vec![self.base[j]; self.rows()];
         self.entries.row(j).for_each(|(i, value)| out[i] += value);
         out
@@ -130,10 +154,11 @@ impl SparseColumns {
     /// The mean of every column over every class, one row per class.
     pub(super) fn class_means(&self, data: &Dataset<'_>) -> Mat<f64> {
         let mut means = Mat::zeros(data.classes().len(), self.count());
-        let sizes: Vec<f64> =
-            (0..data.classes().len()).map(|class| data.members(class).len() as f64).collect();
+        let sizes = data.masses();
         for j in 0..self.count() {
-            self.entries.row(j).for_each(|(i, value)| means[(data.class_of(i), j)] += value);
+            for (i, value) in self.entries.row(j) {
+                means[(data.class_of(i), j)] += data.weight(i) * value;
+            }
             for (class, size) in sizes.iter().enumerate() {
                 means[(class, j)] = means[(class, j)] / size + self.base[j];
             }

@@ -9,12 +9,13 @@ use crate::error::{Error, Result};
 use crate::numerics::finite::{Real, check_finite};
 use crate::numerics::linalg::{from_columns, vectorized};
 use crate::numerics::sparse::SparseVector;
+use crate::panel::union;
 
 /// Samples that a thread takes at a time, and that are projected side by side.
 const ROWS: usize = 128;
 const LANES: usize = 8;
 
-/// So few samples are projected one by one: to prepare the axes for many would take longer than the samples.
+/// Up to this many samples are projected one by one: preparing the axes for many samples would take longer.
 const FEW: usize = 4;
 
 /// Axes that a thread takes at a time, of one sample.
@@ -23,8 +24,8 @@ const AXES: usize = 16;
 /// Axes whose sums are formed side by side.
 const TOGETHER: usize = 3;
 
-/// Bytes of samples that are looked through before they are projected: from one end to the other, as memory is read fastest,
-/// and no more than the cache of a core keeps.
+/// Bytes of samples that are checked before they are projected. They are read in order, which is fastest, and fit into the
+/// cache of a core.
 const LOOKED_THROUGH: usize = 1 << 18;
 
 /// Samples whose values lie side by side.
@@ -71,7 +72,7 @@ impl Projection {
         self.axes.len()
     }
 
-    /// The mean that is taken off before projecting.
+    /// The mean that is subtracted before the projection.
     pub fn mean(&self) -> &[f64] {
         &self.mean
     }
@@ -79,6 +80,11 @@ impl Projection {
     /// The columns of W.
     pub fn axes(&self) -> &[SparseVector] {
         &self.axes
+    }
+
+    /// The distinct variables that the axes use, rising.
+    pub fn panel(&self) -> Vec<usize> {
+        union(&self.axes)
     }
 
     /// W as a dense p×d matrix.
@@ -203,8 +209,8 @@ impl Projection {
 struct Used {
     /// With their means.
     variables: Vec<(usize, f64)>,
-    /// A few at a time, since a sum waits for its last term: places among the variables and weights. Where an axis has no
-    /// more, it takes the place after the last, where all is 0.
+    /// A few axes at a time, since each sum must wait for its last term: places among the variables, and weights. A shorter
+    /// axis is padded with the place after the last variable, where everything is 0.
     axes: Vec<Vec<[(usize, f64); TOGETHER]>>,
     components: usize,
 }
@@ -235,12 +241,12 @@ impl Used {
     /// Projects up to [`LANES`] samples side by side. `centred` is room for the variables.
     fn project<T: Real, Z: Real>(&self, samples: &[&[T]], centred: &mut [[f64; LANES]], z: &mut [Z]) {
         let (d, last) = (self.components, samples.len() - 1);
-        // The last sample stands in for those that are not there.
+        // The last sample takes the place of missing ones.
         let samples: [&[T]; LANES] = std::array::from_fn(|r| samples[r.min(last)]);
         vectorized(
             #[inline(always)]
             || {
-                // All of one length, so that one look at it does for the eight; by name, or compilers do not see it.
+                // All eight have the same length, so one bounds check is enough. Compilers see that only if each has a name.
                 let p = samples[0].len();
                 let [s0, s1, s2, s3, s4, s5, s6, s7] = samples;
                 let (s0, s1, s2, s3) = (&s0[..p], &s1[..p], &s2[..p], &s3[..p]);

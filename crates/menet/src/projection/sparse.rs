@@ -22,6 +22,7 @@ impl Projection {
             let why = format!("the projection was learned from {p} variables");
             return Err(Error::Size { what: "a sample", given: x.columns(), expected: p, why });
         }
+        x.check_finite()?;
         let mut z = vec![0.0; n * d];
         z.par_chunks_mut((ROWS * d).max(1)).enumerate().for_each_init(
             || vec![0.0; p],
@@ -46,7 +47,15 @@ impl Projection {
     /// # Errors
     /// As [`Self::transform`].
     pub fn project(&self, data: &Dataset<'_>) -> Result<Mat<f64>> {
-        match data.view() {
+        self.project_view(data.view())
+    }
+
+    /// Projects samples, dense or sparse.
+    ///
+    /// # Errors
+    /// As [`Self::transform`].
+    pub fn project_view(&self, x: View<'_>) -> Result<Mat<f64>> {
+        match x {
             View::Double(x) => self.transform(x),
             View::Single(x) => self.transform(x),
             View::Sparse(x) => self.transform_sparse(x),

@@ -83,7 +83,7 @@ mod tests {
 
     /// Scores of the samples on the axes, and the axes in the units of [`Within`].
     fn scores(x: &Mat<f64>, classes: &[usize]) -> (Mat<f64>, Mat<f64>, Within) {
-        let within = Within::new(x.as_ref(), classes, 4);
+        let within = Within::new(x.as_ref(), classes, 4, None);
         let found = discriminants(&within, &[0.25; 4], 3).unwrap();
         assert!(found.residual < 1e-10, "{}", found.residual);
         let w = Mat::from_fn(9, found.w.ncols(), |j, k| found.w[(j, k)] / within.scale[j]);
@@ -106,7 +106,7 @@ mod tests {
     fn centres_that_coincide_are_refused() {
         let x = Mat::from_fn(8, 2, |i, j| if (i / 4 + i + j) % 2 == 0 { 1.0 } else { -1.0 });
         let classes = [0, 0, 1, 1, 0, 0, 1, 1];
-        let within = Within::new(x.as_ref(), &classes, 2);
+        let within = Within::new(x.as_ref(), &classes, 2, None);
         assert!(discriminants(&within, &[0.5, 0.5], 1).is_err());
     }
 }

@@ -174,13 +174,15 @@ mod tests {
     fn what_tells_the_classes_apart_is_kept() {
         let (x, classes) = samples(60);
         let all = [10, 11, 12, 13, 14, 15, 16, 17];
-        let elimination = Elimination::new(&Within::new(x.as_ref(), &classes, 3), &all, &[], 1).unwrap();
+        let elimination =
+            Elimination::new(&Within::new(x.as_ref(), &classes, 3, None), &all, &[], 1).unwrap();
         assert_eq!(elimination.panel(2), [10, 11], "the copy goes before the first, and both before noise");
         assert_eq!(elimination.panel(100), all);
         assert_eq!(elimination.candidates(), 8);
         for size in 1..=8 {
             assert_eq!(elimination.panel(size).len(), size);
-            let direct = Elimination::new(&Within::new(x.as_ref(), &classes, 3), &all, &[], size).unwrap();
+            let direct =
+                Elimination::new(&Within::new(x.as_ref(), &classes, 3, None), &all, &[], size).unwrap();
             assert_eq!(direct.panel(size), elimination.panel(size), "one order serves every size");
         }
     }
@@ -191,7 +193,7 @@ mod tests {
         let all = [10, 11, 12, 13, 14, 15, 16, 17];
         // Noise, the copy, and one that is not among the candidates.
         let elimination =
-            Elimination::new(&Within::new(x.as_ref(), &classes, 3), &all, &[12, 16, 40], 1).unwrap();
+            Elimination::new(&Within::new(x.as_ref(), &classes, 3, None), &all, &[12, 16, 40], 1).unwrap();
         assert_eq!(elimination.panel(1), [11, 12, 16]);
         assert_eq!(elimination.panel(6), all);
         assert_eq!(elimination.candidates(), 8);
@@ -200,7 +202,7 @@ mod tests {
     #[test]
     fn distances_without_a_variable_are_those_of_the_others_alone() {
         let (x, classes) = samples(30);
-        let within = Within::new(x.as_ref(), &classes, 3);
+        let within = Within::new(x.as_ref(), &classes, 3, None);
         let inverse = within.inverse_of(&[0, 1, 2, 3, 4, 5, 6, 7], within.gram().as_ref()).unwrap();
         let mut pairs = Pairs::new(inverse, within.centres.as_ref());
         pairs.forget(1);

@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::lars::Path;
-use crate::named::Named;
+use crate::named::named;
 use crate::numerics::sparse::SparseVector;
 use crate::panel::{Reading, at_least, at_nonzeros, candidates, reach, union, within_size};
 use crate::params::MenParams;
@@ -55,19 +55,7 @@ pub enum Refit {
     Discriminant,
 }
 
-impl Named for Refit {
-    const PARAMETER: &'static str = "refit";
-    const ALL: &'static [Self] = &[Refit::None, Refit::Axis, Refit::Panel, Refit::Discriminant];
-
-    fn name(self) -> &'static str {
-        match self {
-            Refit::None => "none",
-            Refit::Axis => "axis",
-            Refit::Panel => "panel",
-            Refit::Discriminant => "discriminant",
-        }
-    }
-}
+named!(Refit, "refit", None = "none", Axis = "axis", Panel = "panel", Discriminant = "discriminant");
 
 impl Refit {
     /// Whether every axis uses the whole panel.
@@ -159,6 +147,8 @@ pub(crate) struct Source<'a> {
 pub(crate) struct How {
     pub(crate) reading: Reading,
     pub(crate) refit: Refit,
+    /// Whether a panel of a given size is dropped down to from more candidates.
+    pub(crate) eliminates: bool,
     pub(crate) relax: f64,
     /// The ridge of the refit.
     pub(crate) ridge: f64,
@@ -174,7 +164,7 @@ pub(crate) fn wanted(paths: &[Path], how: &How) -> Result<Vec<usize>> {
     let d = how.reading.components.unwrap_or(paths.len()).min(paths.len());
     let paths = &paths[..d];
     let axes = match how.reading.panel_size {
-        Some(size) if how.refit.shares_panel() => at_least(paths, how.nonzeros(paths), candidates(size)),
+        Some(size) if how.eliminates => at_least(paths, how.nonzeros(paths), candidates(size)),
         Some(size) => within_size(paths, how.nonzeros(paths), size),
         None => at_nonzeros(paths, how.nonzeros(paths)),
     };
@@ -190,12 +180,16 @@ impl Source<'_> {
         let d = how.reading.components.unwrap_or(self.paths.len()).min(self.paths.len());
         let read = Source { paths: &self.paths[..d], ..*self };
         match how.reading.panel_size {
-            Some(size) if how.refit.shares_panel() => {
+            Some(size) if how.eliminates => {
                 let elimination = read.eliminate(how, candidates(size), size)?;
                 read.on_panel(how, &elimination.panel(size), elimination.candidates())
             }
-            _ if how.refit.shares_panel() => {
-                let panel = union(&at_nonzeros(read.paths, how.nonzeros(read.paths))?);
+            size if how.refit.shares_panel() => {
+                let nonzeros = how.nonzeros(read.paths);
+                let panel = union(&match size {
+                    Some(size) => within_size(read.paths, nonzeros, size)?,
+                    None => at_nonzeros(read.paths, nonzeros)?,
+                });
                 read.on_panel(how, &panel, panel.len())
             }
             Some(size) => read.own_supports(how, within_size(read.paths, how.nonzeros(read.paths), size)?),
@@ -241,8 +235,10 @@ impl Source<'_> {
         let axis = |k: usize| {
             SparseVector::from_pairs(panel.iter().enumerate().map(|(i, &j)| (j, w[(i, k)])).collect())
         };
-        let axes = (0..w.ncols()).map(axis).collect();
-        Ok(Axes { axes, panel: panel.to_vec(), report, covariance })
+        let axes: Vec<SparseVector> = (0..w.ncols()).map(axis).collect();
+        // A variable that is exactly balanced between the classes may have weight 0 on every axis.
+        let panel = union(&axes);
+        Ok(Axes { axes, panel, report, covariance })
     }
 
     /// The axes of a refit that leaves every axis its own support, without those that have none.
@@ -322,7 +318,14 @@ impl How {
         // A panel of one variable has one discriminant, however many paths there are.
         let one = reading.panel_size == Some(1);
         let covariance = params.rule_for(if one { 1 } else { axes }).kind == RuleKind::Gaussian;
-        How { reading, refit: params.refit(), relax: params.relax, ridge: params.refit_ridge(), covariance }
+        How {
+            reading,
+            refit: params.refit(),
+            eliminates: params.eliminates(),
+            relax: params.relax,
+            ridge: params.refit_ridge(),
+            covariance,
+        }
     }
 
     /// At how many variables the paths are read at most.

@@ -30,8 +30,9 @@ impl<'a> Training<'a> {
     pub(super) fn shares(self) -> Vec<f64> {
         match self {
             Training::Samples(data) => {
-                let share = |class| data.members(class).len() as f64 / data.samples() as f64;
-                (0..data.classes().len()).map(share).collect()
+                let masses = data.masses();
+                let total: f64 = masses.iter().sum();
+                masses.iter().map(|mass| mass / total).collect()
             }
             Training::Sums(sums) => {
                 sums.counts.iter().map(|&count| count as f64 / sums.samples() as f64).collect()
@@ -46,7 +47,8 @@ impl<'a> Training<'a> {
             Variables::Columns { x, data } => {
                 let degrees = data.samples().saturating_sub(1).max(1) as f64;
                 let deviation = |column: faer::ColRef<'_, f64>| {
-                    (column.iter().map(|x| x * x).sum::<f64>() / degrees).sqrt()
+                    let squares = column.iter().enumerate().map(|(i, x)| data.weight(i) * x * x);
+                    (squares.sum::<f64>() / degrees).sqrt()
                 };
                 x.col_iter().map(deviation).collect()
             }
@@ -66,7 +68,7 @@ impl Variables<'_> {
     pub(super) fn within(&self) -> Within {
         match self {
             Variables::Columns { x, data } => {
-                Within::new(x.as_ref(), data.class_indices(), data.classes().len())
+                Within::new(x.as_ref(), data.class_indices(), data.classes().len(), data.weights())
             }
             Variables::Sums(sums) => Within::from_sums(sums),
         }
@@ -97,8 +99,8 @@ impl Variables<'_> {
 fn squares_within(data: &Dataset<'_>, z: MatRef<'_, f64>) -> f64 {
     let of_class = |column: faer::ColRef<'_, f64>, class: usize| {
         let members = data.members(class);
-        let mean = members.iter().map(|&i| column[i]).sum::<f64>() / members.len() as f64;
-        members.iter().map(|&i| (column[i] - mean) * (column[i] - mean)).sum::<f64>()
+        let mean = members.iter().map(|&i| data.weight(i) * column[i]).sum::<f64>() / data.mass(class);
+        members.iter().map(|&i| data.weight(i) * (column[i] - mean) * (column[i] - mean)).sum::<f64>()
     };
     let classes = data.classes().len();
     z.col_iter().map(|z| (0..classes).map(|class| of_class(z, class)).sum::<f64>()).sum()

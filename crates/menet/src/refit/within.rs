@@ -15,7 +15,7 @@ use faer::{Mat, MatRef};
 use super::Sums;
 use crate::error::{Error, Result};
 use crate::numerics::linalg::{cholesky, cholesky_solve, product, symmetric_product};
-use crate::rules::{intensity, ledoit_wolf};
+use crate::rules::{intensity, ledoit_wolf, rooted};
 
 /// A variable that hardly varies within classes would decide alone: its variance there counts as at least this share of the
 /// variance of all samples.
@@ -43,33 +43,40 @@ pub(crate) struct Within {
 /// What is known of V.
 #[derive(Debug)]
 enum Spread {
-    /// V, n×m.
-    Samples(Mat<f64>),
+    /// V, n×m, every row times the root of its weight; and the weights, if there are any.
+    Samples { v: Mat<f64>, weights: Option<Vec<f64>> },
     /// `VᵀV` and `(V∘V)ᵀ(V∘V)`.
     Sums { squares: Mat<f64>, fourths: Mat<f64> },
 }
 
+impl Spread {
+    fn samples(v: Mat<f64>, weights: Option<&[f64]>) -> Self {
+        Spread::Samples { v, weights: weights.map(<[f64]>::to_vec) }
+    }
+}
+
 impl Within {
-    /// Of centred columns (n×m) of samples of these classes; every class has a sample.
-    pub(crate) fn new(x: MatRef<'_, f64>, classes: &[usize], count: usize) -> Self {
+    /// Of centred columns (n×m) of samples of these classes and weights; every class has a sample.
+    pub(crate) fn new(x: MatRef<'_, f64>, classes: &[usize], count: usize, weights: Option<&[f64]>) -> Self {
         let (n, m) = x.shape();
         let mut sizes = vec![0.0; count];
-        classes.iter().for_each(|&class| sizes[class] += 1.0);
+        let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
+        classes.iter().enumerate().for_each(|(i, &class)| sizes[class] += weight(i));
         let degrees = n.saturating_sub(count).max(1) as f64;
         let mut centres = Mat::zeros(count, m);
         let mut deviations = x.to_owned();
         let mut scale = Vec::with_capacity(m);
         for j in 0..m {
             let column = x.col(j);
-            for (x, &class) in column.iter().zip(classes) {
-                centres[(class, j)] += x / sizes[class];
+            for (i, (x, &class)) in column.iter().zip(classes).enumerate() {
+                centres[(class, j)] += weight(i) * x / sizes[class];
             }
             let (mut within, mut total) = (0.0, 0.0);
             for (i, &class) in classes.iter().enumerate() {
                 let deviation = column[i] - centres[(class, j)];
                 deviations[(i, j)] = deviation;
-                within += deviation * deviation;
-                total += column[i] * column[i];
+                within += weight(i) * deviation * deviation;
+                total += weight(i) * column[i] * column[i];
             }
             let variance = f64::max(within / degrees, LEAST_SHARE * total / n as f64);
             let deviation = if variance > 0.0 { variance.sqrt() } else { 1.0 };
@@ -77,11 +84,12 @@ impl Within {
             (0..n).for_each(|i| deviations[(i, j)] /= deviation);
             (0..count).for_each(|class| centres[(class, j)] /= deviation);
         }
-        let found = ledoit_wolf(deviations.as_ref(), degrees);
+        let deviations = if weights.is_some() { rooted(deviations.as_ref(), weights) } else { deviations };
+        let found = ledoit_wolf(deviations.as_ref(), weights, degrees);
         // Without any deviation there is nothing to be said about correlations.
         let intensity = if found.variance > 0.0 { found.intensity.clamp(LEAST_INTENSITY, 1.0) } else { 1.0 };
         let factor = (1.0 - intensity) / degrees;
-        Within { spread: Spread::Samples(deviations), centres, scale, intensity, factor, degrees }
+        Within { spread: Spread::samples(deviations, weights), centres, scale, intensity, factor, degrees }
     }
 
     /// The same from sums over the samples.
@@ -118,12 +126,12 @@ impl Within {
         let m = kept.len();
         let lambda = self.intensity_of(kept, gram);
         let factor = (1.0 - lambda) / self.degrees;
-        if let Spread::Samples(deviations) = &self.spread
-            && m > deviations.nrows()
+        if let Spread::Samples { v, weights } = &self.spread
+            && m > v.nrows()
         {
-            let part = Mat::from_fn(deviations.nrows(), m, |i, k| deviations[(i, kept[k])]);
+            let part = Mat::from_fn(v.nrows(), m, |i, k| v[(i, kept[k])]);
             let part = Within {
-                spread: Spread::Samples(part),
+                spread: Spread::samples(part, weights.as_deref()),
                 centres: Mat::zeros(0, 0),
                 scale: Vec::new(),
                 intensity: lambda,
@@ -148,13 +156,15 @@ impl Within {
             size += gram[(j, j)] * gram[(j, j)];
         }
         let fourth: f64 = match &self.spread {
-            Spread::Samples(deviations) => {
-                let mut lengths = vec![0.0; deviations.nrows()];
+            Spread::Samples { v, weights } => {
+                let mut lengths = vec![0.0; v.nrows()];
                 for &j in kept {
-                    let column = deviations.col(j);
-                    lengths.iter_mut().zip(column.iter()).for_each(|(length, x)| *length += x * x);
+                    lengths.iter_mut().zip(v.col(j).iter()).for_each(|(length, x)| *length += x * x);
                 }
-                lengths.iter().map(|length| length * length).sum()
+                match weights {
+                    None => lengths.iter().map(|length| length * length).sum(),
+                    Some(weights) => lengths.iter().zip(weights).map(|(length, d)| length * length / d).sum(),
+                }
             }
             Spread::Sums { fourths, .. } => {
                 kept.iter().map(|&j| kept.iter().map(|&i| fourths[(i, j)]).sum::<f64>()).sum()
@@ -167,7 +177,7 @@ impl Within {
     /// `VᵀV`.
     pub(crate) fn gram(&self) -> Mat<f64> {
         match &self.spread {
-            Spread::Samples(v) => symmetric_product(v.as_ref(), v.as_ref()),
+            Spread::Samples { v, .. } => symmetric_product(v.as_ref(), v.as_ref()),
             Spread::Sums { squares, .. } => squares.clone(),
         }
     }
@@ -175,7 +185,7 @@ impl Within {
     /// `Σ w`.
     pub(crate) fn apply(&self, w: MatRef<'_, f64>) -> Mat<f64> {
         let mut out = match &self.spread {
-            Spread::Samples(v) => product(v.transpose(), product(v.as_ref(), w).as_ref()),
+            Spread::Samples { v, .. } => product(v.transpose(), product(v.as_ref(), w).as_ref()),
             Spread::Sums { squares, .. } => product(squares.as_ref(), w),
         };
         for (out, w) in out.col_iter_mut().zip(w.col_iter()) {
@@ -201,7 +211,7 @@ impl Within {
     pub(crate) fn solve(&self, b: MatRef<'_, f64>) -> Result<Mat<f64>> {
         let (lambda, m) = (self.intensity, b.nrows());
         let samples = match &self.spread {
-            Spread::Samples(v) if v.nrows() < m => Some(v.as_ref()),
+            Spread::Samples { v, .. } if v.nrows() < m => Some(v.as_ref()),
             _ => None,
         };
         let Some(v) = samples else {
@@ -258,7 +268,7 @@ mod tests {
     fn both_ways_to_solve_undo_the_covariance() {
         for (n, m) in [(40, 7), (12, 30), (9, 9)] {
             let (x, classes) = samples(n, m, 3);
-            let within = Within::new(x.as_ref(), &classes, 3);
+            let within = Within::new(x.as_ref(), &classes, 3, None);
             let b = Mat::from_fn(m, 2, |i, j| ((i * 5 + j * 3) % 7) as f64 - 3.0);
             let back = within.apply(within.solve(b.as_ref()).unwrap().as_ref());
             assert!((&back - &b).norm_max() < 1e-9, "{n} x {m}");
@@ -275,10 +285,10 @@ mod tests {
             6 => 0.0,
             _ => x[(i, j)],
         });
-        let within = Within::new(x.as_ref(), &classes, 3);
+        let within = Within::new(x.as_ref(), &classes, 3, None);
         assert!(within.solve(Mat::identity(7, 7).as_ref()).unwrap().is_all_finite());
         let lone: Vec<usize> = (0..30).collect();
-        let within = Within::new(x.as_ref(), &lone, 30);
+        let within = Within::new(x.as_ref(), &lone, 30, None);
         assert_eq!(within.intensity, 1.0);
         assert!(within.solve(Mat::identity(7, 7).as_ref()).unwrap().is_all_finite());
     }

@@ -3,10 +3,10 @@
 //! With scores `s_c` of a left-out sample, the rule says `log p_c = s_c / T − log Σ exp(s / T)`. T minimises the log loss
 //!
 //! ```text
-//! − Σ over samples Σ_c t_c log p_c
+//! − Σ over samples dᵢ Σ_c t_c log p_c
 //! ```
 //!
-//! which is convex in 1/T. The targets t are Platt's: with m samples in the own class, `(m + 1)/(m + 2)` for it and the rest
+//! which is convex in 1/T; d is the weight of a sample. The targets t are Platt's: with m samples in the own class (or the sum of their weights), `(m + 1)/(m + 2)` for it and the rest
 //! for the best of the others. Samples that are perfectly separated therefore do not drive T to 0. (Spreading the rest over all other
 //! classes asks for probabilities of classes that are out of the question, and makes rules of many classes unsure.)
 
@@ -23,6 +23,8 @@ const SHARPEST: f64 = 1e4;
 #[derive(Debug)]
 pub(super) struct Trial {
     pub(super) own: usize,
+    /// How much it counts.
+    pub(super) weight: f64,
     pub(super) scores: Vec<f64>,
 }
 
@@ -39,7 +41,7 @@ pub(super) fn calibration_rows(counts: &[usize], classes: &[usize]) -> Vec<usize
 }
 
 /// T, at least `least` where that is given; none if the trials cannot tell.
-pub(super) fn temperature(trials: &[Trial], counts: &[usize], least: Option<f64>) -> Option<f64> {
+pub(super) fn temperature(trials: &[Trial], masses: &[f64], least: Option<f64>) -> Option<f64> {
     // Distances may be of any size: work in units of their spread.
     let spread = |trial: &Trial| {
         let range =
@@ -54,7 +56,7 @@ pub(super) fn temperature(trials: &[Trial], counts: &[usize], least: Option<f64>
     let unit = spreads[spreads.len() / 2];
     let highest = least.map_or(SHARPEST, |least| unit / least);
     let lowest = BLUNTEST.min(highest);
-    let known = Known::new(trials, counts, unit);
+    let known = Known::new(trials, masses, unit);
     let slopes = |sharpness: f64| known.slopes(sharpness);
     if slopes(highest).0 <= 0.0 {
         // Not a rounding error below `least`.
@@ -89,15 +91,15 @@ struct Known {
     classes: usize,
     /// The scores from the best one of their trial, in units: at most 0. The derivatives do not depend on where scores are counted from.
     x: Vec<f64>,
-    /// What `x` should be on average over the classes.
-    wanted: Vec<f64>,
+    /// What `x` should be on average over the classes, and how much the trial counts.
+    wanted: Vec<(f64, f64)>,
 }
 
 /// Fewer trials than this are not worth several threads.
 const FEW: usize = 256;
 
 impl Known {
-    fn new(trials: &[Trial], counts: &[usize], unit: f64) -> Self {
+    fn new(trials: &[Trial], masses: &[f64], unit: f64) -> Self {
         let classes = trials.first().map_or(0, |trial| trial.scores.len());
         let (mut all, mut wanted) =
             (Vec::with_capacity(trials.len() * classes), Vec::with_capacity(trials.len()));
@@ -106,11 +108,10 @@ impl Known {
             let from = all.len();
             all.extend(trial.scores.iter().map(|s| (s - best) / unit));
             let x = &all[from..];
-            let m = counts[trial.own] as f64;
+            let m = masses[trial.own];
             let own = (m + 1.0) / (m + 2.0);
-            wanted.push(
-                own * x[trial.own] + (1.0 - own) * runner_up(x, trial.own).map_or(x[trial.own], |c| x[c]),
-            );
+            let best_other = runner_up(x, trial.own).map_or(x[trial.own], |c| x[c]);
+            wanted.push((own * x[trial.own] + (1.0 - own) * best_other, trial.weight));
         }
         Known { classes, x: all, wanted }
     }
@@ -135,16 +136,16 @@ impl Known {
 }
 
 /// The derivatives of one sample; `p` is room for its probabilities.
-fn slope(x: &[f64], wanted: f64, sharpness: f64, p: &mut [f64]) -> (f64, f64) {
+fn slope(x: &[f64], (wanted, weight): (f64, f64), sharpness: f64, p: &mut [f64]) -> (f64, f64) {
     // The best score is 0, so that nothing overflows.
     p.iter_mut().zip(x).for_each(|(p, x)| *p = if *x == 0.0 { 1.0 } else { (sharpness * x).exp() });
     let total: f64 = p.iter().sum();
     p.iter_mut().for_each(|p| *p /= total);
     let expected: f64 = x.iter().zip(&*p).map(|(x, p)| p * x).sum();
     // Scores may be large enough that their squares overflow; their probabilities are 0 then.
-    let variance =
+    let variance: f64 =
         x.iter().zip(&*p).filter(|&(_, &p)| p > 0.0).map(|(x, p)| p * (x - expected).powi(2)).sum();
-    (expected - wanted, variance)
+    (weight * (expected - wanted), weight * variance)
 }
 
 /// The first place of the best score of the classes other than the own, if there are others.
@@ -167,26 +168,26 @@ pub(super) fn log_softmax(row: &mut [f64]) {
 mod tests {
     use super::*;
 
-    fn loss(trials: &[Trial], counts: &[usize], t: f64) -> f64 {
+    fn loss(trials: &[Trial], masses: &[f64], t: f64) -> f64 {
         let one = |trial: &Trial| {
             let mut p: Vec<f64> = trial.scores.iter().map(|s| s / t).collect();
             log_softmax(&mut p);
-            let m = counts[trial.own] as f64;
+            let m = masses[trial.own];
             let other = runner_up(&trial.scores, trial.own).unwrap();
-            -((m + 1.0) * p[trial.own] + p[other]) / (m + 2.0)
+            -trial.weight * ((m + 1.0) * p[trial.own] + p[other]) / (m + 2.0)
         };
         trials.iter().map(one).sum()
     }
 
     #[test]
     fn the_temperature_minimises_the_log_loss() {
-        let counts = [12, 11, 11];
+        let counts = [12.0, 11.0, 11.0];
         for (noise, scale) in [(0.0, 1.0), (1.0, 1e-60), (3.0, 1.0), (3.0, 1e90)] {
             let trials: Vec<Trial> = (0..34)
                 .map(|i| {
                     let score = |c: usize| noise * ((i * 17 + c * 29 + i * i) % 23) as f64 / 23.0;
                     let scores = (0..3).map(|c| scale * (score(c) + f64::from(u8::from(c == i % 3))));
-                    Trial { own: i % 3, scores: scores.collect() }
+                    Trial { own: i % 3, weight: 0.5 + (i % 4) as f64, scores: scores.collect() }
                 })
                 .collect();
             let t = temperature(&trials, &counts, None).unwrap();
@@ -198,15 +199,15 @@ mod tests {
             let free = temperature(&trials, &counts, Some(0.5 * t)).unwrap();
             assert!((free / t - 1.0).abs() < 1e-9);
         }
-        let equal = [Trial { own: 0, scores: vec![2.0; 3] }];
+        let equal = [Trial { own: 0, weight: 1.0, scores: vec![2.0; 3] }];
         assert_eq!(temperature(&equal, &counts, None), None);
         assert_eq!(temperature(&[], &counts, None), None);
     }
 
     #[test]
     fn scores_that_mislead_give_a_blunt_rule() {
-        let trials = [Trial { own: 0, scores: vec![0.0, 2.0] }];
-        assert_eq!(temperature(&trials, &[3, 3], None), Some(2.0 / BLUNTEST));
+        let trials = [Trial { own: 0, weight: 1.0, scores: vec![0.0, 2.0] }];
+        assert_eq!(temperature(&trials, &[3.0, 3.0], None), Some(2.0 / BLUNTEST));
     }
 
     #[test]

@@ -47,10 +47,16 @@ impl Centroid {
 impl Rule for Centroid {
     fn learn(params: &RuleParams, projected: &Projected<'_>, calibrate: bool) -> Result<Self> {
         let counts = counts_of(projected)?;
-        let log_priors = params.priors.logs(&counts)?;
-        let (means, residuals) = means_and_residuals(projected, &counts);
+        let masses = projected.masses();
+        let log_priors = params.priors.logs(&masses)?;
+        let (means, residuals) = means_and_residuals(projected, &masses);
         let (n, d) = residuals.shape();
-        let scatter = residuals.squared_norm_l2();
+        let scatter = match projected.weights {
+            None => residuals.squared_norm_l2(),
+            Some(weights) => {
+                residuals.row_iter().zip(weights).map(|(row, weight)| weight * row.squared_norm_l2()).sum()
+            }
+        };
         let variance = scatter / ((n - counts.len()).max(1) * d) as f64;
         // No spread at all says nothing of how far is far.
         let variance = if variance >= f64::MIN_POSITIVE { variance } else { 1.0 };
@@ -62,11 +68,15 @@ impl Rule for Centroid {
                     z.iter().zip(means.row(c).iter()).map(|(z, m)| (z - m) / sigma).collect();
                 limit(&mut y);
                 let square = dot(&y, &y);
-                if c == own { square * without_itself(counts[c]).powi(2) } else { square }
+                if c == own {
+                    square * without_itself(masses[c], projected.weight(i)).powi(2)
+                } else {
+                    square
+                }
             };
             (0..counts.len()).map(square).collect()
         };
-        let temperature = if calibrate { calibrated(projected.classes, &counts, squares) } else { 1.0 };
+        let temperature = if calibrate { calibrated(projected, &counts, &masses, squares) } else { 1.0 };
         Ok(Centroid { means, variance, log_priors, temperature })
     }
 
@@ -103,7 +113,8 @@ mod tests {
     fn values_are_those_of_the_formula() {
         let z = mat![[0.0, 0.0], [2.0, 0.0], [1.0, 3.0], [10.0, 1.0], [12.0, 1.0f64]];
         let classes = [0, 0, 0, 1, 1];
-        let projected = Projected { z: z.as_ref(), classes: &classes, count: 2, covariance: None };
+        let projected =
+            Projected { z: z.as_ref(), classes: &classes, count: 2, weights: None, covariance: None };
         let params = RuleParams { kind: RuleKind::Centroid, ..RuleParams::default() };
         let learned = learn(&params, &projected).unwrap();
         let Learned::Centroid(rule) = &learned else { panic!("{learned:?}") };
@@ -136,7 +147,8 @@ mod tests {
     #[test]
     fn without_spread_the_variance_is_one() {
         let z = mat![[0.1, 0.3], [0.1, 0.3], [0.1, 0.3], [0.7, 0.9f64]];
-        let projected = Projected { z: z.as_ref(), classes: &[0, 0, 0, 1], count: 2, covariance: None };
+        let projected =
+            Projected { z: z.as_ref(), classes: &[0, 0, 0, 1], count: 2, weights: None, covariance: None };
         let rule = Centroid::learn(&RuleParams::default(), &projected, true).unwrap();
         assert_eq!(rule.variance, 1.0);
         assert!(rule.temperature >= 1.0);

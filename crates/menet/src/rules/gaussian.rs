@@ -7,20 +7,21 @@
 //! Σ is given, or the pooled within-class covariance `S / f` (f = n − c degrees of freedom) shrunken towards its mean
 //! variance by [`ledoit_wolf`].
 //!
-//! A sample that is left out, with residual r in its class of m, takes `m / (m − 1) · r rᵀ` from S and one degree of freedom.
+//! A sample of weight d (1 unless samples have weights) that is left out, with residual r in its class of m, takes `d m / (m − d) · r rᵀ`
+//! from S and d degrees of freedom.
 //! With the shrinkage held, that is a change of Σ by one rank and a factor, so its inverse follows by Sherman and Morrison.
 
 use faer::{Mat, MatRef};
 
 use super::linear::{calibrated, check_parts, decisions, limit, means_and_residuals, without_itself};
-use super::shrinkage::ledoit_wolf;
+use super::shrinkage::{ledoit_wolf, rooted};
 use super::{Decision, Projected, Rule, RuleKind, RuleParams, counts_of, row};
 use crate::error::{Error, Result};
 use crate::numerics::linalg::{cholesky, dot, symmetric_product};
 
 /// The least variance along any direction, relative to the mean variance: what an axis that is constant within classes gets.
 /// Where no class has any spread, the covariance is the identity.
-pub const VARIANCE_FLOOR: f64 = 1e-8;
+pub(crate) const VARIANCE_FLOOR: f64 = 1e-8;
 
 /// The learned rule.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,8 +57,9 @@ impl Gaussian {
 impl Rule for Gaussian {
     fn learn(params: &RuleParams, projected: &Projected<'_>, calibrate: bool) -> Result<Self> {
         let counts = counts_of(projected)?;
-        let log_priors = params.priors.logs(&counts)?;
-        let (means, residuals) = means_and_residuals(projected, &counts);
+        let masses = projected.masses();
+        let log_priors = params.priors.logs(&masses)?;
+        let (means, residuals) = means_and_residuals(projected, &masses);
         let (n, d) = residuals.shape();
         let degrees = n as f64 - counts.len() as f64;
         // `kept` is the factor of S / f in Σ; none where Σ does not come from these samples.
@@ -67,8 +69,9 @@ impl Rule for Gaussian {
                 (floored(given.to_owned())?.0, None)
             }
             None => {
-                let shrinkage = ledoit_wolf(residuals.as_ref(), degrees);
-                let scatter = symmetric_product(residuals.as_ref(), residuals.as_ref());
+                let rooted = rooted(residuals.as_ref(), projected.weights);
+                let shrinkage = ledoit_wolf(rooted.as_ref(), projected.weights, degrees);
+                let scatter = symmetric_product(rooted.as_ref(), rooted.as_ref());
                 let kept = 1.0 - shrinkage.intensity;
                 let mut covariance = scatter * faer::Scale(kept / degrees.max(1.0));
                 (0..d).for_each(|k| covariance[(k, k)] += shrinkage.intensity * shrinkage.variance);
@@ -84,9 +87,10 @@ impl Rule for Gaussian {
             let squares = |i: usize| {
                 let own = projected.classes[i];
                 let residual = whitened(&lower, row(residuals.as_ref(), i));
-                let away = without_itself(counts[own]);
+                let d = projected.weight(i);
+                let away = without_itself(masses[own], d);
                 let (weight, scale) = match kept {
-                    Some(kept) => (kept * away / degrees, (degrees - 1.0) / degrees),
+                    Some(kept) => (kept * d * away / degrees, (degrees - d).max(1.0) / degrees),
                     None => (0.0, 1.0),
                 };
                 // 1 − w rᵀΣ⁻¹r is positive, save for rounding.
@@ -102,7 +106,7 @@ impl Rule for Gaussian {
                 };
                 (0..counts.len()).map(square).collect()
             };
-            calibrated(projected.classes, &counts, squares)
+            calibrated(projected, &counts, &masses, squares)
         };
         Ok(Gaussian { means, covariance, log_priors, temperature })
     }
@@ -208,7 +212,7 @@ fn whitened(lower: &[Vec<f64>], mut y: Vec<f64>) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::{Learned, learn};
+    use crate::rules::{Learned, learn, ledoit_wolf};
     use faer::mat;
 
     fn sample(n: usize, d: usize, c: usize) -> (Mat<f64>, Vec<usize>) {
@@ -227,7 +231,8 @@ mod tests {
     #[test]
     fn the_values_are_those_of_the_formula() {
         let (z, classes) = sample(40, 3, 4);
-        let projected = Projected { z: z.as_ref(), classes: &classes, count: 4, covariance: None };
+        let projected =
+            Projected { z: z.as_ref(), classes: &classes, count: 4, weights: None, covariance: None };
         let params = RuleParams { kind: RuleKind::Gaussian, ..RuleParams::default() };
         let learned = learn(&params, &projected).unwrap();
         let Learned::Gaussian(rule) = &learned else { panic!("{learned:?}") };
@@ -253,11 +258,11 @@ mod tests {
     #[test]
     fn left_out_distances_are_those_of_a_fit_without_the_sample() {
         let (z, classes) = sample(24, 3, 3);
-        let counts = [8, 8, 8];
-        let all = Projected { z: z.as_ref(), classes: &classes, count: 3, covariance: None };
+        let counts = [8.0, 8.0, 8.0];
+        let all = Projected { z: z.as_ref(), classes: &classes, count: 3, weights: None, covariance: None };
         let (_, residuals) = means_and_residuals(&all, &counts);
         let (degrees, d) = (21.0, 3);
-        let shrinkage = ledoit_wolf(residuals.as_ref(), degrees);
+        let shrinkage = ledoit_wolf(residuals.as_ref(), None, degrees);
         let target = shrinkage.intensity * shrinkage.variance;
         let scatter = residuals.transpose() * &residuals;
         let build = |scatter: &Mat<f64>, factor: f64| {
@@ -272,14 +277,20 @@ mod tests {
             let rest = Mat::from_fn(23, d, |j, k| z[(keep[j], k)]);
             let rest_classes: Vec<usize> = keep.iter().map(|&j| classes[j]).collect();
             let mut rest_counts = counts;
-            rest_counts[classes[i]] -= 1;
-            let without = Projected { z: rest.as_ref(), classes: &rest_classes, count: 3, covariance: None };
+            rest_counts[classes[i]] -= 1.0;
+            let without = Projected {
+                z: rest.as_ref(),
+                classes: &rest_classes,
+                count: 3,
+                weights: None,
+                covariance: None,
+            };
             let (means, left) = means_and_residuals(&without, &rest_counts);
             let covariance = build(&(left.transpose() * &left), degrees / (degrees - 1.0));
             // The same numbers as in `learn`.
             let own = classes[i];
             let residual = whitened(&lower, row(residuals.as_ref(), i));
-            let away = without_itself(counts[own]);
+            let away = without_itself(counts[own], 1.0);
             let weight = (1.0 - shrinkage.intensity) * away / degrees;
             let rest = 1.0 - weight * dot(&residual, &residual);
             for c in 0..3 {
@@ -307,7 +318,13 @@ mod tests {
         let twin = mat![[1.0, 1.0], [1.0, 1.0f64]];
         let learn = |z: &Mat<f64>, covariance: Option<&Mat<f64>>| {
             let covariance = covariance.map(|covariance| covariance.as_ref());
-            let projected = Projected { z: z.as_ref(), classes: &[0, 0, 0, 1, 1, 1], count: 2, covariance };
+            let projected = Projected {
+                z: z.as_ref(),
+                classes: &[0, 0, 0, 1, 1, 1],
+                count: 2,
+                weights: None,
+                covariance,
+            };
             Gaussian::learn(&params, &projected, true)
         };
         assert_eq!(learn(&none, None).unwrap().covariance, Mat::<f64>::identity(2, 2));

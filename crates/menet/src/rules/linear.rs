@@ -21,7 +21,7 @@ use crate::numerics::linalg::{dot, squared_distance};
 const FARTHEST: f64 = 1e140;
 
 /// Mean of each class, one per row, and each sample minus the mean of its class.
-pub(super) fn means_and_residuals(projected: &Projected<'_>, counts: &[usize]) -> (Mat<f64>, Mat<f64>) {
+pub(super) fn means_and_residuals(projected: &Projected<'_>, masses: &[f64]) -> (Mat<f64>, Mat<f64>) {
     let Projected { z, classes, count, .. } = *projected;
     let mut first = vec![0; count];
     classes.iter().enumerate().rev().for_each(|(i, &class)| first[class] = i);
@@ -29,10 +29,10 @@ pub(super) fn means_and_residuals(projected: &Projected<'_>, counts: &[usize]) -
     let mut means = Mat::zeros(count, z.ncols());
     for k in 0..z.ncols() {
         for (i, &class) in classes.iter().enumerate() {
-            means[(class, k)] += z[(i, k)] - z[(first[class], k)];
+            means[(class, k)] += projected.weight(i) * (z[(i, k)] - z[(first[class], k)]);
         }
         for class in 0..count {
-            means[(class, k)] = z[(first[class], k)] + means[(class, k)] / counts[class] as f64;
+            means[(class, k)] = z[(first[class], k)] + means[(class, k)] / masses[class];
         }
     }
     let residuals = Mat::from_fn(z.nrows(), z.ncols(), |i, k| z[(i, k)] - means[(classes[i], k)]);
@@ -97,25 +97,26 @@ pub(super) fn decisions(
 /// T, at least 1, from samples left out in turn. `squares` gives their squared Mahalanobis distances from all means, without
 /// the sample.
 pub(super) fn calibrated(
-    classes: &[usize],
+    projected: &Projected<'_>,
     counts: &[usize],
+    masses: &[f64],
     squares: impl Fn(usize) -> Vec<f64> + Sync,
 ) -> f64 {
     // The left-out samples are as frequent as the training samples, whatever the rule will meet.
-    let n = classes.len() as f64;
-    let logs: Vec<f64> = counts.iter().map(|&count| (count as f64 / n).ln()).collect();
+    let (classes, n) = (projected.classes, masses.iter().sum::<f64>());
+    let logs: Vec<f64> = masses.iter().map(|&mass| (mass / n).ln()).collect();
     let trial = |i: usize| {
         let scores = squares(i).into_iter().zip(&logs);
         let scores = scores.map(|(square, log)| log - 0.5 * square.min(FARTHEST * FARTHEST)).collect();
-        Trial { own: classes[i], scores }
+        Trial { own: classes[i], weight: projected.weight(i), scores }
     };
     let trials: Vec<Trial> = calibration_rows(counts, classes).into_par_iter().map(trial).collect();
-    temperature(&trials, counts, Some(1.0)).unwrap_or(1.0)
+    temperature(&trials, masses, Some(1.0)).unwrap_or(1.0)
 }
 
-/// How much farther a sample is from the mean of its class of m once it no longer counts in that mean.
-pub(super) fn without_itself(m: usize) -> f64 {
-    m as f64 / (m as f64 - 1.0)
+/// How much farther a sample is from the mean of its class once its weight no longer counts in that mean.
+pub(super) fn without_itself(mass: f64, weight: f64) -> f64 {
+    mass / (mass - weight)
 }
 
 /// A point in the middle of the means that one far class does not move: the median of each coordinate.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::named::Named;
+use crate::named::named;
 
 /// How two projected samples are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -15,17 +15,7 @@ pub enum Metric {
     Cosine,
 }
 
-impl Named for Metric {
-    const PARAMETER: &'static str = "metric";
-    const ALL: &'static [Self] = &[Metric::Euclidean, Metric::Cosine];
-
-    fn name(self) -> &'static str {
-        match self {
-            Metric::Euclidean => "euclidean",
-            Metric::Cosine => "cosine",
-        }
-    }
-}
+named!(Metric, "metric", Euclidean = "euclidean", Cosine = "cosine");
 
 impl Metric {
     /// The distance. The cosine distance from or to a vector without direction is 1.

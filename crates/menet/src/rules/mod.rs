@@ -15,7 +15,7 @@
 //! | `centroid` | the nearest class mean | c means, one variance |
 //! | `gaussian` | the class means under a shared, shrunken covariance | c means, one covariance |
 //!
-//! To add a rule: one file here with a type that implements [`Rule`], one line in [`RuleKind`] and its `Named`, one in
+//! To add a rule: one file here with a type that implements `Rule`, one line in `RuleKind` and its `Named`, one in
 //! [`Learned`]. The contract test below covers it.
 
 mod calibration;
@@ -31,16 +31,15 @@ use std::fmt::Debug;
 
 use faer::{Mat, MatRef};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check};
 use crate::numerics::finite::check_finite;
 
 pub use centroid::Centroid;
-pub use gaussian::{Gaussian, VARIANCE_FLOOR};
+pub use gaussian::Gaussian;
 pub use metric::Metric;
 pub use nearest::{Nearest, Prediction, nearest_neighbors};
 pub use params::{Priors, RuleKind, RuleParams};
-pub(crate) use shrinkage::intensity;
-pub use shrinkage::{Shrinkage, ledoit_wolf};
+pub(crate) use shrinkage::{intensity, ledoit_wolf, rooted};
 
 /// What a rule learns from.
 #[derive(Debug, Clone, Copy)]
@@ -51,13 +50,28 @@ pub struct Projected<'a> {
     pub classes: &'a [usize],
     /// How many classes there are. Each needs a sample.
     pub count: usize,
+    /// How much every sample counts, > 0; none = all as much.
+    pub weights: Option<&'a [f64]>,
     /// The d×d within-class covariance, where it is known from elsewhere. Only `gaussian` reads it.
     pub covariance: Option<MatRef<'a, f64>>,
 }
 
+impl Projected<'_> {
+    fn weight(&self, i: usize) -> f64 {
+        self.weights.map_or(1.0, |weights| weights[i])
+    }
+
+    /// The sum of the weights of every class.
+    fn masses(&self) -> Vec<f64> {
+        let mut masses = vec![0.0; self.count];
+        self.classes.iter().enumerate().for_each(|(i, &class)| masses[class] += self.weight(i));
+        masses
+    }
+}
+
 /// What a rule says of one sample.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Decision {
+pub(crate) struct Decision {
     /// The class.
     pub class: usize,
     /// The log-probability of each class, up to a number that all classes share.
@@ -68,7 +82,7 @@ pub struct Decision {
 }
 
 /// A learned rule. Samples that reach it have the right size and are finite.
-pub trait Rule: Sync + Debug {
+pub(crate) trait Rule: Sync + Debug {
     /// Learns the rule from samples; its temperature too, or only what it decides by.
     ///
     /// # Errors
@@ -128,7 +142,8 @@ pub fn learn(params: &RuleParams, projected: &Projected<'_>) -> Result<Learned> 
 /// The same for decisions alone: how sure they are is not looked into, so that its probabilities mean nothing. Priors other than those of
 /// the training samples need the temperature of the rule `nearest`, which then is found all the same.
 pub(crate) fn learn_blunt(params: &RuleParams, projected: &Projected<'_>) -> Result<Learned> {
-    let needed = params.kind == RuleKind::Nearest && params.priors != Priors::Train;
+    let other_priors = params.priors != Priors::Train || projected.weights.is_some();
+    let needed = params.kind == RuleKind::Nearest && other_priors;
     learn_to(params, projected, needed)
 }
 
@@ -263,6 +278,15 @@ fn counts_of(projected: &Projected<'_>) -> Result<Vec<usize>> {
     if classes.len() != z.nrows() {
         let why = format!("there are {} samples", z.nrows());
         return Err(Error::Size { what: "`classes`", given: classes.len(), expected: z.nrows(), why });
+    }
+    if let Some(weights) = projected.weights {
+        if weights.len() != z.nrows() {
+            let why = format!("there are {} samples", z.nrows());
+            return Err(Error::Size { what: "`weights`", given: weights.len(), expected: z.nrows(), why });
+        }
+        for &weight in weights {
+            check("weights", weight, "numbers > 0, at most 1e100", |weight| weight > 0.0)?;
+        }
     }
     check_finite("the samples", z)?;
     let mut counts = vec![0; count];

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Metric;
 use crate::error::{Error, Result, at_least_one, check};
-use crate::named::Named;
+use crate::named::named;
 
 /// The rules there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -19,18 +19,7 @@ pub enum RuleKind {
     Gaussian,
 }
 
-impl Named for RuleKind {
-    const PARAMETER: &'static str = "rule";
-    const ALL: &'static [Self] = &[RuleKind::Nearest, RuleKind::Centroid, RuleKind::Gaussian];
-
-    fn name(self) -> &'static str {
-        match self {
-            RuleKind::Nearest => "nearest",
-            RuleKind::Centroid => "centroid",
-            RuleKind::Gaussian => "gaussian",
-        }
-    }
-}
+named!(RuleKind, "rule", Nearest = "nearest", Centroid = "centroid", Gaussian = "gaussian");
 
 /// How frequent the classes are where the rule will be used.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -95,15 +84,15 @@ impl Priors {
         numbers.iter().try_for_each(|&x| check("priors", x, "numbers > 0, at most 1e100", |x| x > 0.0))
     }
 
-    /// The logarithms of the priors, which sum to 1, where the classes have so many samples.
+    /// The logarithms of the priors, which sum to 1, where the classes have so many samples, or samples of this weight.
     ///
     /// # Errors
     /// As for [`Self::check`].
-    pub fn logs(&self, counts: &[usize]) -> Result<Vec<f64>> {
-        self.check(counts.len())?;
+    pub fn logs(&self, masses: &[f64]) -> Result<Vec<f64>> {
+        self.check(masses.len())?;
         let weights: Vec<f64> = match self {
-            Priors::Train => counts.iter().map(|&count| count as f64).collect(),
-            Priors::Equal => vec![1.0; counts.len()],
+            Priors::Train => masses.to_vec(),
+            Priors::Equal => vec![1.0; masses.len()],
             Priors::Given(numbers) => numbers.clone(),
         };
         let total = weights.iter().sum::<f64>().ln();
@@ -153,6 +142,7 @@ impl RuleParams {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::named::Named;
 
     #[test]
     fn priors_are_written_as_a_name_or_a_list() {
@@ -178,11 +168,11 @@ mod tests {
             assert!(given(bad).check(2).is_err(), "{bad:?}");
         }
         for priors in [Priors::Train, Priors::Equal, given(&[3.0, 5.0]), given(&[1e-300, 1e100])] {
-            let logs = priors.logs(&[4, 1]).unwrap();
+            let logs = priors.logs(&[4.0, 1.0]).unwrap();
             assert!(logs.iter().all(|log| log.is_finite()), "{logs:?}");
             assert!((logs.iter().map(|log| log.exp()).sum::<f64>() - 1.0).abs() < 1e-13);
         }
-        assert!((Priors::Train.logs(&[4, 1]).unwrap()[1] - 0.2_f64.ln()).abs() < 1e-15);
+        assert!((Priors::Train.logs(&[4.0, 1.0]).unwrap()[1] - 0.2_f64.ln()).abs() < 1e-15);
     }
 
     #[test]

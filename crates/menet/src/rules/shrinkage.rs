@@ -10,24 +10,32 @@
 //!
 //! `f` is n where the centre is known (scikit-learn's), n − c where c class means were subtracted.
 
-use faer::MatRef;
+use faer::{Mat, MatRef};
 
 use crate::numerics::linalg::symmetric_product;
 
 /// The estimate is `(1 − intensity) S + intensity · variance · I`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Shrinkage {
+pub(crate) struct Shrinkage {
     /// ρ, from 0 (the covariance as it is) to 1 (a multiple of the identity).
     pub intensity: f64,
     /// μ, the mean variance of a variable.
     pub variance: f64,
 }
 
-/// How far to shrink the covariance of these centred samples, one per row, with so many degrees of freedom.
+/// The rows times the roots of their weights, if they have any.
+pub(crate) fn rooted(x: MatRef<'_, f64>, weights: Option<&[f64]>) -> Mat<f64> {
+    let roots: Vec<f64> = weights.unwrap_or(&[]).iter().map(|weight| weight.sqrt()).collect();
+    let rooted = |i: usize, j: usize| if roots.is_empty() { x[(i, j)] } else { roots[i] * x[(i, j)] };
+    Mat::from_fn(x.nrows(), x.ncols(), rooted)
+}
+
+/// How far to shrink the covariance of these centred samples, one per row, with so many degrees of freedom. A sample with a weight counts as
+/// often as its weight says, and is given times the root of it ([`rooted`]).
 ///
 /// It forms the smaller of the n×n and the p×p matrix. Both numbers are 0 where there is nothing to estimate from: no entry
 /// that is not 0, or no degree of freedom. The intensity is 0 where the covariance is a multiple of the identity.
-pub fn ledoit_wolf(centred: MatRef<'_, f64>, degrees: f64) -> Shrinkage {
+pub(crate) fn ledoit_wolf(centred: MatRef<'_, f64>, weights: Option<&[f64]>, degrees: f64) -> Shrinkage {
     let (n, p) = centred.shape();
     let scale = centred.norm_max();
     if n == 0 || p == 0 || !(degrees > 0.0 && scale > 0.0 && scale.is_finite()) {
@@ -37,7 +45,11 @@ pub fn ledoit_wolf(centred: MatRef<'_, f64>, degrees: f64) -> Shrinkage {
     let x = centred * faer::Scale(1.0 / scale);
     let squares: Vec<f64> = x.row_iter().map(|row| row.squared_norm_l2()).collect();
     let trace = squares.iter().sum::<f64>() / degrees;
-    let fourth: f64 = squares.iter().map(|square| square * square).sum();
+    // d‖x‖⁴ of a sample x of weight d, from d‖x‖².
+    let fourth: f64 = match weights {
+        None => squares.iter().map(|square| square * square).sum(),
+        Some(weights) => squares.iter().zip(weights).map(|(square, weight)| square * square / weight).sum(),
+    };
     let small = if n < p { x.transpose() } else { x.as_ref() };
     let size = symmetric_product(small, small).squared_norm_l2() / (degrees * degrees);
     let intensity = intensity(p, trace, size, fourth, degrees);
@@ -54,7 +66,6 @@ pub(crate) fn intensity(p: usize, trace: f64, size: f64, fourth: f64, degrees: f
 #[cfg(test)]
 mod tests {
     use super::*;
-    use faer::Mat;
 
     /// As in the recipe below.
     fn sample(n: usize, p: usize) -> Mat<f64> {
@@ -79,7 +90,7 @@ mod tests {
         ] {
             let x = sample(n, p);
             for scale in [1.0, 1e-70, 1e100] {
-                let found = ledoit_wolf((&x * faer::Scale(scale)).as_ref(), n as f64);
+                let found = ledoit_wolf((&x * faer::Scale(scale)).as_ref(), None, n as f64);
                 assert!((found.intensity - intensity).abs() < 1e-12, "{n} x {p}: {found:?}");
                 assert!(
                     (found.variance / (variance * scale * scale) - 1.0).abs() < 1e-12,
@@ -92,10 +103,10 @@ mod tests {
     #[test]
     fn nothing_gives_zero() {
         let nothing = Shrinkage { intensity: 0.0, variance: 0.0 };
-        assert_eq!(ledoit_wolf(Mat::zeros(5, 3).as_ref(), 4.0), nothing);
-        assert_eq!(ledoit_wolf(Mat::zeros(0, 3).as_ref(), 4.0), nothing);
-        assert_eq!(ledoit_wolf(sample(5, 3).as_ref(), 0.0), nothing);
-        let fewer = ledoit_wolf(sample(12, 30).as_ref(), 3.0);
+        assert_eq!(ledoit_wolf(Mat::zeros(5, 3).as_ref(), None, 4.0), nothing);
+        assert_eq!(ledoit_wolf(Mat::zeros(0, 3).as_ref(), None, 4.0), nothing);
+        assert_eq!(ledoit_wolf(sample(5, 3).as_ref(), None, 0.0), nothing);
+        let fewer = ledoit_wolf(sample(12, 30).as_ref(), None, 3.0);
         assert!((0.0..=1.0).contains(&fewer.intensity), "{fewer:?}");
     }
 }

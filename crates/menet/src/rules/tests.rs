@@ -33,7 +33,7 @@ fn every_params() -> Vec<RuleParams> {
 }
 
 fn learned(params: &RuleParams, z: &Mat<f64>, classes: &[usize], count: usize) -> Learned {
-    learn(params, &Projected { z: z.as_ref(), classes, count, covariance: None }).unwrap()
+    learn(params, &Projected { z: z.as_ref(), classes, count, weights: None, covariance: None }).unwrap()
 }
 
 fn check_rows(rule: &Learned, z: MatRef<'_, f64>, what: &str) {
@@ -232,7 +232,7 @@ fn wrong_input_is_an_error() {
     let (z, classes) = sample(&[4, 4], 2, 1.0);
     for params in every_params() {
         let run = |z: MatRef<'_, f64>, classes: &[usize], count: usize| {
-            learn(&params, &Projected { z, classes, count, covariance: None })
+            learn(&params, &Projected { z, classes, count, weights: None, covariance: None })
         };
         assert!(matches!(run(z.as_ref(), &classes[1..], 2), Err(Error::Size { .. })));
         assert!(matches!(run(z.as_ref(), &classes, 1), Err(Error::Parameter { .. })));
@@ -256,7 +256,10 @@ fn wrong_input_is_an_error() {
         assert!(rule.classify(z.subrows(0, 0)).unwrap().is_empty());
     }
     let run = |params: RuleParams| {
-        learn(&params, &Projected { z: z.as_ref(), classes: &classes, count: 2, covariance: None })
+        learn(
+            &params,
+            &Projected { z: z.as_ref(), classes: &classes, count: 2, weights: None, covariance: None },
+        )
     };
     assert!(run(RuleParams { neighbors: 0, ..RuleParams::default() }).is_err());
     assert!(run(RuleParams { priors: Priors::Given(vec![1.0]), ..RuleParams::default() }).is_err());

@@ -1,7 +1,7 @@
 //! Which trial is chosen.
 
 use super::Trial;
-use crate::named::Named;
+use crate::named::named;
 use crate::params::MenParams;
 use crate::rules::RuleKind;
 use crate::scores::ScoreKind;
@@ -19,18 +19,7 @@ pub enum Choose {
     MostStable,
 }
 
-impl Named for Choose {
-    const PARAMETER: &'static str = "choose";
-    const ALL: &'static [Self] = &[Choose::Best, Choose::Smallest, Choose::MostStable];
-
-    fn name(self) -> &'static str {
-        match self {
-            Choose::Best => "best",
-            Choose::Smallest => "smallest",
-            Choose::MostStable => "most_stable",
-        }
-    }
-}
+named!(Choose, "choose", Best = "best", Smallest = "smallest", MostStable = "most_stable");
 
 impl Choose {
     /// The place of the trial that is taken, of models of so many `variables`.
@@ -66,7 +55,7 @@ pub fn best(trials: &[Trial], score: ScoreKind, one_standard_error: bool) -> Opt
     })
 }
 
-/// Rounding does not choose.
+/// Differences this small are rounding, and do not decide.
 fn close(x: f64, y: f64) -> bool {
     x == y || (x - y).abs() <= 1e-9 * x.abs().max(y.abs())
 }

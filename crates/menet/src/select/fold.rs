@@ -2,20 +2,21 @@
 
 use std::sync::Arc;
 
-use faer::Mat;
+use faer::{Mat, MatRef};
 
 use super::grid::Grid;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
-use crate::evaluate::{Split, subset};
+use crate::evaluate::{Split, halves};
 use crate::fit::{Neighborhood, Prepared, Solved};
-use crate::monitor::{Monitor, Stage, proceed};
+use crate::monitor::{Monitor, Quiet, Stage, proceed};
 use crate::panel::Reading;
 use crate::params::MenParams;
+use crate::prepare::PrepareParams;
 use crate::projection::Projection;
 use crate::refit::Axes;
 use crate::rules::{Learned, Projected, RuleKind, RuleParams, learn, learn_blunt};
-use crate::scores::{ScoreKind, Scores, scores_of};
+use crate::scores::{ScoreKind, Scores, weighted_scores};
 
 /// What was found of a setting, or why there is nothing.
 pub(super) type Found = Result<Outcome>;
@@ -52,18 +53,27 @@ pub(super) struct Fold {
     test: Dataset<'static>,
     /// The classes of the test samples, and of the training set's classes, among those of all samples.
     truth: Vec<usize>,
+    /// The weights of the test samples, if there are any.
+    weights: Option<Vec<f64>>,
     class_of: Vec<usize>,
     classes: usize,
     probabilities: Probabilities,
 }
 
-/// With so many training samples probabilities are computed whether the score asks for them or not: they tell equals apart.
+/// With up to this many training samples, probabilities are always computed: they decide between equal scores.
 const FEW: usize = 500;
 
 impl Fold {
-    /// `asked`: probabilities are computed for the settings that ask for them, unless `score` needs them for all.
-    pub(super) fn new(data: &Dataset<'_>, fold: &Split, score: ScoreKind, asked: bool) -> Result<Self> {
-        let (train, test) = (subset(data, &fold.train)?, subset(data, &fold.test)?);
+    /// Samples are prepared by what the training samples say. `asked`: probabilities are computed for the settings that ask for them, unless `score` needs them for all.
+    pub(super) fn new(
+        data: &Dataset<'_>,
+        fold: &Split,
+        prepare: &PrepareParams,
+        score: ScoreKind,
+        asked: bool,
+    ) -> Result<Self> {
+        let (train, test) = halves(data, fold, prepare)?;
+        let train = train.into_distinct();
         let place = |name: &String| data.classes().iter().position(|other| other == name).unwrap_or(0);
         let class_of = train.classes().iter().map(place).collect();
         let truth = fold.test.iter().map(|&i| data.class_of(i)).collect();
@@ -72,7 +82,8 @@ impl Fold {
             (false, true, _) => Probabilities::Asked,
             (false, false, false) => Probabilities::None,
         };
-        Ok(Fold { train, test, truth, class_of, classes: data.classes().len(), probabilities })
+        let weights = data.weights().map(|weights| fold.test.iter().map(|&i| weights[i]).collect());
+        Ok(Fold { train, test, truth, weights, class_of, classes: data.classes().len(), probabilities })
     }
 
     pub(super) fn try_all(
@@ -83,6 +94,8 @@ impl Fold {
         step: &(dyn Fn() + Sync),
     ) -> Result<Vec<Found>> {
         let quiet = Quiet(monitor);
+        // The samples of the fold are prepared.
+        let base = &base.clone().with_prepare(&PrepareParams::default());
         let neighborhood = Neighborhood::new(&self.train, base, &quiet)?;
         let mut all = Vec::new();
         for params in grid.prepared(base) {
@@ -126,7 +139,7 @@ impl Fold {
         let Some(longest) = settings.iter().reduce(|a, b| if largest(b, a) { b } else { a }) else {
             return Ok(Vec::new());
         };
-        let solved = prepared.solve(longest, monitor)?;
+        let shared = longest.reads_off().then(|| prepared.solve(longest, monitor)).transpose()?;
         let gaussian = grid.rule.contains(&RuleKind::Gaussian);
         let smallest = settings.iter().filter_map(|params| params.panel_size).min();
         let mut eliminations: Vec<(usize, crate::refit::Elimination)> = Vec::new();
@@ -135,8 +148,20 @@ impl Fold {
             proceed(monitor, Stage::Refit)?;
             let rule = if gaussian { Some(RuleKind::Gaussian) } else { Some(RuleKind::Nearest) };
             let asked = MenParams { rule, ..params.clone() };
+            let own = match &shared {
+                Some(_) => None,
+                None => match prepared.solve(params, monitor) {
+                    Ok(solved) => Some(solved),
+                    Err(stopped @ Error::Stopped { .. }) => return Err(stopped),
+                    Err(error) => {
+                        all.extend(grid.decided(params).iter().map(|_| Err(error.clone())));
+                        continue;
+                    }
+                },
+            };
+            let Some(solved) = own.as_ref().or(shared.as_ref()) else { continue };
             let axes = match (params.panel_size, smallest) {
-                (Some(size), Some(smallest)) if params.refit().shares_panel() => {
+                (Some(size), Some(smallest)) if params.eliminates() => {
                     let start = crate::panel::candidates(size);
                     let known = eliminations.iter().position(|(of, _)| *of == start);
                     let made = match known {
@@ -151,7 +176,7 @@ impl Fold {
                     };
                     made.and_then(|at| solved.on_panel(&eliminations[at].1, size, &asked))
                 }
-                _ => self.read(&solved, &asked),
+                _ => self.read(solved, &asked),
             };
             let decided = grid.decided(params);
             match axes.and_then(|axes| self.decide(&axes, prepared, &decided)) {
@@ -180,7 +205,7 @@ impl Fold {
                 return Ok(Outcome { scores, panel, later: None });
             }
             let given = self.given(&learn_blunt(&rule, &self.projected(&space))?, &space)?;
-            let scores = scores_of(&self.truth, &given, self.classes, None)?;
+            let scores = self.scores(&given, None)?;
             let later = (self.probabilities == Probabilities::Asked).then(|| (rule, Arc::clone(&space)));
             Ok(Outcome { scores, panel, later })
         };
@@ -196,7 +221,11 @@ impl Fold {
         for (k, &class) in self.class_of.iter().enumerate() {
             all.col_mut(class).copy_from(known.col(k));
         }
-        scores_of(&self.truth, &given, self.classes, Some(all.as_ref()))
+        self.scores(&given, Some(all.as_ref()))
+    }
+
+    fn scores(&self, given: &[usize], logs: Option<MatRef<'_, f64>>) -> Result<Scores> {
+        weighted_scores(&self.truth, given, self.classes, logs, self.weights.as_deref())
     }
 
     fn projected<'a>(&'a self, space: &'a Space) -> Projected<'a> {
@@ -204,6 +233,7 @@ impl Fold {
             z: space.gallery.as_ref(),
             classes: self.train.class_indices(),
             count: self.train.classes().len(),
+            weights: self.train.weights(),
             covariance: space.covariance.as_ref().map(Mat::as_ref),
         }
     }
@@ -211,14 +241,5 @@ impl Fold {
     /// The classes that a rule gives to the test samples, among those of all samples.
     fn given(&self, rule: &Learned, space: &Space) -> Result<Vec<usize>> {
         Ok(rule.classify(space.z.as_ref())?.into_iter().map(|class| self.class_of[class]).collect())
-    }
-}
-
-/// Passes on the wish to stop, and no progress: many fits run at once.
-struct Quiet<'a>(&'a dyn Monitor);
-
-impl Monitor for Quiet<'_> {
-    fn stop(&self) -> bool {
-        self.0.stop()
     }
 }

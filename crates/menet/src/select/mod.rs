@@ -117,10 +117,11 @@ fn attempt(
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<(Vec<Fold>, Vec<Vec<Found>>)> {
     grid.check()?;
+    base.refuse_groups("a search over settings")?;
     let (done, total) = (AtomicUsize::new(0), folds.len() * grid.paths_per_fold());
     let step = || progress(done.fetch_add(1, Ordering::Relaxed) + 1, total);
     let try_all = |fold: &Split| {
-        let fold = Fold::new(data, fold, score, asked)?;
+        let fold = Fold::new(data, fold, &base.prepare_params(), score, asked)?;
         let found = fold.try_all(base, grid, monitor, &step)?;
         Ok((fold, found))
     };

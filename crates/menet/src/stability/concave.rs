@@ -3,8 +3,8 @@
 //! A distribution on {0, 1, …, B} with probabilities f is r-concave, for r < 0, if `g = f^r` is convex where f is positive. With
 //! `s = −1/r`, `f = g^(−s)`. Log-concave distributions are r-concave for every r < 0, and all r-concave ones are unimodal.
 //!
-//! Wanted is the maximum of `P(X ≥ t)` for `E X = μ`, μ at most t/2. Where the mean is so much smaller than t, the mode of the maximiser is
-//! at 0, and g is as small as convexity allows up to a point, and infinite beyond it: it is linear on {0, …, k}, with any value above its
+//! We look for the maximum of `P(X ≥ t)` for `E X = μ`, μ at most t/2. For such a small mean, the mode of the maximiser is at 0. Up to a
+//! point g is as small as convexity allows, and beyond it g is infinite. So g is linear on {0, …, k}, with any value above its
 //! continuation at k + 1:
 //!
 //! ```text

@@ -45,8 +45,10 @@ use rayon::prelude::*;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result, at_least_one};
 use crate::evaluate::subset;
-use crate::monitor::{Monitor, Stage, proceed};
+use crate::monitor::{Monitor, Quiet, Stage, proceed};
+use crate::named::Named;
 use crate::params::MenParams;
+use crate::penalties::PenaltyKind;
 use crate::plan::Plan;
 
 pub use bounds::{Bounds, bounds, size_for};
@@ -121,6 +123,11 @@ pub fn select(
 ) -> Result<StableSelection> {
     let p = data.variables();
     Plan::new(data, params)?;
+    params.refuse_groups("stability selection")?;
+    if params.penalty != PenaltyKind::L1 {
+        let allowed = "l1 in stability selection, which follows the order in which variables enter its paths";
+        return Err(Error::parameter("penalty", params.penalty.name(), allowed));
+    }
     at_least_one("most", Some(how.most))?;
     // Also where the size is given: what is out of range is refused before any work.
     let within = size_for(how.false_selections, how.threshold, p, how.pairs)?;
@@ -145,13 +152,4 @@ pub fn select(
     let (stable, index) = (stability.stable(size, how.threshold), stability.index(size));
     let bounds = bounds(how.threshold, stability.mean_size(size), p, how.pairs)?;
     Ok(StableSelection { stability, size, stable, index, bounds })
-}
-
-/// Passes on the wish to stop, and no progress: many fits run at once.
-struct Quiet<'a>(&'a dyn Monitor);
-
-impl Monitor for Quiet<'_> {
-    fn stop(&self) -> bool {
-        self.0.stop()
-    }
 }

@@ -2,11 +2,12 @@
 
 use crate::dataset::Dataset;
 use crate::error::{Result, at_least_one};
-use crate::fit::{Neighborhood, Prepared};
+use crate::fit::{Neighborhood, Prepared, prepared};
 use crate::lars::{Ended, Path};
 use crate::monitor::Monitor;
 use crate::panel::{candidates, free};
 use crate::params::MenParams;
+use crate::prepare::PrepareParams;
 
 /// The distinct variables in the order in which they enter the path of any axis, at most `most`.
 ///
@@ -30,6 +31,9 @@ pub fn entry_order(
     monitor: &dyn Monitor,
 ) -> Result<Vec<usize>> {
     at_least_one("most", Some(most))?;
+    if let Some((_, data)) = prepared(data, params, monitor)? {
+        return entry_order(&data, &params.clone().with_prepare(&PrepareParams::default()), most, monitor);
+    }
     let neighborhood = Neighborhood::new(data, params, monitor)?;
     let prepared = Prepared::new(data, params, &neighborhood, monitor)?;
     let p = data.variables();

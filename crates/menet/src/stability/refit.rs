@@ -28,7 +28,8 @@ pub fn fit_on(
                        selections, or use more samples (there may be nothing to find)";
         return Err(Error::Degenerate(message.to_owned()));
     }
-    let own = |j: usize| params.penalty_factors.as_ref().map_or(1.0, |factors| factors[j]);
+    let given = params.factors(data.feature_names(), p)?;
+    let own = |j: usize| given[j];
     let mut factors: Vec<f64> = (0..p).map(|j| if own(j) == 0.0 { 0.0 } else { f64::INFINITY }).collect();
     let mut seen = std::collections::BTreeSet::new();
     for &j in variables {

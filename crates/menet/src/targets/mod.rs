@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
-use crate::named::Named;
+use crate::named::named;
 use crate::numerics::linalg::left_svd;
 use crate::preprocess::Centred;
 use whitened::whitened_centres;
@@ -29,17 +29,20 @@ pub enum TargetKind {
     Whitened,
 }
 
-impl Named for TargetKind {
-    const PARAMETER: &'static str = "target";
-    const ALL: &'static [Self] = &[TargetKind::Centres, TargetKind::Whitened];
+named!(TargetKind, "target", Centres = "centres", Whitened = "whitened");
 
-    fn name(self) -> &'static str {
-        match self {
-            TargetKind::Centres => "centres",
-            TargetKind::Whitened => "whitened",
-        }
-    }
+/// Which samples' covariance whitens the target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TargetSpread {
+    /// That of labelled samples, within their classes.
+    #[default]
+    Classes,
+    /// That of all samples, with a label or without.
+    All,
 }
+
+named!(TargetSpread, "target_spread", Classes = "classes", All = "all");
 
 /// How many axes are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,26 +78,42 @@ pub fn target(
     axes: AxisCount,
     monitor: &dyn Monitor,
 ) -> Result<Mat<f64>> {
+    target_by(data, samples, None, (kind, shrinkage), axes, monitor)
+}
+
+/// The same, whitened by the covariance of `all` samples, those without a label among them, if they are given.
+pub(crate) fn target_by(
+    data: &Dataset<'_>,
+    samples: &Centred<'_>,
+    all: Option<(&Dataset<'_>, &Centred<'_>)>,
+    (kind, shrinkage): (TargetKind, f64),
+    axes: AxisCount,
+    monitor: &dyn Monitor,
+) -> Result<Mat<f64>> {
     let classes = data.classes().len();
     samples.check(data)?;
     if classes < 2 {
         return Err(Error::Classes { found: classes, samples: data.samples() });
     }
     let (centres, size) = match kind {
-        TargetKind::Whitened if classes > 2 => whitened_centres(data, samples, shrinkage, monitor)?,
+        TargetKind::Whitened if classes > 2 => {
+            let centres = (samples.columns().class_means(data), data.masses());
+            let (data, samples) = all.unwrap_or((data, samples));
+            whitened_centres(data, samples, centres, shrinkage, monitor)?
+        }
         TargetKind::Whitened | TargetKind::Centres => {
             (samples.columns().class_means(data), samples.total().sqrt())
         }
     };
-    let counts: Vec<usize> = (0..classes).map(|class| data.members(class).len()).collect();
-    let placed = placed(&counts, &centres, size, axes)?;
+    let placed = placed(&data.masses(), &centres, size, axes)?;
     Ok(Mat::from_fn(data.samples(), placed.ncols(), |j, k| placed[(data.class_of(j), k)]))
 }
 
-/// The target of every class from class centres, one row per class, of samples of this size altogether.
-pub(crate) fn placed(counts: &[usize], centres: &Mat<f64>, size: f64, axes: AxisCount) -> Result<Mat<f64>> {
-    let (classes, samples) = (counts.len(), counts.iter().sum::<usize>() as f64);
-    let proportion = |class: usize| counts[class] as f64 / samples;
+/// The target of every class from class centres, one row per class, of samples of this size altogether. A class has the sum of the
+/// weights of its samples.
+pub(crate) fn placed(masses: &[f64], centres: &Mat<f64>, size: f64, axes: AxisCount) -> Result<Mat<f64>> {
+    let (classes, samples) = (masses.len(), masses.iter().sum::<f64>());
+    let proportion = |class: usize| masses[class] / samples;
     let weighted = Mat::from_fn(classes, centres.ncols(), |i, v| proportion(i).sqrt() * centres[(i, v)]);
     let svd = left_svd(weighted.as_ref())?;
     let limit = svd.s.len().min(classes - 1);
@@ -129,6 +148,7 @@ pub(crate) fn sign_of_farthest(u: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::named::Named;
 
     fn data(n: usize, p: usize, classes: usize) -> Dataset<'static> {
         let x = Mat::from_fn(n, p, |i, j| {

@@ -1,8 +1,7 @@
 //! How many variables an axis uses, and which may enter.
 
 use faer::mat;
-use menet::panel::Reading;
-use menet::{Dataset, Error, MenParams};
+use menet::{Dataset, Error, MenParams, Reading};
 
 use super::common::{self, clusters};
 use super::{fitted, message};

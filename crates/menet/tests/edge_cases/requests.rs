@@ -3,9 +3,8 @@
 use std::sync::Mutex;
 
 use menet::neighbors::{Among, neighbors};
-use menet::preprocess::Centred;
 use menet::targets::{AxisCount, TargetKind, target};
-use menet::{Error, MenParams, Monitor, Stage, fit};
+use menet::{Centred, Error, MenParams, Monitor, Stage, fit};
 
 use super::common::clusters;
 use super::message;

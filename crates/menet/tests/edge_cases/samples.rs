@@ -1,9 +1,8 @@
 //! Few, equal and odd samples and classes.
 
 use faer::{Mat, mat};
-use menet::preprocess::Centred;
 use menet::targets::{AxisCount, TargetKind, target};
-use menet::{Dataset, Error, MenParams, Named, fit};
+use menet::{Centred, Dataset, Error, MenParams, Named, fit};
 
 use super::common::clusters;
 use super::{fitted, message, rows};
@@ -46,6 +45,19 @@ fn two_classes_one_axis() {
     let men = fitted(&data, &MenParams::paper().with(|it| it.nonzeros = Some(3)));
     assert_eq!(men.projection().components(), 1);
     assert_eq!(men.support_sizes(), [3]);
+}
+
+/// `whitened` would give the same axis up to scale, so its work is saved: both targets have the same bits.
+#[test]
+fn two_classes_are_not_whitened() {
+    let data = clusters(4, 2, 10, 12);
+    let pre = Centred::new(&data, None).unwrap();
+    let of = |kind| target(&data, &pre, kind, 0.1, AxisCount::All, &()).unwrap();
+    assert_eq!(of(TargetKind::Whitened), of(TargetKind::Centres));
+    let three = clusters(4, 3, 10, 12);
+    let pre = Centred::new(&three, None).unwrap();
+    let of = |kind| target(&three, &pre, kind, 0.1, AxisCount::All, &()).unwrap();
+    assert_ne!(of(TargetKind::Whitened), of(TargetKind::Centres));
 }
 
 #[test]

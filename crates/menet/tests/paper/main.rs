@@ -7,11 +7,9 @@ mod reduction;
 
 use common::clusters;
 use faer::{Mat, Side};
-use menet::alignment::Alignment;
 use menet::patches::{PatchParams, rule};
-use menet::preprocess::{Centred, Columns};
 use menet::targets::{AxisCount, target};
-use menet::{Dataset, MenParams};
+use menet::{Alignment, Centred, Dataset, MenParams};
 
 /// L(κ), dense, by the public stages.
 fn laplacian(data: &Dataset<'_>, params: &MenParams, kappa: f64) -> Mat<f64> {
@@ -79,6 +77,7 @@ fn small_problem(seed: u64, ridge: f64) -> (Dataset<'static>, MenParams, Mat<f64
     });
     let pre = Centred::new(&data, None).unwrap();
     let y = target(&data, &pre, params.target, params.target_shrinkage, AxisCount::All, &()).unwrap();
-    let (Columns::Dense(x), ..) = pre.into_solver(true) else { panic!("sparse") };
+    let (x, norms) = (pre.dense().unwrap().clone(), pre.norms());
+    let x = Mat::from_fn(x.nrows(), x.ncols(), |i, j| x[(i, j)] / norms[j]);
     (data, params, x, y)
 }

@@ -1,16 +1,15 @@
 //! From the objective to a lasso: the matrix A, the stacked data, and the routes that avoid both.
 
 use faer::{Mat, Side};
-use menet::gram::{Gram, GramForm, SmoothedGram};
+use menet::gram::GramForm;
 use menet::lars::{LarsOptions, certify, lars_path};
 use menet::neighbors::{Among, neighbors};
-use menet::operator::{Operator, Route, Smoother, eigenvalue_bound};
+use menet::operator::{Route, eigenvalue_bound};
 use menet::plan::{GramRequest, RouteRequest};
-use menet::preprocess::{Centred, Columns};
-use menet::{Dataset, MenParams, fit};
+use menet::{Centred, Dataset, MenParams, fit};
 
 use super::common::{self, clusters, correlate, relative_difference};
-use super::{alignment, eigen_root, inverse, laplacian, literal_a, literal_stack, small_problem};
+use super::{eigen_root, inverse, laplacian, literal_a, literal_stack, small_problem};
 
 #[test]
 fn three_routes_one_w() {
@@ -71,32 +70,6 @@ fn four_ways_one_answer() {
         assert!(relative_difference(&a, &b) < 1e-8, "{route:?} {gram:?}");
         assert!(other.certificates().iter().all(|c| c.kkt < 1e-9 && c.scaled < 1e-9));
     }
-}
-
-#[test]
-fn conjugate_gram_equals_the_dense_one() {
-    let (data, params, x, _) = small_problem(5, 0.1);
-    let a = literal_a(&laplacian(&data, &params, 0.01), 0.7, 1.3);
-    let dense = x.transpose() * a * &x;
-    let l = alignment(&data, &params).matrix(0.01);
-    let operator = Operator::Conjugate(Smoother::new(&l, 0.7, 1.3, 1e-13));
-    let b = Mat::from_fn(14, 1, |j, _| j as f64);
-    let gram = SmoothedGram::new(Columns::Dense(x.clone()), operator, 1.3, b.as_ref());
-    let mut column = vec![0.0; 14];
-    for j in 0..14 {
-        gram.column(j, &mut column);
-        for i in 0..14 {
-            assert!((column[i] - dense[(i, j)]).abs() < 1e-11);
-        }
-        assert!((gram.diagonal()[j] - dense[(j, j)]).abs() < 1e-11);
-    }
-    let coefficients = Mat::from_fn(3, 2, |i, j| (i + j) as f64 - 1.0);
-    let mut out = Mat::zeros(14, 2);
-    gram.product(&[4, 0, 9], coefficients.as_ref(), out.as_mut());
-    let chosen = Mat::from_fn(14, 3, |i, k| dense[(i, [4, 0, 9][k])]);
-    assert!((out - chosen * coefficients).norm_max() < 1e-11);
-    assert!((0..14).all(|j| gram.squared_lengths()[j] >= dense[(j, j)]), "an upper bound");
-    assert!(gram.residual().unwrap() < 1e-12);
 }
 
 #[test]

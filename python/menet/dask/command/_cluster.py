@@ -53,12 +53,6 @@ class Sizes:
     threads: int
     memory: int
 
-    def __str__(self) -> str:
-        """Return a line for people."""
-        workers = "1 worker" if self.workers == 1 else f"{self.workers} workers"
-        threads = "1 thread" if self.threads == 1 else f"{self.threads} threads"
-        return f"a local cluster of {workers} with {threads} and {format_bytes(self.memory)} each"
-
 
 def sizes(where: Where) -> Sizes:
     """Return the sizes of a local cluster: all cores, and most of the free memory."""
@@ -84,8 +78,7 @@ def sizes(where: Where) -> Sizes:
     if memory < LEAST:
         told = f"--memory {where.memory}" if where.memory else f"{format_bytes(memory)} of memory per worker"
         raise CommandError(
-            f"{told}: a worker needs at least {format_bytes(LEAST)}; give more memory, or fewer --workers "
-            f"(now {workers})"
+            f"{told}: a worker needs at least {LEAST // 10**6} MB; give more memory, or fewer --workers (now {workers})"
         )
     return Sizes(workers, threads, memory)
 
@@ -206,7 +199,8 @@ def _deaf() -> Iterator[Callable[[], object]]:
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
     """Keep Dask's log off the terminal: what matters reaches the user as an error of the command."""
-    loggers = [logging.getLogger(name) for name in ("distributed", "tornado", "asyncio", "bokeh")]
+    # Dask gives some loggers of its modules levels of their own.
+    loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client", "tornado", "asyncio", "bokeh")]
     before = [logger.level for logger in loggers]
     for logger in loggers:
         logger.setLevel(logging.CRITICAL)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import difflib
 import signal
 import sys
 import threading
@@ -50,13 +51,16 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """End the command with one line."""
         message = message.removeprefix("argument ").replace("the following arguments are required:", "give")
+        message = message.replace("give COMMAND", "give a command: fit, transform or predict")
         raise CommandError(f"{message}; see {self.prog} --help")
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command, and return its exit code."""
     try:
-        args = _parser().parse_args(argv)
+        args, unknown = _parser().parse_known_args(argv)
+        if unknown:
+            raise CommandError(_unknown(unknown[0], args))
     except CommandError as failure:
         complain(f"error: {failure}")
         return failure.code
@@ -72,6 +76,19 @@ def main(argv: list[str] | None = None) -> int:
             message, code = _told(e)
             complain(f"error: {' '.join(message.split())}")
             return code
+
+
+def _unknown(word: str, args: argparse.Namespace) -> str:
+    """Return what to say about a word on the command line that is no option."""
+    help_of = f"see python -m menet.dask {args.command} --help"
+    if not word.startswith("-"):
+        return f"{word}: this is not the value of an option; give one --data, with a pattern in quotes; {help_of}"
+    flag = word.partition("=")[0]
+    flags = [_flags.flag_of(name) for name in vars(args) if name not in ("run", "command")]
+    # Python's name of a parameter stands for its flag: --n-nonzeros for --nonzeros.
+    own = _flags.flag_of(flag.lstrip("-").replace("-", "_"))
+    near = [own] if own in flags else difflib.get_close_matches(flag, flags, 1)
+    return f"{flag}: there is no such option; " + "".join(f"do you mean {one}? " for one in near) + help_of
 
 
 def complain(line: str) -> None:
@@ -92,7 +109,7 @@ def _told(e: Exception) -> tuple[str, int]:
         what = "workers died again and again" if isinstance(e, KilledWorker) else str(e) or "there is not enough memory"
         return f"{what}; give more --memory, use fewer --workers, or make chunks smaller with --rows", 1
     if isinstance(e, FutureCancelledError | CommClosedError | TimeoutError):
-        return f"the scheduler went away ({e}); nothing was written: start it and run the command again", 1
+        return "the scheduler went away; nothing was written: start it and run the command again", 1
     if isinstance(e, FileNotFoundError):
         return f"{e.filename or e}: there is no such file, or a worker does not see it under this path", 2
     if isinstance(e, OSError):
@@ -199,7 +216,7 @@ def _command(
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, command=name)
     parser.add_argument("-q", "--quiet", action="store_true", help="print errors only")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     parser.add_argument("--overwrite", action="store_true", help="replace what is there under the name of the output")

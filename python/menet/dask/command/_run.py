@@ -17,7 +17,7 @@ from menet.dask import ManifoldElasticNet, progress
 from menet.dask.command import _classes, _flags, _write
 from menet.dask.command._cluster import Where, connected
 from menet.dask.command._columns import Wanted
-from menet.dask.command._errors import CommandError, quoted
+from menet.dask.command._errors import CommandError, listed, quoted
 from menet.dask.command._read import Options, find, read
 from menet.dask.command._source import Source
 
@@ -30,7 +30,7 @@ def fit(args: argparse.Namespace) -> None:
     params = _flags.given(args)
     if str(args.model) == "-":
         raise CommandError("--model -: a model cannot be written to standard output; name a file")
-    _write.check_target("--model", args.model, _inputs(args), overwrite=args.overwrite)
+    _write.check_target("--model", args.model, [*_inputs(args), *_flags.files(args)], overwrite=args.overwrite)
     if args.model.is_dir():
         raise CommandError(f"--model {args.model}: this is a folder; name a file")
     with connected(_where(args), args.model.absolute().parent):
@@ -39,7 +39,7 @@ def fit(args: argparse.Namespace) -> None:
         labels = source.classes(
             column if source.variables is not None else "an array has no labels; give --labels FILE"
         )
-        men = ManifoldElasticNet(**params)
+        men = ManifoldElasticNet(**_flags.of_data(params, args, source.variables, source.samples.shape[1]))
         with _bars(args):
             men.fit(source.given(), labels)
         men.save(args.model)
@@ -199,6 +199,7 @@ def _summary(men: Any, n: int, p: int) -> str:
     lines = [
         f"{n} samples of {p} variables in {len(men.classes_)} classes, fitted in {sum(men.seconds_.values()):.2f} s",
         f"panel of {size} distinct {variables}{chosen}; refit {refit['refit']}; rule {men.rule_}",
+        *_chosen(men),
         "",
         "axis  variables",
         *(f"{k + 1:<4}  {count:>9}" for k, count in enumerate(men.n_nonzeros_.tolist())),
@@ -210,6 +211,23 @@ def _summary(men: Any, n: int, p: int) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _chosen(men: Any) -> list[str]:
+    """Return what the user decided about variables and the penalty, one line each."""
+    lines = []
+    if always := _always(men):
+        lines.append(f"always in, not counted in the panel: {listed(always)}")
+    if men.penalty != "l1":
+        lines.append(f"penalty: {men.penalty}")
+    for k, groups in enumerate(men.selected_groups_ or []):
+        lines.append(f"groups of axis {k + 1}: {listed(groups) if groups else 'none'}")
+    return lines
+
+
+def _always(men: Any) -> list[str]:
+    """Return the variables that are always in, by name, or by number from 1 if they have no names."""
+    return [name if isinstance(name, str) else str(name + 1) for name in men.always_.tolist()]
 
 
 def _table(left: str, right: str, rows: list[tuple[str, str]]) -> list[str]:
@@ -230,6 +248,9 @@ def _report(men: Any, n: int, p: int) -> dict[str, Any]:
         "kkt": men.kkt_violation_.tolist(),
         "levels": men.levels_.tolist(),
         "panel_size": len(men.panel_),
+        "always": _always(men),
+        "groups": men.selected_groups_,
+        "penalty": men.penalty,
         "refit": men.refit_,
         "rule": men.rule_,
         "definiteness": men.definiteness_,

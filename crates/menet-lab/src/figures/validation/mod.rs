@@ -8,8 +8,9 @@ use super::{Figure, renumbered};
 use crate::error::{Error, Result};
 use crate::output::make_folder;
 use crate::progress::{Progress, Steps};
-use crate::validate::Validation;
+use crate::validate::{Validation, shown};
 
+mod batches;
 mod comparison;
 mod confusion;
 mod heatmap;
@@ -25,21 +26,23 @@ mod stability_sizes;
 mod values;
 
 /// All figures of a validation of `data`. A figure is missing where there is nothing to show: no permutation test, no half-samples, no
-/// probabilities, one method, no model.
+/// probabilities, one method, no model, no batches.
 ///
 /// # Errors
 /// When the results are not of these data.
 pub fn all(validation: &Validation, data: &Dataset<'_>) -> Result<Vec<Figure>> {
     check(validation, data)?;
+    let values = shown(validation, data)?;
     let mut figures = Vec::new();
     let mut add = |name: &str, svg: Option<String>| {
         figures.extend(svg.map(|svg| Figure { name: name.to_owned(), svg: renumbered(&svg) }));
     };
     add("samples", samples::figure(validation, data)?);
-    add("loadings", loadings::figure(validation, data));
-    add("panel", picture::figure(validation, data).or_else(|| spectrum::figure(validation, data)));
-    add("heatmap", heatmap::figure(validation, data));
-    add("stability", stability::figure(validation, data));
+    add("batches", batches::figure(validation, data)?);
+    add("loadings", loadings::figure(validation, &values));
+    add("panel", picture::figure(validation, &values).or_else(|| spectrum::figure(validation, &values)));
+    add("heatmap", heatmap::figure(validation, &values));
+    add("stability", stability::figure(validation, &values));
     add("stability-sizes", stability_sizes::figure(validation));
     add("selection", selection::figure(validation));
     add("permutation", permutation::figure(validation));

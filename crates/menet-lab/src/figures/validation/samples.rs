@@ -51,11 +51,11 @@ pub(super) fn figure(validation: &Validation, data: &Dataset<'_>) -> Result<Opti
     let names = if classes > LEGEND && !one { "; names stand at the centres of the classes" } else { "" };
     let note = format!("held-out samples are full, those that the fold learned from are faint{names}{few}");
     canvas.text((16.0, 46.0), 12.0, Anchor::Start, &note);
-    let z = models.all.projection().project(data)?;
+    let z = models.all.project(data)?;
     let left = Panel { validation, data, rows: &rows, z: &z, held: None };
     let all = format!("final model, fitted on all {}", counted(data.samples(), "sample"));
     canvas.embed((0.0, TOP), &left.chart(&all, false));
-    let z = models.fold.projection().project(data)?;
+    let z = models.fold.project(data)?;
     let right = Panel { validation, data, rows: &rows, z: &z, held: Some(&held) };
     let fold = format!("model of one fold, {} held out", counted(models.split.test.len(), "sample"));
     canvas.embed((WIDTH, TOP), &right.chart(&fold, legend > 0.0));

@@ -107,7 +107,7 @@ fn effects(subject: &Subject<'_>, a: usize) -> Vec<(usize, f64)> {
 
 fn spectrum_chart(subject: &Subject<'_>, at: &[f64], a: usize, what: &str) -> Value {
     let drawn = spaced(at.len(), POINTS);
-    let mut traces: Vec<Value> = class_means(subject.data)
+    let mut traces: Vec<Value> = class_means(&subject.shown)
         .into_iter()
         .take(CLASSES)
         .enumerate()

@@ -27,8 +27,8 @@ pub(super) fn add(subject: &Subject<'_>, page: &mut Page) -> Result<()> {
     let mut held = vec![Value::Null; n];
     models.split.train.iter().for_each(|&i| held[i] = false.into());
     models.split.test.iter().for_each(|&i| held[i] = true.into());
-    let all = models.all.projection().project(subject.data)?;
-    let fold = models.fold.projection().project(subject.data)?;
+    let all = models.all.project(subject.data)?;
+    let fold = models.fold.project(subject.data)?;
     let picked = |men: &Men, z: &Mat<f64>| {
         json!({
             "axes": z.ncols(),

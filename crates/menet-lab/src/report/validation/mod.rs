@@ -97,6 +97,8 @@ pub fn html(validation: &Validation, data: &Dataset<'_>, link: Option<&str>) -> 
 struct Subject<'a> {
     validation: &'a Validation,
     data: &'a Dataset<'a>,
+    /// The same samples with the values that are drawn.
+    shown: Dataset<'a>,
     /// The method that the page is about.
     first: &'a Assessed,
     /// The names of the classes, fit to be shown.
@@ -137,12 +139,14 @@ impl<'a> Subject<'a> {
         if let Some(beyond) = variables.iter().find(|&&j| j >= data.variables()) {
             return wrong(format!("the panel has variable {beyond} of {} (from 0)", data.variables()));
         }
+        let drawn = crate::validate::shown(validation, data)?;
         Ok(Subject {
             validation,
             data,
             first,
             classes: validation.classes.iter().map(|name| shown(name, 60)).collect(),
-            values: columns(data, &variables),
+            values: columns(&drawn, &variables),
+            shown: drawn,
             link: link.map(Link::new).transpose()?,
         })
     }

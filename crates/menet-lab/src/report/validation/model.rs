@@ -15,6 +15,12 @@ const MOST: usize = 1_000_000;
 
 pub(super) fn add(subject: &Subject<'_>, page: &mut Page) -> Result<()> {
     let Some(models) = &subject.validation.models else { return Ok(()) };
+    if models.all.preparation().is_some_and(|preparation| preparation.batches.is_some()) {
+        let markup = "<p>The model subtracts the mean of every batch, so a new sample needs its batch: use <code>menet predict \
+                      --batch</code>.</p>\n";
+        page.section("project", "Project a new sample", "New sample", markup);
+        return Ok(());
+    }
     page.values.insert("projection".to_owned(), projection(subject, &models.all));
     let named = subject.data.feature_names().is_some();
     let markup = include_str!("project.html")
@@ -37,6 +43,10 @@ fn projection(subject: &Subject<'_>, men: &Men) -> Value {
     let panel = men.panel();
     let place = |j: usize| panel.binary_search(&j).unwrap_or_default();
     let names = subject.data.feature_names();
+    let (logs, divisors) = match men.preparation() {
+        Some(own) => (own.params.scale.logs(), own.divisors.as_ref()),
+        None => (false, None),
+    };
     let axes = men
         .projection()
         .axes()
@@ -48,6 +58,9 @@ fn projection(subject: &Subject<'_>, men: &Men) -> Value {
         // As they are, for they are compared with the names in the reader's file; the others are shown.
         "names": names.map(|names| panel.iter().map(|&j| names[j].as_str()).collect::<Vec<_>>()),
         "shown": panel.iter().map(|&j| names.map_or_else(|| format!("variable {j} (from 0)"), |names| shown(&names[j], 60))).collect::<Value>(),
+        // What is done to the values first.
+        "logs": logs,
+        "divisors": panel.iter().map(|&j| divisors.map_or(1.0, |all| all[j])).collect::<Value>(),
         "means": panel.iter().map(|&j| men.projection().mean()[j]).collect::<Value>(),
         "axes": axes.collect::<Value>(),
     })

@@ -12,8 +12,14 @@
   // z = (x − mean) W, in the order of the core's sums.
   const scoresOf = (values) =>
     projection.axes.map((axis) => axis.reduce((sum, [k, weight]) => sum + (values[k] - projection.means[k]) * weight, 0));
+  // Logarithms and scales, as the model was fitted with.
+  const prepared = (values) => {
+    const k = projection.logs ? values.findIndex((value) => value <= -1) : -1;
+    if (k >= 0) throw new Error(`${projection.shown[k]} is ${values[k]}, but the model takes the logarithm of 1 + x: give numbers above −1.`);
+    return values.map((value, at) => (projection.logs ? Math.log1p(value) : value) / projection.divisors[at]);
+  };
   const projected = ({ name, values }) => {
-    const scores = scoresOf(values);
+    const scores = scoresOf(prepared(values));
     if (rule.missing) return { name, scores, class: null, probabilities: [] };
     const { class: chosen, logs } = sampleMap.decide(scores);
     const probabilities = classes.map((_, k) => (rule.classes.includes(k) ? Math.exp(logs[rule.classes.indexOf(k)]) : 0));

@@ -26,8 +26,7 @@ pub(crate) fn cholesky(a: MatRef<'_, f64>) -> Option<Mat<f64>> {
     Some(l)
 }
 
-/// The pivots of a Cholesky factorization that takes the largest first, until what is left is rounding; `None` where a number is
-/// not one. The lower half of the positive semidefinite `a` is read.
+/// The pivots of a Cholesky factorization that takes the largest first, until the rest is rounding; `None` if a value is NaN. The lower half of the positive semidefinite `a` is read.
 pub(crate) fn pivots(mut a: Mat<f64>) -> Option<Vec<f64>> {
     use faer::linalg::cholesky::llt_pivoting::factor;
     let n = a.ncols();

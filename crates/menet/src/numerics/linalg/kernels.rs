@@ -1,4 +1,4 @@
-//! Loops over vectors, in one fixed order of summation whatever the width of the machine's.
+//! Loops over vectors. The order of summation is fixed, whatever the vector width of the machine.
 
 /// Runs `work` compiled for the widest vectors this machine has. Sums keep their order whatever the width.
 /// The closure must be `#[inline(always)]`, or it is compiled apart, for the oldest machine.

@@ -1,7 +1,7 @@
-//! The dense kernels everything else stands on, each with one promise: the same bits on any number of threads.
+//! The dense kernels that everything else uses. All have the same bits on any number of threads.
 //!
 //! Products are cut into tiles whose size depends on the operands alone, and every tile is computed by faer on
-//! one thread; rayon only decides who computes which tile. Decompositions (`decompose`) run on one thread. Loops over
+//! one thread; rayon only decides which thread computes which tile. Decompositions (`decompose`) run on one thread. Loops over
 //! vectors are in `kernels`.
 
 mod combine;

@@ -1,5 +1,6 @@
 //! A sparse vector, the shape of every coefficient vector here, a sparse matrix, and a symmetric one.
 
+mod compressed;
 mod matrix;
 mod symmetric;
 
@@ -81,7 +82,7 @@ impl SparseVector {
     }
 
     /// `(1 − t) self + t other`.
-    pub fn interpolate(&self, other: &Self, t: f64) -> Self {
+    pub(crate) fn interpolate(&self, other: &Self, t: f64) -> Self {
         let mut pairs: Vec<(usize, f64)> = Vec::with_capacity(self.nonzeros().max(other.nonzeros()) + 1);
         let (mut a, mut b) = (self.iter().peekable(), other.iter().peekable());
         loop {

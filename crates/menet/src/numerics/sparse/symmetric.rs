@@ -143,6 +143,13 @@ impl SparseSymmetric {
         rows.matrix
     }
 
+    /// The same with rows and columns of zeros, up to `n` of them.
+    pub(crate) fn enlarged(mut self, n: usize) -> SparseSymmetric {
+        let end = self.values.len();
+        self.pattern.starts.resize((n + 1).max(self.pattern.starts.len()), end);
+        self
+    }
+
     /// Number of rows.
     pub fn dim(&self) -> usize {
         self.pattern.dim()

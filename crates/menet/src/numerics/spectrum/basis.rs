@@ -1,4 +1,4 @@
-//! An orthonormal basis and what an operator in several parts makes of it.
+//! An orthonormal basis, and its images under an operator in several parts.
 //!
 //! The basis is orthogonalised in full and both `V` and `AV` are kept, so that nothing depends on a three-term
 //! recurrence staying exact. Where the Krylov space is exhausted (an alignment matrix of complete graphs has
@@ -66,7 +66,7 @@ impl<'a, const N: usize> Basis<'a, N> {
             let mut least = 1e-13 * size;
             let Direction { mut x, mut along } = std::mem::replace(&mut self.next, Direction::nowhere());
             while !self.orthonormalize(&mut x, along, least) {
-                // Numbered, not drawn: the same on every machine and at every call.
+                // Computed from a number, not drawn at random: the same on every machine and at every call.
                 self.fresh += 1;
                 x = (0..n).map(|i| scatter(i as u64 ^ (self.fresh << 40))).collect();
                 (along, least) = (self.along(&x), 0.0);
@@ -148,7 +148,7 @@ impl<'a, const N: usize> Basis<'a, N> {
     /// below `least` or rounding.
     fn orthonormalize(&self, x: &mut [f64], mut along: Vec<f64>, least: f64) -> bool {
         let mut least = least.max(1e-13 * dot(x, x).sqrt());
-        // Until nothing of the basis is left: what was rounding beside the whole may not be so beside what is new.
+        // Until no part along the basis is left: what is rounding next to the whole vector may matter next to the new part.
         for _ in 0..8 {
             along = self.subtract(&along, x);
             let length = dot(x, x).sqrt();
@@ -248,12 +248,12 @@ fn subtract_four(off: [f64; 4], v: [&[f64]; 4], x: &mut [f64]) {
     );
 }
 
-/// Vectors of so many entries that a thread takes at a time: of short ones all.
+/// How many vectors of this length a thread takes at a time: all of them if they are short.
 fn side(entries: usize) -> usize {
     1 + 65_536 / entries.max(1)
 }
 
-/// A number in [−1, 1) from the bits of `i`, stirred (the finalizer of SplitMix64).
+/// A number in [−1, 1) from the mixed bits of `i` (the finalizer of SplitMix64).
 fn scatter(i: u64) -> f64 {
     let mut z = i.wrapping_add(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

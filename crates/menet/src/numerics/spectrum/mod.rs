@@ -12,7 +12,7 @@ const LARGEST: usize = 56;
 const KEPT: usize = 16;
 const RESTARTS: usize = 300;
 
-/// How often a weight moves between two restarts at most; it takes a handful of steps.
+/// Largest number of moves of a weight between two restarts. A handful is usual.
 const STEPS: usize = 100;
 
 /// How well an eigenvalue can be known, relative to the largest possible one.
@@ -21,7 +21,7 @@ const FINEST: f64 = 1e-12;
 /// The last step down leaves more than this of a weight.
 const LONGEST_STEP_DOWN: f64 = 0.999;
 
-/// What turns a vector into its image.
+/// A function from a vector to its image.
 pub(crate) type Operator<'a> = dyn Fn(&[f64], &mut [f64]) + Sync + 'a;
 
 /// A lower bound on the smallest eigenvalue of the n×n operator `apply`, whose eigenvalues are at most `size` in absolute
@@ -66,7 +66,7 @@ pub(crate) struct Search {
 }
 
 impl Search {
-    /// That t for `parts = [A, B]` of n rows, and the smallest eigenvalue there, from below. `None` if even t = 0 does not do.
+    /// That t for `parts = [A, B]` of n rows, and the smallest eigenvalue there, from below. `None` if even t = 0 does not meet the bound.
     /// `proceed` is asked now and then, and may end the search.
     ///
     /// # Errors

@@ -6,8 +6,8 @@
 //! k = 1:  −d_c / T                      k > 1:  (v_c − d_c / Σ d) / T
 //! ```
 //!
-//! plus `log(prior_c / frequency_c)` where other priors than those of the gallery are wanted. T comes from leaving each
-//! gallery sample out in turn.
+//! plus `log(prior_c / frequency_c)` where other priors than those of the gallery are wanted, or samples have weights. Every sample of
+//! the gallery has one vote, whatever its weight. T comes from leaving each gallery sample out in turn.
 
 use std::borrow::Cow;
 
@@ -119,6 +119,7 @@ impl Nearest {
             z: gallery.as_ref(),
             classes: &classes,
             count: shifts.len(),
+            weights: None,
             covariance: None,
         })?;
         crate::error::at_least_one("neighbors", Some(neighbors))?;
@@ -157,15 +158,15 @@ impl Nearest {
     }
 
     /// T from the gallery samples, each left out in turn.
-    fn calibrated(&self, known: &Gallery<'_>, counts: &[usize]) -> f64 {
+    fn calibrated(&self, known: &Gallery<'_>, counts: &[usize], projected: &Projected<'_>) -> f64 {
         let rows = calibration_rows(counts, &self.classes);
         let trial = |distances: &mut Vec<f64>, i: usize| {
             known.distances(&row(self.gallery.as_ref(), i), distances);
             distances[i] = f64::INFINITY;
-            Trial { own: self.classes[i], scores: self.decide(distances).1 }
+            Trial { own: self.classes[i], weight: projected.weight(i), scores: self.decide(distances).1 }
         };
         let trials: Vec<Trial> = rows.into_par_iter().map_init(Vec::new, trial).collect();
-        let found = temperature(&trials, counts, None);
+        let found = temperature(&trials, &projected.masses(), None);
         found.unwrap_or_else(|| {
             if self.neighbors > 1 {
                 return 1.0;
@@ -181,9 +182,9 @@ impl Rule for Nearest {
         let counts = counts_of(projected)?;
         let n = projected.classes.len() as f64;
         let shifts = match params.priors {
-            Priors::Train => vec![0.0; counts.len()],
+            Priors::Train if projected.weights.is_none() => vec![0.0; counts.len()],
             _ => {
-                let priors = params.priors.logs(&counts)?;
+                let priors = params.priors.logs(&projected.masses())?;
                 let shift = |(log, &count): (f64, &usize)| log - (count as f64 / n).ln();
                 // Equal priors of equally large classes are the gallery's own.
                 priors
@@ -199,7 +200,7 @@ impl Rule for Nearest {
         let mut rule = Nearest { gallery, classes, neighbors, metric, temperature: 1.0, shifts };
         if calibrate {
             let known = Gallery::new(rule.gallery.as_ref(), metric);
-            rule.temperature = rule.calibrated(&known, &counts);
+            rule.temperature = rule.calibrated(&known, &counts, projected);
         }
         Ok(rule)
     }

@@ -49,7 +49,7 @@ fn values_and_classes_are_those_of_the_neighbours() {
     let z = Mat::from_fn(40, 2, |i, k| ((i * 7 + k * 13 + i * i) % 5) as f64);
     let classes: Vec<usize> = (0..40).map(|i| i % 3).collect();
     let asked = Mat::from_fn(60, 2, |i, k| ((i * 3 + k * 5 + i * i) % 6) as f64);
-    let projected = Projected { z: z.as_ref(), classes: &classes, count: 3, covariance: None };
+    let projected = Projected { z: z.as_ref(), classes: &classes, count: 3, weights: None, covariance: None };
     for &metric in Metric::ALL {
         for neighbors in [1, 3, 4, 99] {
             let params = RuleParams { neighbors, metric, ..RuleParams::default() };
@@ -74,7 +74,8 @@ fn without_a_pair_the_temperature_is_the_mean_distance() {
     let z = mat![[0.0], [1.0], [5.0f64]];
     let learn = |neighbors| {
         let params = RuleParams { neighbors, ..RuleParams::default() };
-        let projected = Projected { z: z.as_ref(), classes: &[0, 1, 2], count: 3, covariance: None };
+        let projected =
+            Projected { z: z.as_ref(), classes: &[0, 1, 2], count: 3, weights: None, covariance: None };
         Nearest::learn(&params, &projected, true).unwrap().temperature
     };
     assert!((learn(1) - 10.0 / 3.0).abs() < 1e-15);

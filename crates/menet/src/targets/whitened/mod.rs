@@ -8,6 +8,9 @@
 //! | p ≤ n | `M = F Fᵀ`, p×p: the whitened centres are the rows of `C F⁻ᵀ` |
 //! | n < p | `N = X_w X_wᵀ + s I`, n×n, where `X_w = PX` are the samples less the mean of their class: `M⁻¹ = (I − X_wᵀ N⁻¹ X_w) / s` |
 //!
+//! Where samples have weights d, a row of `X_w` is multiplied by the root of its weight: `X_w = Q D^(1/2) X`, where Q takes the part along
+//! `√d` off every class.
+//!
 //! The difference in the second line cancels digits, so solutions are corrected by their residuals. With `C = U S Vᵀ` and
 //! `H = VᵀM⁻¹V = R Rᵀ` the whitened centres are the rows of `U S R`.
 //!
@@ -24,7 +27,7 @@ use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::numerics::linalg::{
-    ThinSvd, cholesky, cholesky_solve, column_mut, left_svd, pivots, product, singular_values, solve_lower,
+    ThinSvd, cholesky, cholesky_solve, column_mut, pivots, product, singular_values, solve_lower,
     symmetric_product, thin_svd,
 };
 use crate::preprocess::{Centred, Columns, Rows, class_means};
@@ -47,35 +50,38 @@ const SPREAD: f64 = 1e6;
 /// Up to so many lines, singular values decide about dependent ones.
 const FEW: usize = 500;
 
-/// Whitened class centres, one row per class, and the size of the samples that they are means of.
+/// The `centres` of classes, one row each, of these masses, whitened by the covariance of samples within their own classes; and the size
+/// of the samples.
 pub(super) fn whitened_centres(
     data: &Dataset<'_>,
     samples: &Centred<'_>,
+    (centres, masses): (Mat<f64>, Vec<f64>),
     shrinkage: f64,
     monitor: &dyn Monitor,
 ) -> Result<(Mat<f64>, f64)> {
-    let centres = samples.columns().class_means(data);
+    let means = &samples.columns().class_means(data);
     let (most, total) = (samples.largest_rank(), samples.total());
     let found = match samples.columns() {
-        Columns::Sparse(x) => by_gradients(data, x, &centres, (most, total), shrinkage, monitor)?,
+        Columns::Sparse(x) => by_gradients((data, x, means), &centres, (most, total), shrinkage, monitor)?,
         Columns::Dense(x) if x.ncols() <= x.nrows() => {
-            by_variables(data, x, &centres, (most, total), shrinkage)?
+            by_variables((data, x, means), &centres, (most, total), shrinkage)?
         }
-        Columns::Dense(x) => by_samples(data, (x, samples.rows()), &centres, (most, total), shrinkage)?,
+        Columns::Dense(x) => {
+            by_samples((data, x, means), samples.rows(), &centres, (most, total), shrinkage)?
+        }
     };
-    let counts: Vec<usize> = (0..centres.nrows()).map(|class| data.members(class).len()).collect();
-    match sized(&counts, centres, total, found) {
+    match sized(&masses, centres.clone(), total, found) {
         Some(found) => Ok(found),
-        None => by_decomposition(data, samples.dense()?, shrinkage),
+        None => by_decomposition(data, samples.dense()?, &centres, shrinkage),
     }
 }
 
 /// What was found, with the size of the samples; none where it is inaccurate.
-fn sized(counts: &[usize], plain: Mat<f64>, total: f64, found: Found) -> Option<(Mat<f64>, f64)> {
+fn sized(masses: &[f64], plain: Mat<f64>, total: f64, found: Found) -> Option<(Mat<f64>, f64)> {
     match found {
         Found::Whitened { centres, rank } => {
             let squares = centres.row_iter().map(|row| row.squared_norm_l2());
-            let between: f64 = squares.zip(counts).map(|(square, &count)| count as f64 * square).sum();
+            let between: f64 = squares.zip(masses).map(|(square, &mass)| mass * square).sum();
             Some((centres, (rank as f64 + between).sqrt()))
         }
         Found::NoSpread => Some((plain, total.sqrt())),
@@ -95,15 +101,13 @@ enum Found {
 
 /// With `M` as a p×p matrix.
 fn by_variables(
-    data: &Dataset<'_>,
-    x: &Mat<f64>,
+    (data, x, means): (&Dataset<'_>, &Mat<f64>, &Mat<f64>),
     centres: &Mat<f64>,
     (most, total): (usize, f64),
     shrinkage: f64,
 ) -> Result<Found> {
-    let counts: Vec<usize> = (0..centres.nrows()).map(|class| data.members(class).len()).collect();
-    let covariance = within_covariance(data, x, centres);
-    let found = by_scatter(&counts, covariance, centres, total, shrinkage, |scatter| {
+    let covariance = within_covariance(data, x, means);
+    let found = by_scatter((&data.masses(), means), covariance, centres, total, shrinkage, |scatter| {
         rank(scatter, x, most).map(Some)
     })?;
     Ok(found.unwrap_or(Found::Inaccurate)) // the rank is always told
@@ -111,7 +115,7 @@ fn by_variables(
 
 /// With `M` from the within-class products; none where `rank`, which gets the products of all samples, does not tell it.
 fn by_scatter(
-    counts: &[usize],
+    (masses, means): (&[f64], &Mat<f64>),
     mut covariance: Mat<f64>,
     centres: &Mat<f64>,
     total: f64,
@@ -122,9 +126,9 @@ fn by_scatter(
     if trace <= 1e-24 * total {
         return Ok(Some(Found::NoSpread));
     }
-    // The inner products of all columns: those within classes, and those of the centres.
-    let size = |class: usize| (counts[class] as f64).sqrt();
-    let weighted = Mat::from_fn(centres.nrows(), centres.ncols(), |i, v| size(i) * centres[(i, v)]);
+    // The inner products of all columns: those within classes, and those of the class means.
+    let size = |class: usize| masses[class].sqrt();
+    let weighted = Mat::from_fn(means.nrows(), means.ncols(), |i, v| size(i) * means[(i, v)]);
     let scatter = &covariance + symmetric_product(weighted.as_ref(), weighted.as_ref());
     let Some(rank) = rank(scatter)? else { return Ok(None) };
     shifted(&mut covariance, shrinkage * trace / rank as f64);
@@ -144,7 +148,7 @@ pub(crate) enum Whitened {
 
 /// The same from the within-class products of all variables; `rank` where it is known.
 pub(crate) fn whitened_from(
-    counts: &[usize],
+    masses: &[f64],
     scatter: MatRef<'_, f64>,
     centres: &Mat<f64>,
     (most, total): (usize, f64),
@@ -152,11 +156,11 @@ pub(crate) fn whitened_from(
     rank: Option<usize>,
 ) -> Result<Whitened> {
     let by_pivots = |scatter| Ok(rank.or_else(|| rank_by_pivots(scatter, most)));
-    let found = by_scatter(counts, scatter.to_owned(), centres, total, shrinkage, by_pivots)?;
+    let found = by_scatter((masses, centres), scatter.to_owned(), centres, total, shrinkage, by_pivots)?;
     Ok(match found {
         Some(found) => {
             let (centres, size) =
-                sized(counts, centres.clone(), total, found).ok_or_else(|| singular(shrinkage))?;
+                sized(masses, centres.clone(), total, found).ok_or_else(|| singular(shrinkage))?;
             Whitened::Centres(centres, size)
         }
         None => Whitened::RankUnclear,
@@ -165,45 +169,52 @@ pub(crate) fn whitened_from(
 
 /// With `N` as an n×n matrix.
 fn by_samples(
-    data: &Dataset<'_>,
-    (x, rows): (&Mat<f64>, &Rows<'_>),
+    (data, x, means): (&Dataset<'_>, &Mat<f64>, &Mat<f64>),
+    rows: &Rows<'_>,
     centres: &Mat<f64>,
     (most, total): (usize, f64),
     shrinkage: f64,
 ) -> Result<Found> {
-    let mut gram = within_gram(data, (x, rows), centres);
+    let mut gram = within_gram(data, (x, rows), means);
     let trace = trace(&gram);
     if trace <= 1e-24 * total {
         return Ok(Found::NoSpread);
     }
-    let rank = rank(whole_gram(data, x, centres, &gram), x, most)?;
+    let rank = rank(whole_gram(data, x, means, &gram), x, most)?;
     let shift = shrinkage * trace / rank as f64;
     shifted(&mut gram, shift);
     let Some(factor) = cholesky(gram.as_ref()) else { return Ok(Found::Inaccurate) };
     drop(gram);
     let svd = thin_svd(centres.as_ref())?;
-    let solved = Dual { data, x, factor, shift }.solve(svd.v.transpose());
+    let solved = Dual { data, roots: roots(data), x, factor, shift }.solve(svd.v.transpose());
     let centres = solved.and_then(|solved| rotated(&svd, solved.transpose()));
     Ok(centres.map_or(Found::Inaccurate, |centres| Found::Whitened { centres, rank }))
 }
 
 /// In the PCA space of the samples, from their decomposition: slow, and for a tiny γ the last resort.
-fn by_decomposition(data: &Dataset<'_>, x: &Mat<f64>, shrinkage: f64) -> Result<(Mat<f64>, f64)> {
-    let svd = left_svd(x.as_ref())?;
+fn by_decomposition(
+    data: &Dataset<'_>,
+    x: &Mat<f64>,
+    centres: &Mat<f64>,
+    shrinkage: f64,
+) -> Result<(Mat<f64>, f64)> {
+    let svd = thin_svd(x.as_ref())?;
     let (n, r) = (data.samples(), svd.s.len());
     let scores = Mat::from_fn(n, r, |i, k| svd.u[(i, k)] * svd.s[k]);
-    let centres = class_means(data, &scores);
-    let mut covariance = within_covariance(data, &scores, &centres);
+    let mut covariance = within_covariance(data, &scores, &class_means(data, &scores));
     let (trace, total) = (trace(&covariance), svd.s.iter().map(|s| s * s).sum::<f64>());
     if trace <= 1e-24 * total {
-        return Ok((centres, total.sqrt()));
+        return Ok((centres.clone(), total.sqrt()));
     }
     shifted(&mut covariance, shrinkage * trace / r as f64);
     let factor = cholesky(covariance.as_ref()).ok_or_else(|| singular(shrinkage))?;
-    let mut columns = scores.transpose().to_owned();
-    solve_lower(factor.as_ref(), columns.as_mut());
-    let whitened = columns.transpose().to_owned();
-    Ok((class_means(data, &whitened), whitened.norm_l2()))
+    let whitened = |rows: Mat<f64>| {
+        let mut columns = rows.transpose().to_owned();
+        solve_lower(factor.as_ref(), columns.as_mut());
+        columns.transpose().to_owned()
+    };
+    let centres = whitened(product(centres.as_ref(), svd.v.as_ref()));
+    Ok((centres, whitened(scores).norm_l2()))
 }
 
 fn singular(shrinkage: f64) -> Error {
@@ -222,13 +233,21 @@ fn rotated(svd: &ThinSvd, solved: MatRef<'_, f64>) -> Option<Mat<f64>> {
 
 /// `X_wᵀ X_w`.
 fn within_covariance(data: &Dataset<'_>, x: &Mat<f64>, centres: &Mat<f64>) -> Mat<f64> {
-    let mut within = x.clone();
+    let (mut within, roots) = (x.clone(), roots(data));
     for v in 0..x.ncols() {
         for (i, x) in column_mut(&mut within, v).iter_mut().enumerate() {
             *x -= centres[(data.class_of(i), v)];
+            if let Some(roots) = &roots {
+                *x *= roots[i];
+            }
         }
     }
     symmetric_product(within.as_ref(), within.as_ref())
+}
+
+/// The roots of the weights of samples that have any.
+fn roots(data: &Dataset<'_>) -> Option<Vec<f64>> {
+    data.weights().map(|weights| weights.iter().map(|weight| weight.sqrt()).collect())
 }
 
 fn trace(a: &Mat<f64>) -> f64 {
@@ -271,6 +290,8 @@ fn rank_by_pivots(mut gram: Mat<f64>, most: usize) -> Option<usize> {
 /// `M⁻¹` by the factor of `N`. Vectors are rows, so that products are cut into as many tiles as there are samples or variables.
 struct Dual<'a> {
     data: &'a Dataset<'a>,
+    /// The roots of the weights, if there are any.
+    roots: Option<Vec<f64>>,
     x: &'a Mat<f64>,
     factor: Mat<f64>,
     shift: f64,
@@ -295,28 +316,40 @@ impl Dual<'_> {
     fn inverse(&self, v: MatRef<'_, f64>) -> Mat<f64> {
         let mut columns = self.scores(v).transpose().to_owned();
         cholesky_solve(self.factor.as_ref(), columns.as_mut());
-        let spanned = product(self.within(columns.transpose().to_owned()).as_ref(), self.x.as_ref());
+        let within = self.weighted(self.within(columns.transpose().to_owned()));
+        let spanned = product(within.as_ref(), self.x.as_ref());
         Mat::from_fn(v.nrows(), v.ncols(), |i, k| (v[(i, k)] - spanned[(i, k)]) / self.shift)
     }
 
     /// `V (X_wᵀ X_w + s I)`.
     fn apply(&self, v: MatRef<'_, f64>) -> Mat<f64> {
-        let image = product(self.scores(v).as_ref(), self.x.as_ref());
+        let image = product(self.weighted(self.scores(v)).as_ref(), self.x.as_ref());
         Mat::from_fn(v.nrows(), v.ncols(), |i, k| image[(i, k)] + self.shift * v[(i, k)])
     }
 
     /// `V X_wᵀ`.
     fn scores(&self, v: MatRef<'_, f64>) -> Mat<f64> {
-        self.within(product(v, self.x.transpose()))
+        self.within(self.weighted(product(v, self.x.transpose())))
     }
 
-    /// Takes the mean of its class off every sample, which is a column.
+    /// Multiplies every sample, which is a column, by the root of its weight.
+    fn weighted(&self, mut scores: Mat<f64>) -> Mat<f64> {
+        if let Some(roots) = &self.roots {
+            for (i, root) in roots.iter().enumerate() {
+                scores.col_mut(i).iter_mut().for_each(|x| *x *= root);
+            }
+        }
+        scores
+    }
+
+    /// Takes the mean of its class off every sample, which is a column; with weights, the part along their roots.
     fn within(&self, mut scores: Mat<f64>) -> Mat<f64> {
         for class in 0..self.data.classes().len() {
-            let members = self.data.members(class);
+            let (members, mass) = (self.data.members(class), self.data.mass(class));
+            let root = |i: usize| self.roots.as_ref().map_or(1.0, |roots| roots[i]);
             for k in 0..scores.nrows() {
-                let mean = members.iter().map(|&i| scores[(k, i)]).sum::<f64>() / members.len() as f64;
-                members.iter().for_each(|&i| scores[(k, i)] -= mean);
+                let mean = members.iter().map(|&i| root(i) * scores[(k, i)]).sum::<f64>() / mass;
+                members.iter().for_each(|&i| scores[(k, i)] -= root(i) * mean);
             }
         }
         scores

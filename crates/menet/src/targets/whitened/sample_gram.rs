@@ -2,6 +2,7 @@
 
 use faer::Mat;
 
+use super::roots;
 use crate::dataset::Dataset;
 use crate::numerics::linalg::{
     ParColumnTiles, TILE, column, column_mut, from_columns, product, slice_mut, symmetric_product,
@@ -28,7 +29,17 @@ pub(super) fn within_gram(
     (x, rows): (&Mat<f64>, &Rows<'_>),
     centres: &Mat<f64>,
 ) -> Mat<f64> {
-    of_few(data, rows).unwrap_or_else(|| of_all(data, x, centres))
+    let mut gram = of_few(data, rows).unwrap_or_else(|| of_all(data, x, centres));
+    weigh(data, &mut gram);
+    gram
+}
+
+/// `D^(1/2) G D^(1/2)` in the place of G, for samples with weights.
+fn weigh(data: &Dataset<'_>, gram: &mut Mat<f64>) {
+    let Some(roots) = roots(data) else { return };
+    for j in 0..gram.ncols() {
+        column_mut(gram, j).iter_mut().zip(&roots).for_each(|(entry, root)| *entry *= root * roots[j]);
+    }
 }
 
 /// From the nonzeros of the samples as they are; none where there are too many, or means are most of them.
@@ -69,16 +80,17 @@ fn of_few(data: &Dataset<'_>, samples: &Rows<'_>) -> Option<Mat<f64>> {
 
 /// `P G P` in the place of a symmetric G.
 fn centre(data: &Dataset<'_>, gram: &mut Mat<f64>) {
-    let (n, classes) = (gram.ncols(), data.classes().len());
+    let (n, masses) = (gram.ncols(), data.masses());
     let mean = |values: &[f64]| {
-        let mut sums = vec![0.0; classes];
-        values.iter().zip(data.class_indices()).for_each(|(value, &class)| sums[class] += value);
-        sums.iter_mut().enumerate().for_each(|(class, sum)| *sum /= data.members(class).len() as f64);
+        let mut sums = vec![0.0; masses.len()];
+        let samples = values.iter().zip(data.class_indices()).enumerate();
+        samples.for_each(|(i, (value, &class))| sums[class] += data.weight(i) * value);
+        sums.iter_mut().zip(&masses).for_each(|(sum, mass)| *sum /= mass);
         sums
     };
     // Of every sample with every class, then of every class with every class.
     let with_class: Vec<Vec<f64>> = (0..n).map(|j| mean(column(gram, j))).collect();
-    let between: Vec<Vec<f64>> = (0..classes)
+    let between: Vec<Vec<f64>> = (0..masses.len())
         .map(|class| mean(&with_class.iter().map(|means| means[class]).collect::<Vec<_>>()))
         .collect();
     for j in 0..n {
@@ -120,12 +132,13 @@ pub(super) fn whole_gram(
 ) -> Mat<f64> {
     let with_centres = product(centres.as_ref(), x.transpose());
     let of_centres = product(centres.as_ref(), centres.transpose());
-    let mut gram = within.clone();
+    let (mut gram, roots) = (within.clone(), roots(data));
     for j in 0..gram.ncols() {
         let of_j = data.class_of(j);
         for (i, entry) in column_mut(&mut gram, j).iter_mut().enumerate() {
             let of_i = data.class_of(i);
-            *entry += with_centres[(of_j, i)] + with_centres[(of_i, j)] - of_centres[(of_i, of_j)];
+            let rest = with_centres[(of_j, i)] + with_centres[(of_i, j)] - of_centres[(of_i, of_j)];
+            *entry += roots.as_ref().map_or(rest, |roots| roots[i] * roots[j] * rest);
         }
     }
     gram

@@ -1,7 +1,7 @@
 //! Whitened centres of sparse samples.
 //!
 //! `M = S_w + s I` is p×p, and never formed. With the centres `C = U S Vᵀ` the columns of `M⁻¹V` come from conjugate
-//! gradients; `S_w = XᵀPX`, where P takes the mean of its class off every sample, is two sparse products.
+//! gradients; `S_w = XᵀDPX`, where P takes the mean of its class off every sample and D are the weights, is two sparse products.
 
 use rayon::prelude::*;
 
@@ -27,14 +27,13 @@ const ACCEPTED: f64 = 1e-9;
 /// # Errors
 /// When the iteration does not converge, or `monitor` asks to stop.
 pub(super) fn by_gradients(
-    data: &Dataset<'_>,
-    columns: &SparseColumns,
+    (data, columns, means): (&Dataset<'_>, &SparseColumns, &Mat<f64>),
     centres: &Mat<f64>,
     (rank, total): (usize, f64),
     shrinkage: f64,
     monitor: &dyn Monitor,
 ) -> Result<Found> {
-    let mut diagonal = within_squares(data, columns, centres);
+    let mut diagonal = within_squares(data, columns, means);
     let trace: f64 = diagonal.iter().sum();
     let svd = thin_svd(centres.as_ref())?;
     if trace <= 1e-24 * total || svd.s.is_empty() {
@@ -64,23 +63,23 @@ pub(super) fn by_gradients(
 
 /// The diagonal of `S_w`: of every variable the squares of what its values differ from the mean of their class by.
 fn within_squares(data: &Dataset<'_>, columns: &SparseColumns, centres: &Mat<f64>) -> Vec<f64> {
-    let classes = data.classes().len();
+    let masses = data.masses();
     (0..columns.count())
         .into_par_iter()
         .map_init(
-            || vec![0; classes],
+            || vec![0.0; masses.len()],
             |seen, j| {
                 let mean = |class: usize| centres[(class, j)] - columns.base[j];
-                seen.fill(0);
+                seen.fill(0.0);
                 let mut sum = 0.0;
                 for (i, value) in columns.entries.row(j) {
-                    let class = data.class_of(i);
-                    sum += (value - mean(class)).powi(2);
-                    seen[class] += 1;
+                    let (class, weight) = (data.class_of(i), data.weight(i));
+                    sum += weight * (value - mean(class)).powi(2);
+                    seen[class] += weight;
                 }
-                let zeros = |class: usize| (data.members(class).len() - seen[class]) as f64;
-                sum + (0..classes)
-                    .filter(|&class| seen[class] > 0)
+                let zeros = |class: usize| (masses[class] - seen[class]).max(0.0);
+                sum + (0..masses.len())
+                    .filter(|&class| seen[class] > 0.0)
                     .map(|c| zeros(c) * mean(c).powi(2))
                     .sum::<f64>()
             },
@@ -105,16 +104,16 @@ impl Within<'_> {
     fn apply<const L: usize>(&self, v: &[[f64; L]]) -> Vec<[f64; L]> {
         let mut scores = self.rows.multiply(v, |_| [0.0; L]);
         for class in 0..self.data.classes().len() {
-            let members = self.data.members(class);
+            let (members, mass) = (self.data.members(class), self.data.mass(class));
             let mut mean = [0.0; L];
             for &i in members {
                 for l in 0..L {
-                    mean[l] += scores[i][l];
+                    mean[l] += self.data.weight(i) * scores[i][l];
                 }
             }
             for &i in members {
                 for l in 0..L {
-                    scores[i][l] -= mean[l] / members.len() as f64;
+                    scores[i][l] = self.data.weight(i) * (scores[i][l] - mean[l] / mass);
                 }
             }
         }

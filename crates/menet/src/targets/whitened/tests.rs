@@ -50,15 +50,16 @@ fn the_space_does_not_matter() {
             let (size, rank) =
                 (pre.total().sqrt(), singular_values(pre.dense().unwrap().as_ref()).unwrap().len());
             for shrinkage in [0.01, 0.1, 10.0] {
-                let (centres, _) = whitened_centres(&data, &pre, shrinkage, &()).unwrap();
-                let (expected, _) = by_decomposition(&data, pre.dense().unwrap(), shrinkage).unwrap();
+                let plain = pre.columns().class_means(&data);
+                let of_classes = (plain.clone(), data.masses());
+                let (centres, _) = whitened_centres(&data, &pre, of_classes, shrinkage, &()).unwrap();
+                let (expected, _) = by_decomposition(&data, pre.dense().unwrap(), &plain, shrinkage).unwrap();
                 // Up to a rotation.
                 let (a, b) = (&centres * centres.transpose(), &expected * expected.transpose());
                 let off = (&a - &b).norm_max() / b.norm_max();
                 assert!(off < 1e-12, "{n} x {p}, {kind}, rank {rank}, {shrinkage}: {off:e}");
                 // And so is the target, signs included.
-                let counts: Vec<usize> = (0..classes).map(|class| data.members(class).len()).collect();
-                let placed = placed(&counts, &expected, size, AxisCount::All).unwrap();
+                let placed = placed(&data.masses(), &expected, size, AxisCount::All).unwrap();
                 let expected = Mat::from_fn(n, placed.ncols(), |i, k| placed[(data.class_of(i), k)]);
                 let found =
                     target(&data, &pre, TargetKind::Whitened, shrinkage, AxisCount::All, &()).unwrap();
@@ -116,7 +117,8 @@ fn whitening_makes_the_within_covariance_the_identity() {
     let pre = Centred::new(&data, None).unwrap();
     let centres = pre.columns().class_means(&data);
     let covariance = within_covariance(&data, pre.dense().unwrap(), &centres);
-    let (found, _) = whitened_centres(&data, &pre, 1e-12, &()).unwrap();
+    let plain = pre.columns().class_means(&data);
+    let (found, _) = whitened_centres(&data, &pre, (plain.clone(), data.masses()), 1e-12, &()).unwrap();
     // Mahalanobis' distances.
     let factor = cholesky(covariance.as_ref()).unwrap();
     let mut columns = centres.transpose().to_owned();
@@ -131,8 +133,9 @@ fn tiny_shrinkage_gives_what_the_decomposition_gives() {
     let data = labelled(noise(30, 80, 3), 3);
     let pre = Centred::new(&data, None).unwrap();
     for shrinkage in [1e-6, 1e-15, 1e-18] {
-        let found = whitened_centres(&data, &pre, shrinkage, &());
-        match by_decomposition(&data, pre.dense().unwrap(), shrinkage) {
+        let plain = pre.columns().class_means(&data);
+        let found = whitened_centres(&data, &pre, (plain.clone(), data.masses()), shrinkage, &());
+        match by_decomposition(&data, pre.dense().unwrap(), &plain, shrinkage) {
             Ok((expected, _)) => {
                 let (found, _) = found.unwrap();
                 let (a, b) = (&found * found.transpose(), &expected * expected.transpose());

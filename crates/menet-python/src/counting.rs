@@ -1,0 +1,65 @@
+//! How much every sample counts.
+
+use menet::{Dataset, Result};
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+
+use crate::arrays::{Samples, vector};
+use crate::errors::Failure;
+
+/// How much every labelled sample counts, as the package gives it.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Counting<'py> {
+    /// One weight per labelled sample.
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    /// Whether classes count alike.
+    balanced: bool,
+    /// Whether the samples are distinct as they are, since variables were left out.
+    distinct: bool,
+}
+
+impl Counting<'_> {
+    pub(crate) fn view(&self) -> PyResult<CountingView<'_>> {
+        let weights = self.weights.as_ref().map(vector).transpose()?;
+        Ok(CountingView { weights, balanced: self.balanced, distinct: self.distinct })
+    }
+}
+
+/// [`Counting`] as the core sees it.
+#[derive(Clone, Copy)]
+pub(crate) struct CountingView<'a> {
+    weights: Option<&'a [f64]>,
+    balanced: bool,
+    distinct: bool,
+}
+
+impl CountingView<'_> {
+    /// The data with these weights.
+    pub(crate) fn weigh<'d>(self, mut data: Dataset<'d>) -> Result<Dataset<'d>> {
+        if let Some(weights) = self.weights {
+            data = data.with_weights(weights)?;
+        }
+        if self.balanced {
+            data = data.with_balanced_classes();
+        }
+        Ok(if self.distinct { data.known_distinct() } else { data })
+    }
+}
+
+/// The places of the distinct samples that count, and their weights; `codes` are their classes.
+#[pyfunction]
+#[expect(clippy::type_complexity, reason = "two arrays")]
+pub(crate) fn distinct<'py>(
+    py: Python<'py>,
+    x: Samples<'_>,
+    codes: PyReadonlyArray1<'_, i64>,
+    counting: Counting<'_>,
+) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>)> {
+    let (x, codes, counting) = (x.view()?, vector(&codes)?, counting.view()?);
+    let found = py
+        .detach(|| Ok::<_, menet::Error>(counting.weigh(x.plain_dataset(codes, None)?)?.distinct_samples()));
+    let (rows, weights) = found.map_err(Failure::from)?;
+    let rows = rows.into_iter().map(|row| row as i64);
+    Ok((PyArray1::from_iter(py, rows), PyArray1::from_vec(py, weights)))
+}

@@ -1,0 +1,44 @@
+//! Which values can be used, and which are missing.
+
+use super::Dataset;
+use super::samples::Values;
+use crate::error::Result;
+use crate::numerics::finite::{check_finite, check_present, first_missing};
+
+const WHAT: &str = "the data";
+
+impl Values<'_> {
+    /// Refuses values that are missing, not finite or too large.
+    pub(super) fn check(&self) -> Result<()> {
+        match self {
+            Values::Dense(x) => check_finite(WHAT, x.view()),
+            Values::Single(x) => check_finite(WHAT, *x),
+            Values::Sparse(x) => x.check_finite(),
+        }
+    }
+
+    /// The same, but missing values pass.
+    pub(super) fn check_present(&self) -> Result<()> {
+        match self {
+            Values::Dense(x) => check_present(WHAT, x.view()),
+            Values::Single(x) => check_present(WHAT, *x),
+            Values::Sparse(x) => x.check_present(),
+        }
+    }
+
+    /// Row and column of the first missing value.
+    pub(super) fn first_missing(&self) -> Option<(usize, usize)> {
+        match self {
+            Values::Dense(x) => first_missing(x.view()),
+            Values::Single(x) => first_missing(*x),
+            Values::Sparse(x) => x.first_missing(),
+        }
+    }
+}
+
+impl Dataset<'_> {
+    /// Row and column of the first missing value, in the first column that has one; none if no value is missing.
+    pub fn first_missing(&self) -> Option<(usize, usize)> {
+        self.missing
+    }
+}

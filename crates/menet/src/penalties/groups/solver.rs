@@ -1,0 +1,128 @@
+//! One level after the other, each from where the last one ended.
+
+use super::outside::Anchor;
+use super::problem::{Part, Problem, axes_of};
+use super::working::Working;
+use crate::error::Result;
+use crate::lars::Certificate;
+use crate::monitor::Monitor;
+use crate::numerics::sparse::SparseVector;
+
+/// The violation at which a level counts as solved, relative to the level where all is zero.
+const TARGET: f64 = 1e-11;
+
+/// The fewest groups that are admitted at once, if there are as many, and the most at the start.
+const ADMITTED: (usize, usize) = (20, 200);
+
+/// So many of the groups above the level at the start are about what is chosen in the end.
+const START: usize = 8;
+
+/// The fewest slots that are admitted at once.
+const SLOTS: usize = 200;
+
+/// Largest number of rounds of admission, far more than are needed.
+const ROUNDS: usize = 1_000;
+
+/// Solves at falling or rising levels.
+#[derive(Debug)]
+pub(super) struct Solver<'a> {
+    problem: &'a Problem<'a>,
+    working: Working<'a>,
+    anchor: Anchor,
+    /// The groups in the order in which they were first chosen.
+    order: Vec<usize>,
+}
+
+/// The solution at a level.
+#[derive(Debug, Clone)]
+pub(super) struct Point {
+    pub(super) level: f64,
+    pub(super) coefficients: Vec<SparseVector>,
+    pub(super) certificate: Certificate,
+    /// The groups that have coefficients, in the order in which they were first chosen.
+    pub(super) chosen: Vec<usize>,
+    /// What each of them adds.
+    pub(super) parts: Vec<Part>,
+}
+
+impl<'a> Solver<'a> {
+    pub(super) fn new(problem: &'a Problem<'a>) -> Self {
+        let anchor = Anchor::zero(problem);
+        Solver { problem, working: Working::new(problem), anchor, order: Vec::new() }
+    }
+
+    /// The solution at `level`, with its certificate from all groups.
+    pub(super) fn at(&mut self, level: f64, monitor: &dyn Monitor) -> Result<Point> {
+        let parts = self.solve(level, monitor)?;
+        let (certificate, c) = self.problem.certificate(&parts, level);
+        let coefficients = axes_of(self.problem.blocks, &parts, self.problem.width());
+        self.anchor = Anchor::at(self.problem, coefficients.clone(), c);
+        let found = |&g: &usize| Some(parts[parts.binary_search_by_key(&g, |part| part.group).ok()?].clone());
+        let parts: Vec<Part> = self.order.iter().filter_map(found).collect();
+        let chosen = parts.iter().map(|part| part.group).collect();
+        Ok(Point { level, coefficients, certificate, chosen, parts })
+    }
+
+    /// How many groups are chosen at `level`.
+    pub(super) fn count(&mut self, level: f64, monitor: &dyn Monitor) -> Result<usize> {
+        Ok(self.solve(level, monitor)?.len())
+    }
+
+    fn solve(&mut self, level: f64, monitor: &dyn Monitor) -> Result<Vec<Part>> {
+        let target = TARGET * self.problem.first_level;
+        self.begin(level)?;
+        let mut tolerance = target;
+        for _ in 0..ROUNDS {
+            self.working.solve(level, tolerance, monitor)?;
+            let mut above = self.anchor.above(&self.working, level, target);
+            if above.is_empty() {
+                if tolerance <= target {
+                    break;
+                }
+                tolerance = target;
+                continue;
+            }
+            above.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            // Not more exactly than makes sense while others are missing.
+            tolerance = (0.1 * (above[0].1 - level)).max(target);
+            if tolerance.is_nan() {
+                tolerance = target;
+            }
+            let count = self.working.active().len();
+            self.admit(above.into_iter().map(|(g, _)| g), count)?;
+        }
+        let parts = self.working.parts();
+        let mut new: Vec<usize> =
+            parts.iter().map(|part| part.group).filter(|g| !self.order.contains(g)).collect();
+        new.sort_by_key(|&g| self.working.groups.iter().position(|&other| other == g));
+        self.order.extend(new);
+        Ok(parts)
+    }
+
+    /// Admits the groups that are nearest to the level, if none takes part yet.
+    fn begin(&mut self, level: f64) -> Result<()> {
+        if !self.working.groups.is_empty() {
+            return Ok(());
+        }
+        let mut near: Vec<(usize, f64)> =
+            self.anchor.levels(self.problem).enumerate().filter(|&(_, found)| found > level).collect();
+        near.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let count = (near.len() / START).min(ADMITTED.1);
+        self.admit(near.into_iter().map(|(g, _)| g), count)
+    }
+
+    /// Admits the first `count` of these groups, or fewer if they are large, or a few more.
+    fn admit(&mut self, groups: impl Iterator<Item = usize>, count: usize) -> Result<()> {
+        let (mut count, mut slots) = (count.max(ADMITTED.0), 0);
+        let most = self.working.slots.len().max(SLOTS);
+        let admitted: Vec<usize> = groups
+            .take_while(|&g| {
+                let fits = count > 0 && slots < most;
+                count = count.saturating_sub(1);
+                slots += self.problem.blocks[g].variables.len();
+                fits
+            })
+            .collect();
+        if admitted.is_empty() { Ok(()) } else { self.working.admit(&admitted) }
+    }
+}

@@ -1,0 +1,352 @@
+//! Rounds of exact weighted paths: local linear approximation (Zou and Li 2008).
+//!
+//! A concave penalty lies below its tangent. So the weighted lasso whose weights are the slopes at w,
+//!
+//! ```text
+//! vⱼ = P′(gⱼ|wⱼ|, λ)/λ,
+//! ```
+//!
+//! lies above the penalised objective and touches it at w, and its minimiser at the same level λ has an objective that is not larger. Where
+//! the minimiser is w itself, w is stationary: the first-order conditions of the concave penalty are those of the weighted lasso with the
+//! weights at w.
+//!
+//! # From a number of variables to a level
+//!
+//! With K variables asked for, no level is given. The rounds of a response are
+//!
+//! 1. the ℓ1 path to K variables or more: coefficients and a level to begin with. From a longer path the rounds come to better models, since
+//!    large coefficients are larger there; docs/penalties.md has the numbers;
+//! 2. one round that is read at K variables: since large coefficients are shrunk less, K variables are reached at another level;
+//! 3. rounds at that level, until the coefficients settle. Between two rounds the objective descends among the variables that are in
+//!    ([`descent`](super::descent)). Where a round would need more than K variables at the level, the level rises to where it does not;
+//! 4. if they settle far below K variables, again from the lower level at which the last path reaches K.
+//!
+//! Every round is a path of [`crate::lars`], from the top, with its certificate. The last one is reported, down to the level of the answer.
+//! Variables whose weight is 0 are free in it, and count towards K all the same.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use faer::MatRef;
+use rayon::prelude::*;
+
+use super::descent::{Objective, entries};
+use super::{Penalised, Penalty, PenaltyParams, Tuning};
+use crate::error::{Error, Result};
+use crate::gram::Gram;
+use crate::lars::{Certificate, LarsOptions, Path, Problem, Report, Shared, certificate_at, path_of};
+use crate::monitor::{Monitor, Stage};
+use crate::numerics::sparse::SparseVector;
+
+/// Largest number of rounds.
+const MOST: usize = 25;
+
+/// Coefficients that settle with less than this part of the variables that were asked for are begun again, from the lower level at which
+/// the last path reaches their number; so often at most.
+const ENOUGH: f64 = 0.9;
+const AGAIN: usize = 4;
+
+/// They are begun again within so many rounds, or so many knots of paths, whichever is more: rounds for few variables cost little.
+const EARLY: usize = 4;
+const KNOTS: usize = 1_200;
+
+/// After so many rounds a level that has to rise by some factor rises by powers of it, at most by this. So a rise that is rounding stays
+/// rounding.
+const PATIENT: usize = 6;
+const MOST_RISE: f64 = 1.1;
+
+/// The level to begin from where the first path ends at 0, relative to the largest coefficient.
+const LOW: f64 = 1e-9;
+
+/// Coefficients have settled when a round changes none by more than this, relative to the largest, over the lengths of variables.
+const SETTLED: f64 = 1e-10;
+
+/// What one round did.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Round {
+    /// The level at which it was read.
+    pub level: f64,
+    /// Whether that is another level than that of the round before.
+    pub moved: bool,
+    /// The penalised objective at this level, of the coefficients before the round. The part that depends on the response alone is left out.
+    pub before: f64,
+    /// Of the coefficients of the weighted path.
+    pub after: f64,
+    /// After the descent among them.
+    pub descended: f64,
+    /// How many variables were in then, without those that have no penalty.
+    pub nonzeros: usize,
+}
+
+/// The rounds of every response.
+pub(super) fn solve(
+    gram: &dyn Gram,
+    b: MatRef<'_, f64>,
+    lengths: &[f64],
+    options: &LarsOptions,
+    (penalty, params): (&dyn Penalty, &PenaltyParams),
+    monitor: &dyn Monitor,
+) -> Result<Vec<Penalised>> {
+    let shared = Shared::new(gram, options)?;
+    let lengths: Vec<f64> = lengths.iter().map(|length| length + options.ridge).collect();
+    let (done, total) = (AtomicUsize::new(0), b.ncols());
+    (0..total)
+        .into_par_iter()
+        .with_max_len(1)
+        .map(|k| {
+            let b: Vec<f64> = b.col(k).iter().copied().collect();
+            let response = Response { shared: &shared, lengths: &lengths, b: &b, penalty, params, monitor };
+            let found = response.solve()?;
+            monitor.progress(Stage::Lars, done.fetch_add(1, Ordering::Relaxed) + 1, total);
+            Ok(found)
+        })
+        .collect()
+}
+
+/// One response.
+struct Response<'a> {
+    shared: &'a Shared<'a>,
+    lengths: &'a [f64],
+    b: &'a [f64],
+    penalty: &'a dyn Penalty,
+    params: &'a PenaltyParams,
+    monitor: &'a dyn Monitor,
+}
+
+/// Coefficients and the level that they belong to.
+#[derive(Clone)]
+struct Point {
+    w: SparseVector,
+    level: f64,
+}
+
+/// A path and the factors it was computed with.
+struct Weighted {
+    path: Path,
+    factors: Vec<f64>,
+}
+
+impl Response<'_> {
+    fn solve(&self) -> Result<Penalised> {
+        let options = self.shared.options;
+        let first_limit = options.max_nonzeros.map(|k| self.params.first_nonzeros(k));
+        let first =
+            path_of(&Problem::new(self.shared, &self.shared.v, self.b)?.limited(first_limit), self.monitor)?;
+        let start = Point { w: first.last().coefficients.clone(), level: first.last().level };
+        let tuning = self.tuning(&start.w);
+        if self.penalty.once() {
+            let factors = self.factors(&start, tuning);
+            let problem = Problem::new(self.shared, &factors, self.b)?;
+            let path = path_of(&problem, self.monitor)?;
+            let report = Report::Rounds { count: 1, settled: true, stationarity: None };
+            return Ok(Penalised { path: path.with_report(report), history: Vec::new() });
+        }
+        let fits = options.max_nonzeros.is_none_or(|most| self.selected(&start.w) <= most);
+        if start.w.nonzeros() == 0 || (start.level == 0.0 && fits) {
+            // Where no variable is in, all weights are 1; and at level 0 nothing is penalised.
+            let path = self.plain()?;
+            let stationarity = Some(path.last().certificate.kkt);
+            let report = Report::Rounds { count: 0, settled: path.ended_early().is_none(), stationarity };
+            return Ok(Penalised { path: path.with_report(report), history: Vec::new() });
+        }
+        self.rounds(start, tuning)
+    }
+
+    fn rounds(&self, mut now: Point, tuning: Tuning) -> Result<Penalised> {
+        let most = self.shared.options.max_nonzeros;
+        // With a longer first path, more than K variables may be free of pressure: then the weights are those of a higher level. It is 0
+        // where that path is complete.
+        if now.level == 0.0 {
+            now.level = LOW * now.w.iter().map(|(j, w)| self.size(j, w)).fold(0.0, f64::max);
+        }
+        while most.is_some_and(|most| self.freed(&self.factors(&now, tuning)).count() > most) {
+            now.level *= 1.5;
+        }
+        let (mut history, mut answer, mut count) = (Vec::new(), None::<Answer>, 0);
+        // The round from which these rounds began, or began again.
+        let (mut begun, mut again) = (0, 0);
+        while count < MOST {
+            let Some(weighted) = self.weighted(self.factors(&now, tuning), most)? else { break };
+            count += 1;
+            let end = Point::of(&weighted.path);
+            let short = end.level > now.level * (1.0 + 1e-12);
+            let moved = (short && count > 1) || (count == 1 && most.is_some());
+            let read = match moved {
+                false => now.at_level_of(&weighted.path)?,
+                // Rounds that go on and on are led to fewer variables, by more than the level has risen of itself.
+                true if count - begun > PATIENT => {
+                    let rise = (end.level / now.level).powi(1 << (count - begun - PATIENT).min(10));
+                    Point { level: end.level * rise.min(MOST_RISE), ..end.clone() }
+                        .at_level_of(&weighted.path)?
+                }
+                true => end.clone(),
+            };
+            if !moved && self.equal(&read.w, &now.w) {
+                let few = most.is_some_and(|most| (self.selected(&read.w) as f64) < ENOUGH * most as f64);
+                if answer.as_ref().is_none_or(|best| best.worse_than(&read)) {
+                    answer = Some(Answer { point: read, weighted, settled: true });
+                }
+                if few
+                    && again < AGAIN
+                    && count <= EARLY.max(KNOTS / most.unwrap_or(1).max(1))
+                    && end.level > 0.0
+                    && end.level < now.level
+                {
+                    (begun, again, now) = (count, again + 1, end);
+                    continue;
+                }
+                break;
+            }
+            // At level 0 nothing is penalised; and a path that ends above a given level was ended by trouble.
+            let over = read.level == 0.0 || (short && most.is_none());
+            let settled = read.level == 0.0;
+            let (next, told) = self.descended(&now, &read, moved, tuning);
+            history.push(told);
+            now = next;
+            if answer.as_ref().is_none_or(|answer| !answer.settled) {
+                answer = Some(Answer { point: read, weighted, settled });
+            }
+            if over {
+                break;
+            }
+        }
+        let Some(answer) = answer else {
+            // Not even one: weights of 0 on variables that depend on each other, from the first path on.
+            let report = Report::Rounds { count: 0, settled: false, stationarity: None };
+            return Ok(Penalised { path: self.plain()?.with_report(report), history });
+        };
+        Ok(Penalised { path: self.finished(answer, tuning, count)?, history })
+    }
+
+    /// The path of ℓ1 itself.
+    fn plain(&self) -> Result<Path> {
+        path_of(&Problem::new(self.shared, &self.shared.v, self.b)?, self.monitor)
+    }
+
+    /// ε is relative to the largest coefficient of the first fit, on variables of length 1.
+    fn tuning(&self, first: &SparseVector) -> Tuning {
+        let largest = first.iter().map(|(j, w)| self.size(j, w)).fold(0.0, f64::max);
+        let epsilon = self.params.epsilon.or_else(|| self.penalty.default_epsilon()).unwrap_or(1.0);
+        Tuning {
+            shape: self.params.shape.or_else(|| self.penalty.default_shape()).unwrap_or(1.0),
+            epsilon: epsilon * if largest > 0.0 { largest } else { 1.0 },
+        }
+    }
+
+    /// t of a coefficient.
+    fn size(&self, j: usize, w: f64) -> f64 {
+        self.lengths[j] * w.abs()
+    }
+
+    /// The factors with which a variable is penalised in a round that begins at `point`.
+    fn factors(&self, point: &Point, tuning: Tuning) -> Vec<f64> {
+        let mut factors = self.shared.v.clone();
+        for (j, w) in point.w.iter().filter(|&(j, _)| self.shared.v[j] > 0.0) {
+            let own = self.shared.v[j];
+            factors[j] = own * self.penalty.weight(self.size(j, w), point.level * own, tuning);
+        }
+        factors
+    }
+
+    /// The variables on which these factors, and not the caller's, leave no pressure.
+    fn freed(&self, factors: &[f64]) -> impl Iterator<Item = usize> {
+        (0..factors.len()).filter(|&j| factors[j] == 0.0 && self.shared.v[j] > 0.0)
+    }
+
+    /// The path with these factors to at most so many variables, those that the penalty leaves free counted; none if those depend on each
+    /// other.
+    fn weighted(&self, factors: Vec<f64>, most: Option<usize>) -> Result<Option<Weighted>> {
+        let freed = self.freed(&factors).count();
+        let limit = most.map(|most| most.saturating_sub(freed));
+        match path_of(&Problem::new(self.shared, &factors, self.b)?.limited(limit), self.monitor) {
+            Ok(path) => Ok(Some(Weighted { path, factors })),
+            Err(Error::Parameter { name: "penalty_factors", .. }) if freed > 0 => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether two answers are the same but for rounding.
+    fn equal(&self, a: &SparseVector, b: &SparseVector) -> bool {
+        let scale = |j: usize| self.lengths[j].sqrt();
+        let largest = a.iter().chain(b.iter()).map(|(j, w)| scale(j) * w.abs()).fold(0.0, f64::max);
+        let same = |j: usize| scale(j) * (a.get(j) - b.get(j)).abs() <= SETTLED * largest;
+        a.indices().iter().chain(b.indices()).all(|&j| same(j))
+    }
+
+    /// How many variables are used, without those that the caller freed.
+    fn selected(&self, w: &SparseVector) -> usize {
+        w.indices().iter().filter(|&&j| self.shared.v[j] > 0.0).count()
+    }
+
+    /// Descends from what a round has read, at its level.
+    fn descended(&self, before: &Point, read: &Point, moved: bool, tuning: Tuning) -> (Point, Round) {
+        let level = read.level;
+        let mut places = [before.w.indices(), read.w.indices()].concat();
+        places.sort_unstable();
+        places.dedup();
+        let mut gram = self.shared.gram.submatrix(&places);
+        (0..places.len()).for_each(|i| gram[(i, i)] += self.shared.options.ridge);
+        let objective = Objective {
+            penalty: self.penalty,
+            tuning,
+            gram,
+            b: places.iter().map(|&j| self.b[j]).collect(),
+            lengths: places.iter().map(|&j| self.lengths[j]).collect(),
+            levels: places.iter().map(|&j| level * self.shared.v[j]).collect(),
+        };
+        let (old, new) = (entries(&before.w, &places), entries(&read.w, &places));
+        let lower = objective.descend(&new);
+        let w = SparseVector::from_pairs(places.iter().copied().zip(lower.iter().copied()).collect());
+        let told = Round {
+            level,
+            moved,
+            before: objective.at(&old),
+            after: objective.at(&new),
+            descended: objective.at(&lower),
+            nonzeros: self.selected(&w),
+        };
+        (Point { w, level }, told)
+    }
+
+    /// The path of the last round down to the answer, with what is known of it.
+    fn finished(&self, answer: Answer, tuning: Tuning, count: usize) -> Result<Path> {
+        let Answer { point, weighted: Weighted { path, factors }, settled } = answer;
+        let problem = Problem::new(self.shared, &factors, self.b)?;
+        let certificate = certificate_at(&problem, &point.w, point.level);
+        let at_w = self.factors(&point, tuning);
+        let Certificate { kkt, .. } =
+            certificate_at(&Problem::new(self.shared, &at_w, self.b)?, &point.w, point.level);
+        let free = (0..factors.len()).filter(|&j| self.shared.v[j] == 0.0).collect();
+        let freed = self.freed(&factors).collect();
+        let path = path.down_to(point.level, point.w, certificate);
+        let report = Report::Rounds { count, settled, stationarity: Some(kkt) };
+        Ok(path.freed(free, freed).limited(self.shared.options.max_nonzeros).with_report(report))
+    }
+}
+
+/// What the rounds end with.
+struct Answer {
+    point: Point,
+    weighted: Weighted,
+    settled: bool,
+}
+
+impl Answer {
+    /// Whether this answer did not settle, or has fewer variables than one that did.
+    fn worse_than(&self, other: &Point) -> bool {
+        !self.settled || self.point.w.nonzeros() < other.w.nonzeros()
+    }
+}
+
+impl Point {
+    /// The end of a path.
+    fn of(path: &Path) -> Self {
+        Point { w: path.last().coefficients.clone(), level: path.last().level }
+    }
+
+    /// The point of a path at the level of this one.
+    fn at_level_of(&self, path: &Path) -> Result<Self> {
+        let level = self.level.max(path.last().level);
+        Ok(Point { w: path.at_lambda(level)?.coefficients, level: self.level })
+    }
+}

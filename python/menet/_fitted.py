@@ -1,0 +1,204 @@
+"""What can be read from a fitted model: its panel, its paths, a file, a pickle."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from menet import _core
+from menet._base import Reducer
+from menet._input import Floats
+from menet._paths import LarsPath
+from menet._settings import flag, whole_number
+
+
+class Fitted(Reducer):
+    """A projection with a model of the core behind it. A subclass fits the model and stores it with ``_set_model``."""
+
+    kkt_violation_: Floats
+    levels_: Floats
+    selected_features_: list[NDArray[Any]]
+    panel_: NDArray[Any]
+    always_: NDArray[Any]
+    refit_: dict[str, Any]
+    rule_: str | None
+    neighbor_recall_: float | None
+    definiteness_: dict[str, Any]
+    regime_: dict[str, Any] | None
+    cg_residual_: float | None
+    seconds_: dict[str, float]
+    missing_fraction_: Floats
+    dropped_variables_: NDArray[Any]
+    batches_: list[str] | None
+    _model: _core.Model
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Return the importance of every variable, divided by the sum over the panel."""
+        importances: Floats = np.zeros(len(self._model_of_fit().mean()))
+        for variable, _, _, _, _, importance, _ in self._model.panel_table():
+            importances[variable] = importance
+        return importances / (importances.sum() or 1.0)
+
+    def get_support(self, indices: bool = False) -> NDArray[Any]:
+        """Return which variables are in the panel.
+
+        Parameters
+        ----------
+        indices : bool, default=False
+            Whether to return positions instead of a mask.
+
+        Returns
+        -------
+        ndarray
+            One truth value per variable, or the sorted positions of the variables of the panel.
+        """
+        positions = np.array(self._model_of_fit().panel(), dtype=np.int64)
+        if flag("indices", indices):
+            return positions
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[positions] = True
+        return mask
+
+    def panel_table(self) -> Any:
+        """Return a table of the variables of the panel, the most important first.
+
+        Returns
+        -------
+        DataFrame or dict of ndarray
+            A frame if pandas is installed, else a dict of its columns:
+
+            - ``variable``: its name if the samples had names, else its position;
+            - ``axes``: the axes that use it, counted from 0;
+            - ``entered``: its rank, from 1, in the order in which variables entered the path of an axis; the smallest
+              rank over the paths;
+            - ``weight``: its largest weight in size over the axes;
+            - ``effect``: that weight times the standard deviation of the variable, NaN if unknown;
+            - ``importance``: the length of its weights over all axes times its standard deviation;
+              ``feature_importances_`` holds the same numbers, divided by their sum;
+            - ``class``: the class that a larger value points to, None if unknown.
+        """
+        rows = self._model_of_fit().panel_table()
+        names = getattr(self, "feature_names_in_", None)
+        variables = np.array([row[0] for row in rows], dtype=np.int64)
+        columns: dict[str, NDArray[Any]] = {
+            "variable": variables if names is None else names[variables],
+            "axes": _objects([tuple(row[1]) for row in rows]),
+            "entered": _objects([row[2] for row in rows]),
+            "weight": np.array([row[3] for row in rows]),
+            "effect": np.array([np.nan if row[4] is None else row[4] for row in rows]),
+            "importance": np.array([row[5] for row in rows]),
+            "class": _objects([None if row[6] is None else self.classes_[row[6]] for row in rows]),
+        }
+        if all(row[2] is not None for row in rows):
+            columns["entered"] = columns["entered"].astype(np.int64)
+        try:
+            import pandas as pd
+        except ImportError:
+            return columns
+        return pd.DataFrame(columns)
+
+    def path(self, component: int) -> LarsPath:
+        """Return the whole path of an axis: how its weights grow from zero, variable by variable.
+
+        Parameters
+        ----------
+        component : int
+            The axis, counted from 0.
+
+        Returns
+        -------
+        LarsPath
+            Its path, with ``coefs`` in the units of ``components_``. With ``refit="none"`` the last knot is the axis.
+            Other refits compute the weights of the axis again.
+        """
+        model = self._model_of_fit()
+        k = whole_number("component", component)
+        if not 0 <= k < model.path_count():
+            raise IndexError(f"component {k} was asked for, but there are 0 to {model.path_count() - 1}")
+        return LarsPath._of(model.path(k), names=getattr(self, "feature_names_in_", None))
+
+    def save(self, file: str | PathLike[str]) -> None:
+        """Write the model to a file, which the command ``menet`` can read as well.
+
+        The file is written whole or not at all.
+
+        Parameters
+        ----------
+        file : path-like
+            Path of the file. The usual ending is ``.safetensors``. "-", which is standard output for the command, is
+            refused here.
+        """
+        model = self._model_of_fit()
+        if os.fsdecode(file) == "-":
+            raise ValueError("`file` is '-', but must be the path of a file: Python does not write to standard output")
+        # Absolute, so that no name is taken for standard output.
+        path = Path(os.fsdecode(file)).absolute()
+        if not path.parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(path.parent))
+        model.save(path)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a pickle keeps: plain arrays, which skops reads as well."""
+        state: dict[str, Any] = dict(super().__getstate__())
+        if "_model" in state:
+            state["_model"] = np.frombuffer(state["_model"].to_bytes(), dtype=np.uint8)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take over what a pickle kept, and build the model of the core again."""
+        state = dict(state)
+        if isinstance(state.get("_model"), np.ndarray):
+            state["_model"] = _core.Model.from_bytes(state["_model"].tobytes())
+        super().__setstate__(state)
+
+    def _model_of_fit(self) -> _core.Model:
+        check_is_fitted(self)
+        return self._model
+
+    def _set_model(self, model: _core.Model) -> None:
+        self._model = model
+        self._set_axes(model.mean(), model.components())
+        self.kkt_violation_ = model.kkt()
+        self.levels_ = model.levels()
+        self.selected_groups_ = model.selected_groups()
+        self.refit_ = json.loads(model.refit())
+        self.rule_ = model.rule_name()
+        self.neighbor_recall_ = model.neighbor_recall()
+        self.definiteness_ = json.loads(model.definiteness())
+        self.regime_ = json.loads(model.regime())
+        self.cg_residual_ = model.cg_residual()
+        self.seconds_ = dict(model.seconds())
+        learned = json.loads(model.preparation()) or {
+            "missing": [0.0] * len(self.mean_),
+            "dropped": [],
+            "batches": None,
+        }
+        self.missing_fraction_ = np.array(learned["missing"], dtype=np.float64)
+        self._dropped = np.array(learned["dropped"], dtype=np.int64)
+        self.batches_ = learned["batches"]
+        self._name_variables()
+
+    def _name_variables(self) -> None:
+        names = getattr(self, "feature_names_in_", None)
+        model = self._model
+        lists = [np.array(chosen, dtype=np.int64) for chosen in (*model.selected(), model.panel(), model.always())]
+        *self.selected_features_, self.panel_, self.always_ = (
+            chosen if names is None else names[chosen] for chosen in lists
+        )
+        self.dropped_variables_ = self._dropped if names is None else names[self._dropped]
+
+
+def _objects(values: list[Any]) -> NDArray[Any]:
+    """Return an array of objects, one per value."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
