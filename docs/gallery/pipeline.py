@@ -1,10 +1,9 @@
-"""Digits: how many pixels each axis needs, by scikit-learn's own search.
-
-Run it as `python pipeline.py [FOLDER]`; figures go to FOLDER, or to `gallery-output`.
 """
+A pipeline and a search
+=======================
 
-import sys
-from pathlib import Path
+How many pixels does each axis need? scikit-learn's own search finds out, on handwritten digits.
+"""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -16,14 +15,12 @@ from sklearn.preprocessing import MinMaxScaler
 from menet import ManifoldElasticNet
 from menet.datasets import load_digits
 
-folder = Path(sys.argv[1] if len(sys.argv) > 1 else "gallery-output")
-folder.mkdir(parents=True, exist_ok=True)
+# %%
+# Half of the 1797 images is held out; the search never sees it. All pixels have the same range, so that scaling changes
+# little here; with other data it may change much.
 
-# Half of the 1797 images is held out; the search never sees it.
 X, y = load_digits(return_X_y=True)
 train, test, digit, digit_test = train_test_split(X, y, test_size=0.5, stratify=y, random_state=0)
-
-# All pixels have the same range, so that scaling changes little here; with other data it may change much.
 model = Pipeline([("scale", MinMaxScaler()), ("men", ManifoldElasticNet(preset="paper"))])
 sizes = [2, 4, 8, 16, 32, 64]
 search = GridSearchCV(model, {"men__n_nonzeros": sizes, "men__n_components": [5, 9]}, cv=5).fit(train, digit)
@@ -32,19 +29,8 @@ print(f"Best of {len(search.cv_results_['params'])} settings: {best['n_nonzeros'
 print(f"{best['n_components']} axes; {search.best_score_:.1%} recognised in five-fold cross-validation,")
 print(f"{search.score(test, digit_test):.1%} of the {len(test)} images held out.")
 
-# Fitted again on all training images, the best model is there to look into.
-confused = confusion_matrix(digit_test, search.predict(test))
-confused[range(10), range(10)] = 0
-truth, taken = divmod(confused.argmax(), 10)
-print(f"The commonest error: {truth} taken for {taken}, {confused.max()} times.\n")
-
-# The search fits every setting again in every fold. All are on the paths of one fit per fold, and `at` reads them
-# off it: axes that are, bit for bit, those of a fit of their own.
-one = ManifoldElasticNet(preset="paper").fit(MinMaxScaler().fit_transform(train), digit)
-same = np.array_equal(one.at(**best).components_, search.best_estimator_["men"].components_)
-fits = search.n_splits_ * len(search.cv_results_["params"]) + 1
-print(f"That took {fits} fits. One with the defaults, read with `at` at the best setting,")
-print(f"has the same axes, bit for bit: {'yes' if same else 'no'}.")
+# %%
+# The bars are one standard deviation over the folds.
 
 figure, ax = plt.subplots(figsize=(6.5, 4), layout="constrained")
 found = search.cv_results_
@@ -56,4 +42,22 @@ ax.set_xscale("log", base=2)
 ax.set_xticks(sizes, sizes)
 ax.set(xlabel="pixels per axis", ylabel="cross-validated rate (%)", title="Digits: rate by sparsity")
 ax.legend(loc="lower right")
-figure.savefig(folder / "gallery-pipeline-search.png", dpi=100)
+plt.show()
+
+# %%
+# Fitted again on all training images, the best model is there to look into.
+
+confused = confusion_matrix(digit_test, search.predict(test))
+confused[range(10), range(10)] = 0
+truth, taken = divmod(confused.argmax(), 10)
+print(f"The commonest error: {truth} taken for {taken}, {confused.max()} times.")
+
+# %%
+# The search fits every setting again in every fold. All are on the paths of one fit per fold, and ``at`` reads them off
+# it: axes that are, bit for bit, those of a fit of their own. ``ManifoldElasticNetCV`` makes use of that.
+
+one = ManifoldElasticNet(preset="paper").fit(MinMaxScaler().fit_transform(train), digit)
+same = np.array_equal(one.at(**best).components_, search.best_estimator_["men"].components_)
+fits = search.n_splits_ * len(search.cv_results_["params"]) + 1
+print(f"That took {fits} fits. One with the defaults, read with `at` at the best setting,")
+print(f"has the same axes, bit for bit: {'yes' if same else 'no'}.")
