@@ -66,7 +66,7 @@ python-tests:
 	$(PYTHON) -m mypy.stubtest menet._core
 	$(PYTHON) -m pytest --quiet --doctest-modules --pyargs menet
 	cd target && $(abspath target/venv)/bin/python -m pytest --quiet --doctest-glob='*.md' ../README.md ../docs/python.md ../docs/penalties.md ../docs/groups.md ../docs/feature-graph.md ../docs/real-samples.md ../docs/start/install.md ../docs/start/python.md
-	$(PYTHON) -m pytest --quiet
+	$(PYTHON) -m pytest --quiet --numprocesses 2 --dist worksteal
 
 # The reports of data with hostile names, opened and used in headless Chromium. Where that or selenium cannot be had,
 # nothing is tested and nothing fails; where they can, what the test finds counts.

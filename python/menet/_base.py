@@ -17,6 +17,7 @@ from sklearn.base import (
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from menet._anndata import column, refuse
 from menet._batches import batch_names
 from menet._input import DTYPES, SPARSE, Floats, Samples, contiguous, naming_variables
 from menet._labels import coded
@@ -95,17 +96,22 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin
         return self
 
     def _fit(self, X: Samples, y: ArrayLike | None) -> None:
-        how = {"accept_sparse": SPARSE, "dtype": DTYPES, "ensure_all_finite": False}
+        refuse(X, type(self).__name__)
         if self._supervised or (y is not None and _are_classes(y)):
-            X, y = validate_data(self, X, y, **how)
+            X, y = self._validated(X, y, reset=True)
             self.classes_, codes = self._coded(y)
             classes = self.classes_
         else:
-            X = validate_data(self, X, **how)
+            X = self._validated(X, reset=True)
             self.__dict__.pop("classes_", None)
             classes, codes = np.array([""]), np.zeros(X.shape[0], dtype=np.int64)
         with naming_variables(getattr(self, "feature_names_in_", None)):
             self._fit_core(X, codes, [str(name) for name in classes.tolist()], self._threads())
+
+    def _validated(self, X: Samples, *y: Any, reset: bool = False) -> Any:
+        """Return samples, and labels if they are given, as the core reads them. `reset` where they are fitted."""
+        refuse(X, type(self).__name__)
+        return validate_data(self, X, *y, accept_sparse=SPARSE, dtype=DTYPES, ensure_all_finite=False, reset=reset)
 
     def _coded(self, y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
         return coded(y)
@@ -150,8 +156,8 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin
     def _project(self, X: Samples, *, single: bool = False, batch: Any = None) -> Any:
         """Return projected samples, in single precision if `single` and the samples are."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse=SPARSE, dtype=DTYPES, ensure_all_finite=False, reset=False)
-        batch = self.__dict__.get("_known_batch") if batch is None else batch
+        batch = column(X, "batch", self.__dict__.get("_known_batch") if batch is None else batch)
+        X = self._validated(X)
         batches = () if batch is None else (batch_names(batch, X.shape[0]),)
         with naming_variables(getattr(self, "feature_names_in_", None)):
             return self._model.project(contiguous(X), self._threads(), single and X.dtype == np.float32, *batches)
@@ -162,7 +168,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin
     def _unfitted_copy(self, **params: Any) -> Self:
         """Return an estimator with these parameters changed, that knows the variables and the classes of this one."""
         copy: Self = clone(self).set_params(**params)
-        for name in ("classes_", "n_features_in_", "feature_names_in_"):
+        for name in ("classes_", "n_features_in_", "feature_names_in_", "layer_"):
             if hasattr(self, name):
                 setattr(copy, name, getattr(self, name))
         return copy

@@ -10,6 +10,7 @@ from sklearn.metrics import get_scorer
 from sklearn.utils.validation import check_is_fitted
 
 from menet import _choices
+from menet._anndata import scored
 from menet._groups import Groups
 from menet._input import Samples
 from menet._men import ManifoldElasticNet
@@ -330,22 +331,25 @@ class ManifoldElasticNetCV(Searched):
         *,
         groups: ArrayLike | None = None,
         batch: ArrayLike | None = None,
+        layer: str | None = None,
     ) -> Self:
         """Try all settings in all folds, and fit the best to all samples.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix or AnnData of shape (n_samples, n_features)
             Samples, as for :class:`~menet.ManifoldElasticNet`.
-        y : array-like of shape (n_samples,)
+        y : array-like of shape (n_samples,) or str
             The class of every sample, or ``unlabelled`` for a sample without one. These take part in every fold's
             training, and are not scored.
-        sample_weight : array-like of shape (n_samples,), optional
+        sample_weight : array-like of shape (n_samples,) or str, optional
             How much every sample counts, in the fits and in the scores.
-        groups : array-like of shape (n_samples,), optional
+        groups : array-like of shape (n_samples,) or str, optional
             Groups for a splitter that keeps groups together.
-        batch : array-like of shape (n_samples,), optional
+        batch : array-like of shape (n_samples,) or str, optional
             The batch of every sample, as for :class:`~menet.ManifoldElasticNet`.
+        layer : str, optional
+            The layer of the AnnData object to read. None: ``X``.
 
         Returns
         -------
@@ -354,7 +358,7 @@ class ManifoldElasticNetCV(Searched):
         """
         self._groups = groups
         try:
-            return super().fit(X, y, sample_weight, batch=batch)
+            return super().fit(X, y, sample_weight, batch=batch, layer=layer)
         finally:
             self.__dict__.pop("_groups", None)
 
@@ -365,13 +369,13 @@ class ManifoldElasticNetCV(Searched):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix or AnnData of shape (n_samples, n_features)
             Samples.
-        y : array-like of shape (n_samples,)
+        y : array-like of shape (n_samples,) or str
             Their classes.
-        sample_weight : array-like of shape (n_samples,), optional
+        sample_weight : array-like of shape (n_samples,) or str, optional
             Weights of the samples.
-        batch : array-like of shape (n_samples,), optional
+        batch : array-like of shape (n_samples,) or str, optional
             The batch of every sample, if the model was fitted with batches.
 
         Returns
@@ -381,6 +385,7 @@ class ManifoldElasticNetCV(Searched):
         """
         check_is_fitted(self)
         core_score(self.scoring)
+        y, sample_weight = scored(X, y, sample_weight)
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         judged = self.best_estimator_
         if batch is not None:

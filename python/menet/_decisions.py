@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.metrics import accuracy_score
-from sklearn.utils.validation import validate_data
 
 from menet import _choices
+from menet._anndata import column, scored
 from menet._batches import batch_names
 from menet._fitted import Fitted
-from menet._input import DTYPES, SPARSE, Floats, Samples, check_memory, contiguous, naming_variables
+from menet._input import Floats, Samples, check_memory, contiguous, naming_variables
 from menet._running import warn_user
 
 if TYPE_CHECKING:
@@ -89,9 +89,10 @@ class Decider(Fitted):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples. Sparse ones are not made dense.
-        batch : array-like of shape (n_samples,), optional
+        X : array-like, sparse matrix or AnnData of shape (n_samples, n_features)
+            Samples. Sparse ones are not made dense. Variables of an AnnData object are matched by name; other variables
+            are not read.
+        batch : array-like of shape (n_samples,) or str, optional
             The batch of every sample, if the model was fitted with batches. A batch that the model does not know is
             centred by its own samples, of which there must be at least two.
 
@@ -108,9 +109,9 @@ class Decider(Fitted):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix or AnnData of shape (n_samples, n_features)
             Samples.
-        batch : array-like of shape (n_samples,), optional
+        batch : array-like of shape (n_samples,) or str, optional
             The batch of every sample, if the model was fitted with batches. A batch that the model does not know is
             centred by its own samples, of which there must be at least two.
 
@@ -128,9 +129,9 @@ class Decider(Fitted):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix or AnnData of shape (n_samples, n_features)
             Samples. Sparse ones are made dense.
-        batch : array-like of shape (n_samples,), optional
+        batch : array-like of shape (n_samples,) or str, optional
             The batch of every sample, if the model was fitted with batches. A batch that the model does not know is
             centred by its own samples, of which there must be at least two.
 
@@ -141,7 +142,7 @@ class Decider(Fitted):
             out is 0.
         """
         model = self._model_of_fit()
-        X = validate_data(self, X, accept_sparse=SPARSE, dtype=DTYPES, ensure_all_finite=False, reset=False)
+        batch, X = column(X, "batch", batch), self._validated(X)
         if sparse.issparse(X):
             check_memory(X, 2)
         with naming_variables(getattr(self, "feature_names_in_", None)):
@@ -152,9 +153,9 @@ class Decider(Fitted):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix or AnnData of shape (n_samples, n_features)
             Samples.
-        batch : array-like of shape (n_samples,), optional
+        batch : array-like of shape (n_samples,) or str, optional
             The batch of every sample, if the model was fitted with batches. A batch that the model does not know is
             centred by its own samples, of which there must be at least two.
 
@@ -173,9 +174,9 @@ class Decider(Fitted):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix or AnnData of shape (n_samples, n_features)
             Samples.
-        batch : array-like of shape (n_samples,), optional
+        batch : array-like of shape (n_samples,) or str, optional
             The batch of every sample, if the model was fitted with batches. A batch that the model does not know is
             centred by its own samples, of which there must be at least two.
 
@@ -193,9 +194,9 @@ class Decider(Fitted):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix or AnnData of shape (n_samples, n_features)
             Samples.
-        batch : array-like of shape (n_samples,), optional
+        batch : array-like of shape (n_samples,) or str, optional
             The batch of every sample, if the model was fitted with batches. A batch that the model does not know is
             centred by its own samples, of which there must be at least two.
 
@@ -221,13 +222,13 @@ class Decider(Fitted):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix or AnnData of shape (n_samples, n_features)
             Samples.
-        y : array-like of shape (n_samples,)
+        y : array-like of shape (n_samples,) or str
             Their classes.
-        sample_weight : array-like of shape (n_samples,), optional
+        sample_weight : array-like of shape (n_samples,) or str, optional
             Weights of the samples.
-        batch : array-like of shape (n_samples,), optional
+        batch : array-like of shape (n_samples,) or str, optional
             The batch of every sample, if the model was fitted with batches.
 
         Returns
@@ -235,6 +236,7 @@ class Decider(Fitted):
         float
             The mean accuracy.
         """
+        y, sample_weight = scored(X, y, sample_weight)
         rate = float(accuracy_score(y, self.predict(X, batch=batch), sample_weight=sample_weight))
         self._warn_of_training(X)
         return rate
@@ -244,7 +246,7 @@ class Decider(Fitted):
         return json.loads(self._model_of_fit().preparation()) is not None
 
     def _warn_of_training(self, X: Samples) -> None:
-        X = validate_data(self, X, accept_sparse=SPARSE, dtype=DTYPES, ensure_all_finite=False, reset=False)
+        X = self._validated(X)
         self._warn_of_seen(self._model.seen(contiguous(X), self._threads()), X.shape[0])
 
     def _warn_of_seen(self, seen: int, samples: int) -> None:

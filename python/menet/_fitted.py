@@ -170,13 +170,14 @@ class Fitted(Reducer):
         self.kkt_violation_ = model.kkt()
         self.levels_ = model.levels()
         self.selected_groups_ = model.selected_groups()
-        self.refit_ = json.loads(model.refit())
-        self.rule_ = model.rule_name()
-        self.neighbor_recall_ = model.neighbor_recall()
-        self.definiteness_ = json.loads(model.definiteness())
-        self.regime_ = json.loads(model.regime())
-        self.cg_residual_ = model.cg_residual()
-        self.seconds_ = dict(model.seconds())
+        told = json.loads(model.told())
+        self.refit_ = told["refit"]
+        self.rule_ = told["rule"]
+        self.neighbor_recall_ = told["neighbor_recall"]
+        self.definiteness_ = told["definiteness"]
+        self.regime_ = told["regime"]
+        self.cg_residual_ = told["cg_residual"]
+        self.seconds_ = dict(told["seconds"])
         learned = json.loads(model.preparation()) or {
             "missing": [0.0] * len(self.mean_),
             "dropped": [],

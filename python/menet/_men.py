@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from menet import _choices, _core, _labels
+from menet._anndata import Annotated
 from menet._batches import batch_names
 from menet._groups import Groups
 from menet._input import COPIES_IN_A_FIT, sparse_or_dense
@@ -18,7 +19,7 @@ from menet._training import Training
 from menet._weights import Counting, Weighted
 
 
-class ManifoldElasticNet(Weighted, Kept):
+class ManifoldElasticNet(Annotated, Weighted, Kept):
     """Sparse, supervised, linear dimension reduction by the Manifold Elastic Net.
 
     The method selects variables that keep the local geometry of each class and push classes apart, at most
@@ -166,7 +167,8 @@ class ManifoldElasticNet(Weighted, Kept):
         weights of every class, by label; classes that it leaves out have 1.
     unlabelled : object, optional
         The label that means none, such as -1. Samples with this label take part in the manifold term, with the nearest
-        of all samples as neighbours, but not in the loss, the refit and the rule. None: every label is a class.
+        of all samples as neighbours, but not in the loss, the refit and the rule. NaN: labels that are missing. None:
+        every label is a class.
     n_jobs : int, optional
         Number of threads. None: 1, unless `joblib.parallel_config` sets another number. -1: all cores. The result does
         not depend on it.
@@ -231,6 +233,8 @@ class ManifoldElasticNet(Weighted, Kept):
         Number of variables.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the variables, if the samples had names.
+    layer_ : str or None
+        The layer of the AnnData object that the fit read, None for its ``X``. Only if the fit read an AnnData object.
 
     See Also
     --------

@@ -11,6 +11,7 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.utils.validation import check_is_fitted
 
 from menet import _choices, _core
+from menet._anndata import Annotated
 from menet._batches import batch_names
 from menet._decisions import Decider
 from menet._input import COPIES_IN_A_FIT, sparse_or_dense
@@ -21,7 +22,7 @@ from menet._settings import NOT_OF_THE_CORE, core_name, flag, settings, whole_nu
 from menet._weights import Counting, Weighted
 
 
-class Searched(Weighted, Decider):
+class Searched(Annotated, Weighted, Decider):
     """A fit that tries settings in folds and keeps the best.
 
     A subclass defines the parameters. Its ``fit`` sets the groups of samples for the folds.
@@ -151,7 +152,7 @@ class Searched(Weighted, Decider):
         counting: Counting,
     ) -> None:
         """Fit the best estimator to samples that are already validated, and take over its fitted attributes."""
-        for name in ("classes_", "n_features_in_", "feature_names_in_"):
+        for name in ("classes_", "n_features_in_", "feature_names_in_", "layer_"):
             if hasattr(self, name):
                 setattr(best, name, getattr(self, name))
         best._batch = self._batch

@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from menet import _core
+from menet._anndata import refuse
 from menet._batches import batch_names
 from menet._input import COPIES_IN_A_FIT, DTYPES, SPARSE, Floats, Samples, naming_variables, sparse_or_dense
 from menet._men import ManifoldElasticNet
@@ -216,6 +217,7 @@ class StabilitySelection(SelectorMixin, StablePanelDecisions, BaseEstimator):  #
         if not isinstance(base, ManifoldElasticNet):
             raise TypeError(f"`estimator` is {base!r}, but must be a ManifoldElasticNet or None")
         how = self._how()
+        refuse(X, type(self).__name__)
         X, y = validate_data(self, X, y, accept_sparse=SPARSE, dtype=DTYPES, ensure_all_finite=False)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)

@@ -44,7 +44,7 @@ class Training:
         variables = np.array(model.reachable(), dtype=np.int64)
         if json.loads(model.preparation()) is None:
             return cls.of(X, codes, counting, variables, model.mean(), threads)
-        rows, weights = _core.distinct(contiguous(X), codes, counting)
+        rows, weights = _core.distinct(contiguous(X), codes, counting, threads)
         batches = None if batches is None else [batches[row] for row in rows.tolist()]
         kept = model.prepared(contiguous(X[rows]), threads, batches, variables.tolist())
         counting = {"weights": weights, "balanced": False, "distinct": True}
@@ -90,7 +90,8 @@ class Training:
         """Return the distinct samples with only the variables that some path reaches."""
         if self.alone:
             return self
-        rows, weights = _core.distinct(contiguous(self.X), self.codes, self.counting)
+        # On one thread: a pickle may be made in a process that must not start more.
+        rows, weights = _core.distinct(contiguous(self.X), self.codes, self.counting, 1)
         kept = self.X[rows][:, self.variables]
         bare = replace(
             self,

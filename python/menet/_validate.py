@@ -17,6 +17,7 @@ from sklearn.utils.validation import validate_data
 from threadpoolctl import threadpool_limits
 
 from menet import _core, _labels
+from menet._anndata import refuse
 from menet._batches import batch_names, missing
 from menet._found import validation_of
 from menet._input import COPIES_IN_A_FIT, DTYPES, SPARSE, Samples, naming_variables, sparse_or_dense
@@ -174,6 +175,7 @@ def validate(
         raise ValueError(f"`false_selections` is {false_selections}, but must be above 0")
     if how["leave_one_group_out"] and groups is None:
         raise ValueError("`leave_one_group_out` is True, but there are no `groups`: give the group of every sample")
+    refuse(X, "menet.validate")
     given, others = X, pairs_of(compare)
     # Knows the variables, and becomes the final model.
     model = ManifoldElasticNet(n_jobs=n_jobs)

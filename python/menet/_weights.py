@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import _check_sample_weight
+from sklearn.utils.validation import _check_sample_weight, check_consistent_length, column_or_1d
 
+from menet._anndata import check_layer, means_missing
+from menet._batches import missing
 from menet._input import Samples
 from menet._labels import coded
 
@@ -54,17 +56,27 @@ def partly_coded(y: Any, unlabelled: Any) -> tuple[NDArray[Any], NDArray[np.int6
     if unlabelled is None:
         return coded(y)
     y = np.asarray(y)
-    without = y == unlabelled
+    without = _lacking(y) if means_missing(unlabelled) else y == unlabelled
     if not isinstance(without, np.ndarray):  # labels that cannot be compared with it
         without = np.zeros(len(y), dtype=bool)
     if without.all():
         raise ValueError(
             f"every sample has the label {unlabelled!r}, which means none: at least two classes are needed"
         )
-    classes, of_labelled = coded(y[~without])
+    classes, of_labelled = coded(_numbers(y[~without]) if means_missing(unlabelled) else y[~without])
     codes = np.full(len(y), -1, dtype=np.int64)
     codes[~without] = of_labelled
     return classes, codes
+
+
+def _lacking(y: NDArray[Any]) -> NDArray[np.bool_]:
+    return np.array([missing(label) for label in y.tolist()], dtype=bool)
+
+
+def _numbers(y: NDArray[Any]) -> NDArray[Any]:
+    """Return labels as numbers if all are numbers: missing ones beside them make an array of objects."""
+    numbers = np.array(y.tolist())
+    return numbers if y.dtype == object and numbers.dtype.kind in "biuf" else y
 
 
 class Weighted:
@@ -74,6 +86,7 @@ class Weighted:
     unlabelled: Any
     classes_: NDArray[Any]
     _sample_weight: Any
+    _layer: str | None
 
     def fit(
         self,
@@ -82,34 +95,52 @@ class Weighted:
         sample_weight: ArrayLike | None = None,
         *,
         batch: ArrayLike | None = None,
+        layer: str | None = None,
     ) -> Self:
         """Learn the axes.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix or AnnData of shape (n_samples, n_features)
             Samples: an array of float64 or float32, a data frame, or a SciPy sparse matrix or array. A contiguous array
-            of float64 is not copied. A sparse matrix is made dense only if it is small.
-        y : array-like of shape (n_samples,)
-            The class of every sample, or ``unlabelled`` for a sample without one.
-        sample_weight : array-like of shape (n_samples,), optional
+            of float64 is not copied. A sparse matrix is made dense only if it is small. From an AnnData object, the
+            fit reads ``X`` or a layer, and ``var_names``. It writes the projected samples to ``obsm["X_menet"]``, the
+            weights to ``varm["menet"]`` and a summary to ``uns["menet"]``, and replaces what was there.
+        y : array-like of shape (n_samples,) or str
+            The class of every sample, or ``unlabelled`` for a sample without one. For an AnnData object: the name of a
+            column of ``obs``.
+        sample_weight : array-like of shape (n_samples,) or str, optional
             How much every sample counts, at least 0. Only ratios matter: a weight of 2 means the same as the sample
-            twice, and 0 the same as leaving it out. Weights of samples without a label are not used.
-        batch : array-like of shape (n_samples,), optional
+            twice, and 0 the same as leaving it out. Weights of samples without a label are not used. For an AnnData
+            object it may be the name of a column of ``obs``.
+        batch : array-like of shape (n_samples,) or str, optional
             The batch of every sample, such as a plate or a study. The mean of every batch is subtracted first, and new
-            samples need their batch. A batch needs at least two samples.
+            samples need their batch. A batch needs at least two samples. For an AnnData object it may be the name of a
+            column of ``obs``.
+        layer : str, optional
+            The layer of the AnnData object to read. None: ``X``. All other methods read the same layer.
 
         Returns
         -------
         object
             The estimator itself.
         """
-        self._sample_weight = sample_weight
+        check_layer(X, layer)
+        self._sample_weight, self._layer = sample_weight, layer
         try:
             fitted: Self = super().fit(X, y, batch=batch)  # type: ignore[misc]
             return fitted
         finally:
-            self.__dict__.pop("_sample_weight", None)
+            for name in ("_sample_weight", "_layer"):
+                self.__dict__.pop(name, None)
+
+    def _validated(self, X: Samples, *y: Any, reset: bool = False) -> Any:
+        if not y or y[0] is None or not means_missing(self.unlabelled):
+            return super()._validated(X, *y, reset=reset)  # type: ignore[misc]
+        # scikit-learn refuses missing labels.
+        X, labels = super()._validated(X, reset=reset), column_or_1d(y[0])  # type: ignore[misc]
+        check_consistent_length(X, labels)
+        return X, labels
 
     def _coded(self, y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
         return partly_coded(y, self.unlabelled)

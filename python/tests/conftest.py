@@ -9,6 +9,9 @@ import pytest
 
 from menet import datasets
 
+# Before a test imports it, or its assertions would tell less.
+pytest.register_assert_rewrite("dask_commands")
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -30,7 +30,7 @@ def reference(data):
 def address():
     """A scheduler in this process, so that most tests start no others."""
     with LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None, memory_limit=None
+        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0", memory_limit=None
     ) as cluster:
         yield cluster.scheduler_address
 
@@ -66,7 +66,7 @@ def fit(run):
 
 def frame_of(data, label="y"):
     X, y = data
-    frame = pd.DataFrame(X, columns=[f"pixel {k}" for k in range(X.shape[1])])
+    frame = pd.DataFrame(X.copy(), columns=[f"pixel {k}" for k in range(X.shape[1])])
     frame[label] = y
     return frame
 

@@ -34,7 +34,7 @@ TRIED = (
     STEPS
     if os.environ.get("MENET_SOAK")
     else {
-        "chunks": ["outline", "nearest", "align", "target", "cut", "images", "lars", "rule"],
+        "chunks": ["outline", "nearest", "align", "target", "images", "lars", "rule"],
         "disks": ["rechunk-p2p"],
         "few": ["fit"],
     }

@@ -114,7 +114,7 @@ def test_what_memory_refuses_is_refused_before_any_work(few, params, words):
 @pytest.fixture(scope="module")
 def address():
     with LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None, memory_limit=None
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0", memory_limit=None
     ) as cluster:
         yield cluster.scheduler_address
 

@@ -68,7 +68,7 @@ def test_scales_are_those_of_scikit_learn(scale, gaps):
 
 def test_variables_that_are_missing_too_often_are_named(gaps):
     pd = pytest.importorskip("pandas")
-    X = pd.DataFrame(gaps[0], columns=[f"g{j}" for j in range(12)])
+    X = pd.DataFrame(gaps[0].copy(), columns=[f"g{j}" for j in range(12)])
     X.loc[10:, "g3"] = np.nan
     with pytest.warns(UserWarning, match="left out, because more than 50 % of the samples lack them.*g3"):
         men = ManifoldElasticNet(n_nonzeros=4, impute="mean").fit(X, gaps[1])

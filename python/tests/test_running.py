@@ -1,5 +1,6 @@
 """Threads, signals and memory."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -42,6 +43,42 @@ def test_more_threads_than_cores_are_not_started():
     tasks = Path("/proc/self/task")
     if tasks.is_dir():  # threads of the core, which Python does not count
         assert len(list(tasks.iterdir())) < 100
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs Linux's /proc")
+def test_only_the_threads_asked_for_are_started():
+    """Work outside our own pools would start rayon's global one, whose threads are missing in a process that forks."""
+    script = """
+        import os, pickle, tempfile
+        import numpy as np, menet
+        from scipy import sparse
+        rng = np.random.default_rng(0)
+        X, y = rng.standard_normal((120, 40)), np.arange(120) % 3
+        X[:, :3] += y[:, None]
+        weights = np.ones(120)
+        for given in (X, X.astype(np.float32), sparse.csr_array(X)):
+            men = menet.ManifoldElasticNet(n_nonzeros=5, n_jobs=1).fit(given, y, weights)
+            men = pickle.loads(pickle.dumps(men))
+            men.transform(given), men.predict_proba(given), men.path(0), men.panel_table()
+            men.at(n_nonzeros=3).predict(given)
+        with tempfile.TemporaryDirectory() as folder:
+            men.save(folder + "/m.safetensors")
+            menet.ManifoldElasticNet.load(folder + "/m.safetensors").predict(X)
+        X[::7, 5] = np.nan
+        men = menet.ManifoldElasticNet(n_nonzeros=5, impute="knn", scale="unit", n_jobs=1).fit(X, y, batch=y)
+        pickle.dumps(men), men.prepare(X, batch=y)
+        X = np.nan_to_num(X)
+        pickle.dumps(menet.ManifoldElasticNetCV(cv=2, n_jobs=1).fit(X, y))
+        pickle.dumps(menet.StabilitySelection(n_jobs=1).fit(X, y))
+        pickle.dumps(menet.DLA(n_jobs=1).fit(X, y)), menet.lars_path(X, X[:, 0], n_jobs=1).coefs
+        print(len(os.listdir("/proc/self/task")))
+    """
+    many = {**os.environ, "RAYON_NUM_THREADS": "50", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(script)], env=many, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) < 30
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of another kind")

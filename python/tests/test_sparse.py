@@ -34,7 +34,7 @@ def test_a_fit_is_optimal_and_recognises(men, large):
     X, y = large
     assert men.components_.shape == (2, 100_000)
     assert men.kkt_violation_.max() < 1e-9
-    assert men._model.cg_residual() < 1e-9
+    assert men.cg_residual_ < 1e-9
     assert men.score(X, y) > 0.9
     assert_allclose(men.mean_, X.mean(axis=0), atol=1e-15)
     assert_allclose(men.transform(X), X @ men.components_.T - men.mean_ @ men.components_.T, atol=1e-10)

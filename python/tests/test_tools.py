@@ -108,12 +108,18 @@ def test_frames_come_out_if_asked_for(estimator, genes):
 
 def test_metadata_are_routed(digits):
     X, y = digits[0][:600], digits[1][:600]
-    weights = (y == 8).astype(float)
+    weights = (y == 8) + 0.01
     with sklearn.config_context(enable_metadata_routing=True):
-        model = ManifoldElasticNet(n_nonzeros=10).set_score_request(sample_weight=True)
-        routed = cross_validate(model, X, y, cv=3, params={"sample_weight": weights})["test_score"]
-        plain = cross_validate(model.set_score_request(sample_weight=False), X, y, cv=3)["test_score"]
-    assert not np.array_equal(routed, plain)
+        model = ManifoldElasticNet(n_nonzeros=10).set_fit_request(sample_weight=False)
+
+        def scores(model):
+            return cross_validate(model, X, y, cv=3, params={"sample_weight": weights})["test_score"]
+
+        plain = cross_validate(model, X, y, cv=3)["test_score"]
+        scored = scores(model.set_score_request(sample_weight=True))
+        fitted = scores(model.set_fit_request(sample_weight=True).set_score_request(sample_weight=False))
+    assert not np.array_equal(scored, plain)
+    assert not np.array_equal(fitted, plain)
     assert make_pipeline(ManifoldElasticNet()).fit(X, y).score(X, y, sample_weight=weights) == 1.0
 
 

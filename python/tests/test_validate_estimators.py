@@ -29,7 +29,7 @@ def test_exceptions_of_an_estimator_come_out_with_the_fold():
     if sys.version_info >= (3, 11):
         assert caught.value.__notes__ == ["menet.validate: Breaks, repeat 1, fold 3"]
     # The traceback leads to the line.
-    assert any(entry.name == "fit" and "test_validate" in str(entry.path) for entry in caught.traceback)
+    assert any(entry.name == "fit" and "validating" in str(entry.path) for entry in caught.traceback)
     calls.clear()
     with pytest.raises(ZeroDivisionError) as caught:
         validate(Breaks(5 + 5 + 1), X, y, n_repeats=1, n_permutations=9, n_jobs=1)

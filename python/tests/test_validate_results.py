@@ -32,10 +32,12 @@ def test_the_report_is_written(tmp_path):
     page = (tmp_path / "report.html").read_text()
     assert "patient 7" in page
     assert "example.org" in page
-    table = pd.read_csv(tmp_path / "panel.csv")
+    table = pd.read_csv(tmp_path / "panel.csv", float_precision="round_trip")
     assert list(table["name"]) == [entry.name for entry in found.panel]
     np.testing.assert_array_equal(table["weight_1"], [entry.weights[0] for entry in found.panel])
-    assert list(pd.read_csv(tmp_path / "scores.csv")["auc"]) == found.scores["auc"].tolist()
+    assert (
+        list(pd.read_csv(tmp_path / "scores.csv", float_precision="round_trip")["auc"]) == found.scores["auc"].tolist()
+    )
     # A classifier without a panel has a report as well, and one without probabilities.
     for estimator in (GaussianNB(), LinearSVC()):
         folder = tmp_path / type(estimator).__name__

@@ -21,6 +21,7 @@ pub mod groups;
 pub mod guard;
 pub mod labels;
 pub mod memory;
+mod missing;
 pub mod model;
 mod source;
 pub mod table;

@@ -9,6 +9,7 @@ use menet::{Dataset, Men};
 
 use crate::error::{Error, Result, short};
 use crate::memory;
+use crate::missing::Missing;
 
 /// Samples in rows. A missing value is NaN.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,7 +70,7 @@ impl From<Vec<f64>> for Values {
 
 impl Values {
     /// The numbers row by row; empty if they are sparse.
-    fn dense(&self) -> &[f64] {
+    pub(crate) fn dense(&self) -> &[f64] {
         match self {
             Values::Dense(values) => values,
             Values::Sparse(_) => &[],
@@ -301,7 +302,7 @@ impl Table {
     }
 
     /// The name of a sample for messages; empty if it has none.
-    fn id_of(&self, row: usize) -> String {
+    pub(crate) fn id_of(&self, row: usize) -> String {
         self.ids.as_ref().map_or_else(String::new, |ids| format!(" ({})", short(&ids.values[row])))
     }
 
@@ -363,45 +364,10 @@ impl Table {
     }
 
     /// The name of a variable for messages.
-    fn variable(&self, column: usize) -> String {
+    pub(crate) fn variable(&self, column: usize) -> String {
         match &self.feature_names {
             Some(names) => format!("{:?}", short(&names[column])),
             None => (column + 1).to_string(),
         }
-    }
-}
-
-/// Counts missing values over several tables.
-#[derive(Debug, Default)]
-pub(crate) struct Missing {
-    count: usize,
-    /// The sample and the variable of the first missing value.
-    first: Option<(String, String)>,
-}
-
-impl Missing {
-    /// Counts those of a table that begins at sample `start`.
-    pub(crate) fn look(&mut self, table: &Table, start: usize) {
-        let values = table.values.dense();
-        let Some(at) = values.iter().position(|value| value.is_nan()) else { return };
-        self.count += values[at..].iter().filter(|value| value.is_nan()).count();
-        self.first.get_or_insert_with(|| {
-            let row = at / table.columns;
-            (format!("{}{}", start + row + 1, table.id_of(row)), table.variable(at % table.columns))
-        });
-    }
-
-    pub(crate) fn any(&self) -> bool {
-        self.count > 0
-    }
-
-    /// Refuses missing values, once all `rows` were counted.
-    pub(crate) fn check(self, source: &str, rows: usize) -> Result<()> {
-        let Some((row, variable)) = self.first else { return Ok(()) };
-        let problem = format!(
-            "a value is missing in sample {row} of {rows}, variable {variable} ({} missing in all); fill missing values with --impute mean, median or knn, or leave the variable out with --drop",
-            self.count,
-        );
-        Err(Error::input(source.as_ref(), problem))
     }
 }

@@ -7,7 +7,7 @@ use menet::{Men, Monitor, Stage};
 use crate::blocks::BlockReader;
 use crate::error::{Error, Result};
 use crate::formats::ReadOptions;
-use crate::table::Missing;
+use crate::missing::Missing;
 use crate::write::BlockWriter;
 
 /// What was projected.

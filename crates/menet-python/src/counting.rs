@@ -5,7 +5,7 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
 use crate::arrays::{Samples, vector};
-use crate::errors::Failure;
+use crate::run::run;
 
 /// How much every labelled sample counts, as the package gives it.
 #[derive(FromPyObject)]
@@ -55,11 +55,11 @@ pub(crate) fn distinct<'py>(
     x: Samples<'_>,
     codes: PyReadonlyArray1<'_, i64>,
     counting: Counting<'_>,
+    threads: usize,
 ) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>)> {
     let (x, codes, counting) = (x.view()?, vector(&codes)?, counting.view()?);
-    let found = py
-        .detach(|| Ok::<_, menet::Error>(counting.weigh(x.plain_dataset(codes, None)?)?.distinct_samples()));
-    let (rows, weights) = found.map_err(Failure::from)?;
+    let (rows, weights) =
+        run(py, threads, |_| Ok(counting.weigh(x.plain_dataset(codes, None)?)?.distinct_samples()))?;
     let rows = rows.into_iter().map(|row| row as i64);
     Ok((PyArray1::from_iter(py, rows), PyArray1::from_vec(py, weights)))
 }

@@ -126,8 +126,8 @@ impl Model {
 
     /// From what `__reduce__` gave, or a file's bytes.
     #[staticmethod]
-    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
-        Ok(Model { file: ModelFile::from_bytes(bytes).map_err(Failure::from)? })
+    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        run(py, 1, |_| Ok(Model { file: ModelFile::from_bytes(bytes)? }))
     }
 
     /// All of it, for [`Self::from_bytes`].
@@ -269,16 +269,6 @@ impl Model {
         self.decided(py, &z, threads, Learned::decision_values)
     }
 
-    /// The name of the rule that decides; none if the model cannot decide.
-    fn rule_name(&self) -> Option<&'static str> {
-        self.men().rule().ok().map(|rule| rule.kind().name())
-    }
-
-    /// What the refit did, as JSON.
-    fn refit(&self) -> PyResult<String> {
-        json(self.men().refit())
-    }
-
     /// The distinct variables that the axes use, rising.
     fn panel(&self) -> Vec<usize> {
         self.men().panel()
@@ -339,19 +329,19 @@ impl Model {
         variables::reachable(self.men())
     }
 
-    /// The share of true neighbours found, if the search was approximate.
-    fn neighbor_recall(&self) -> Option<f64> {
-        self.men().neighbor_recall()
-    }
-
-    /// What the definiteness policy found and did, as JSON.
-    fn definiteness(&self) -> PyResult<String> {
-        json(self.men().definiteness())
-    }
-
-    /// Which way the fit went, as JSON.
-    fn regime(&self) -> PyResult<String> {
-        json(&self.men().regime().map(Regime::told))
+    /// What the fit did, as JSON: its refit, the name of the rule that decides, the definiteness policy, the way it went, the share of
+    /// true neighbours found by an approximate search, the worst residual of the conjugate gradients, and the seconds of every stage.
+    fn told(&self) -> PyResult<String> {
+        let men = self.men();
+        json(&serde_json::json!({
+            "refit": men.refit(),
+            "rule": men.rule().ok().map(|rule| rule.kind().name()),
+            "definiteness": men.definiteness(),
+            "regime": men.regime().map(Regime::told),
+            "neighbor_recall": men.neighbor_recall(),
+            "cg_residual": men.cg_residual(),
+            "seconds": men.seconds().iter().map(|(stage, seconds)| (stage.name(), seconds)).collect::<Vec<_>>(),
+        }))
     }
 
     /// The parameters of the fit, as JSON, but for the penalty factors, which may be infinite.
@@ -383,11 +373,6 @@ impl Model {
         self.men().feature_names().map(<[String]>::to_vec)
     }
 
-    /// Seconds every stage of the fit took.
-    fn seconds(&self) -> Vec<(&'static str, f64)> {
-        self.men().seconds().iter().map(|&(stage, seconds)| (stage.name(), seconds)).collect()
-    }
-
     /// How many paths there are.
     fn path_count(&self) -> usize {
         self.men().parts().components.len()
@@ -409,10 +394,5 @@ impl Model {
     /// What a user should know before trusting the model, one sentence each.
     fn warnings(&self) -> Vec<String> {
         self.men().doubts()
-    }
-
-    /// The worst relative residual of the conjugate gradients, if there were any.
-    fn cg_residual(&self) -> Option<f64> {
-        self.men().cg_residual()
     }
 }

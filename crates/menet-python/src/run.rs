@@ -1,4 +1,7 @@
 //! Long work: without the interpreter's lock, on so many threads, until Ctrl-C.
+//!
+//! Whatever may run in parallel goes through here. Outside, it would run on rayon's global pool, whose threads are missing in a process
+//! that forked (as joblib's backend "multiprocessing" does): it would wait for them for ever.
 
 use std::any::Any;
 use std::collections::BTreeMap;

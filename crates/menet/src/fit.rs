@@ -13,7 +13,6 @@
 //! What is read off a [`Solved`] costs little beside the steps before. A search over many settings ([`crate::select`])
 //! therefore makes few of the first steps and many of the last.
 
-use std::sync::OnceLock;
 use std::time::Instant;
 
 use faer::{Mat, MatRef};
@@ -25,7 +24,6 @@ use crate::lars::{LarsOptions, Path, lars_paths_each};
 use crate::model::Men;
 use crate::monitor::{Monitor, Stage, proceed};
 use crate::named::Named;
-use crate::panel::Reading;
 use crate::params::MenParams;
 use crate::patches;
 use crate::penalties::PenaltyKind;
@@ -33,7 +31,7 @@ use crate::plan::Plan;
 use crate::prepare::{Preparation, PrepareParams};
 use crate::preprocess::{Centred, Weighing};
 use crate::reduce::{ReducedProblem, reduce};
-use crate::refit::{Axes, Elimination, How, Reached, Refit, Source, Training};
+use crate::solved::Solved;
 use crate::targets::{AxisCount, TargetSpread, target_by};
 
 /// Learns a sparse projection and a rule that decides by it.
@@ -322,74 +320,7 @@ impl<'a> Prepared<'a> {
         let mut clock = Clock { monitor, seconds: self.problem.report.seconds.clone() };
         let paths = clock.time(Stage::Lars, paths)?;
         let units = self.problem.units(params);
-        Ok(Solved { prepared: self, paths, units, seconds: clock.seconds, reached: OnceLock::new() })
-    }
-}
-
-/// The paths, and what axes are read off them with.
-#[derive(Debug)]
-pub struct Solved<'a> {
-    pub(crate) prepared: &'a Prepared<'a>,
-    pub(crate) paths: Vec<Path>,
-    pub(crate) units: Vec<f64>,
-    pub(crate) seconds: Vec<(Stage, f64)>,
-    reached: OnceLock<Reached>,
-}
-
-impl Solved<'_> {
-    /// The path of every axis, in the solver's units.
-    pub fn paths(&self) -> &[Path] {
-        &self.paths
-    }
-
-    /// Axes of so many variables, refitted as `params` say.
-    ///
-    /// # Errors
-    /// When the paths do not reach so far, no variable can be used, or a system cannot be solved.
-    pub fn read(&self, reading: Reading, params: &MenParams) -> Result<Axes> {
-        self.source(params.refit()).read(&How::new(reading, params, self.paths.len()))
-    }
-
-    /// The order in which [`Self::read`] drops `candidates` variables down to panels of `size` and more: computed once for many sizes.
-    pub(crate) fn eliminate_from(
-        &self,
-        candidates: usize,
-        size: usize,
-        params: &MenParams,
-    ) -> Result<Elimination> {
-        self.source(Refit::Discriminant).eliminate(
-            &How::new(Reading::default(), params, self.paths.len()),
-            candidates,
-            size,
-        )
-    }
-
-    /// The axes on a panel of that order.
-    pub(crate) fn on_panel(
-        &self,
-        elimination: &Elimination,
-        size: usize,
-        params: &MenParams,
-    ) -> Result<Axes> {
-        let how = How::new(Reading::default(), params, self.paths.len());
-        self.source(params.refit()).on_panel(&how, &elimination.panel(size), elimination.candidates())
-    }
-
-    /// The reduced problem at the variables that were reached, for the refits that need it.
-    pub(crate) fn reached(&self, refit: Refit) -> Option<&Reached> {
-        refit
-            .needs_gram()
-            .then(|| self.reached.get_or_init(|| Reached::new(&self.prepared.problem, &self.paths)))
-    }
-
-    fn source(&self, refit: Refit) -> Source<'_> {
-        Source {
-            training: Training::Samples(self.prepared.data),
-            mean: &self.prepared.problem.mean,
-            units: &self.units,
-            paths: &self.paths,
-            reached: self.reached(refit),
-        }
+        Ok(Solved::new(self, paths, units, clock.seconds))
     }
 }
 

@@ -90,6 +90,7 @@ pub mod refit;
 pub mod rules;
 pub mod scores;
 pub mod select;
+mod solved;
 pub mod stability;
 pub mod targets;
 mod variables;
@@ -100,7 +101,7 @@ pub use faer;
 pub use alignment::Alignment;
 pub use dataset::{Dataset, Real};
 pub use error::{Error, Result};
-pub use fit::{Neighborhood, Prepared, Solved, fit};
+pub use fit::{Neighborhood, Prepared, fit};
 pub use methods::{Method, Reduced, Reducer};
 pub use model::{Component, Men, MenParts, PanelRow, PanelVariable, Undecided};
 pub use monitor::{Monitor, Stage};
@@ -112,6 +113,7 @@ pub use plan::Plan;
 pub use preprocess::Centred;
 pub use projection::Projection;
 pub use reduce::{ReducedProblem, ReductionReport, reduce};
+pub use solved::Solved;
 pub use variables::{VariableRef, Variables};
 
 /// The examples of docs/rust.md, which is the README of this crate, run as tests.

@@ -13,7 +13,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 import menet
-from menet import _core, _labels
+from menet import _anndata, _core, _labels
 from menet._input import naming_variables
 from menet._settings import NOT_OF_THE_CORE, count, settings
 from menet.dask import _lazy, _tasks
@@ -44,9 +44,8 @@ class ManifoldElasticNet(menet.ManifoldElasticNet):
     n_components, n_nonzeros, preset, panel_size, refit, refit_ridge, relax, ridge, penalty, penalty_shape, \
 penalty_epsilon, alpha, beta, kappa, k_within, \
 k_between, neighbors, patch, bandwidth, lle_regularizer, ltsa_dimension, target, target_shrinkage, target_spread, \
-definiteness, \
-floor, standardize, impute, max_missing, scale, batch_scale, pca_rank, penalty_factors, always, never, groups, \
-group_axes, feature_graph, graph_weight, rule, n_neighbors, metric, priors, route, gram : object
+definiteness, floor, standardize, impute, max_missing, scale, batch_scale, pca_rank, penalty_factors, always, never, \
+groups, group_axes, feature_graph, graph_weight, rule, n_neighbors, metric, priors, route, gram : object
         As in `menet.ManifoldElasticNet`. With more samples than variables, ``definiteness="floor"``, ``route="dense"``,
         ``gram="columns"``, ``impute`` and ``scale`` are refused.
     class_weight, unlabelled : object
@@ -82,6 +81,7 @@ group_axes, feature_graph, graph_weight, rule, n_neighbors, metric, priors, rout
     _spread: tuple[Given, NDArray[np.int64], Moments | None] | None = None
 
     def _fit(self, X: Any, y: ArrayLike | None) -> None:
+        _anndata.refuse(X, "menet.dask")
         if not is_dask(X):
             self._spread = None
             super()._fit(X, y)

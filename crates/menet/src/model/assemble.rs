@@ -13,7 +13,7 @@ use faer::{Mat, MatRef};
 use super::{Component, Men, MenParts, PanelVariable};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
-use crate::fit::{Clock, Solved, fit_prepared};
+use crate::fit::{Clock, fit_prepared};
 use crate::lars::{Ended, Path};
 use crate::monitor::{Monitor, Stage, proceed};
 use crate::numerics::sparse::SparseVector;
@@ -24,6 +24,7 @@ use crate::projection::Projection;
 use crate::reduce::ReducedProblem;
 use crate::refit::{Axes, How, Reached, Refit, Source, Training, wanted};
 use crate::rules::{Projected, learn};
+use crate::solved::Solved;
 use crate::targets::AxisCount;
 
 impl Men {

@@ -8,7 +8,7 @@ use super::grid::Grid;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::evaluate::{Split, halves};
-use crate::fit::{Neighborhood, Prepared, Solved};
+use crate::fit::{Neighborhood, Prepared};
 use crate::monitor::{Monitor, Quiet, Stage, proceed};
 use crate::panel::Reading;
 use crate::params::MenParams;
@@ -17,6 +17,7 @@ use crate::projection::Projection;
 use crate::refit::Axes;
 use crate::rules::{Learned, Projected, RuleKind, RuleParams, learn, learn_blunt};
 use crate::scores::{ScoreKind, Scores, weighted_scores};
+use crate::solved::Solved;
 
 /// What was found of a setting, or why there is nothing.
 pub(super) type Found = Result<Outcome>;

@@ -1,0 +1,87 @@
+//! The solved problem: from its paths, axes of any number of variables are read, with any refit, at little cost.
+
+use std::sync::OnceLock;
+
+use crate::error::Result;
+use crate::fit::Prepared;
+use crate::lars::Path;
+use crate::monitor::Stage;
+use crate::panel::Reading;
+use crate::params::MenParams;
+use crate::refit::{Axes, Elimination, How, Reached, Refit, Source, Training};
+
+/// The paths, and what axes are read off them with.
+#[derive(Debug)]
+pub struct Solved<'a> {
+    pub(crate) prepared: &'a Prepared<'a>,
+    pub(crate) paths: Vec<Path>,
+    pub(crate) units: Vec<f64>,
+    pub(crate) seconds: Vec<(Stage, f64)>,
+    reached: OnceLock<Reached>,
+}
+
+impl<'a> Solved<'a> {
+    pub(crate) fn new(
+        prepared: &'a Prepared<'a>,
+        paths: Vec<Path>,
+        units: Vec<f64>,
+        seconds: Vec<(Stage, f64)>,
+    ) -> Self {
+        Solved { prepared, paths, units, seconds, reached: OnceLock::new() }
+    }
+
+    /// The path of every axis, in the solver's units.
+    pub fn paths(&self) -> &[Path] {
+        &self.paths
+    }
+
+    /// Axes of so many variables, refitted as `params` say.
+    ///
+    /// # Errors
+    /// When the paths do not reach so far, no variable can be used, or a system cannot be solved.
+    pub fn read(&self, reading: Reading, params: &MenParams) -> Result<Axes> {
+        self.source(params.refit()).read(&How::new(reading, params, self.paths.len()))
+    }
+
+    /// The order in which [`Self::read`] drops `candidates` variables down to panels of `size` and more: computed once for many sizes.
+    pub(crate) fn eliminate_from(
+        &self,
+        candidates: usize,
+        size: usize,
+        params: &MenParams,
+    ) -> Result<Elimination> {
+        self.source(Refit::Discriminant).eliminate(
+            &How::new(Reading::default(), params, self.paths.len()),
+            candidates,
+            size,
+        )
+    }
+
+    /// The axes on a panel of that order.
+    pub(crate) fn on_panel(
+        &self,
+        elimination: &Elimination,
+        size: usize,
+        params: &MenParams,
+    ) -> Result<Axes> {
+        let how = How::new(Reading::default(), params, self.paths.len());
+        self.source(params.refit()).on_panel(&how, &elimination.panel(size), elimination.candidates())
+    }
+
+    /// The reduced problem at the variables that were reached, for the refits that need it.
+    pub(crate) fn reached(&self, refit: Refit) -> Option<&Reached> {
+        refit
+            .needs_gram()
+            .then(|| self.reached.get_or_init(|| Reached::new(&self.prepared.problem, &self.paths)))
+    }
+
+    fn source(&self, refit: Refit) -> Source<'_> {
+        Source {
+            training: Training::Samples(self.prepared.data),
+            mean: &self.prepared.problem.mean,
+            units: &self.units,
+            paths: &self.paths,
+            reached: self.reached(refit),
+        }
+    }
+}
