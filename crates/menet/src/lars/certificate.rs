@@ -74,7 +74,7 @@ pub(crate) fn certificate_at(problem: &Problem<'_>, w: &SparseVector, level: f64
 }
 
 /// `b − G w` at all variables.
-pub(super) fn correlations(problem: &Problem<'_>, w: &SparseVector) -> Vec<f64> {
+pub(crate) fn correlations(problem: &Problem<'_>, w: &SparseVector) -> Vec<f64> {
     let mut c = Mat::zeros(problem.p(), 1);
     if w.nonzeros() > 0 {
         let coefficients = MatRef::from_column_major_slice(w.values(), w.nonzeros(), 1);

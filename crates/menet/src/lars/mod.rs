@@ -60,8 +60,8 @@ use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
 pub(crate) use certificate::EXACT;
-pub(crate) use certificate::certificate_at;
 pub use certificate::{Certificate, certify, violation};
+pub(crate) use certificate::{certificate_at, correlations};
 pub use path::{Ended, Knot, Path, PathPoint, Report};
 pub use problem::{LarsOptions, Method};
 pub(crate) use problem::{Problem, Shared, check_penalty_factors};

@@ -1,7 +1,8 @@
 //! Descent on the penalised objective among the variables that are already in. With it, few rounds are enough.
 //!
 //! Newton steps on the support, of m variables, cost m³ beside the p·m of a path. Variables whose coefficients would change sign are left
-//! out; where that is not enough, the step ends at the first of them. The objective never rises.
+//! out; where that is not enough, the step ends at the first of them. Where the objective is not convex, steps are those of the weighted lasso,
+//! which are short, and are doubled as long as that helps. The objective never rises.
 
 use faer::{Mat, MatRef};
 
@@ -14,6 +15,9 @@ const STEPS: usize = 60;
 
 /// Largest number of halvings of a step.
 const HALVINGS: usize = 30;
+
+/// Largest number of doublings of a step, where the objective is not convex.
+const DOUBLINGS: usize = 10;
 
 /// A gradient below this, relative to the largest `|bⱼ|` of the support, is rounding.
 const PRECISE: f64 = 1e-14;
@@ -66,6 +70,19 @@ impl Objective<'_> {
         smooth + (0..w.len()).filter(|&i| w[i] != 0.0 && self.penalised(i)).map(value).sum::<f64>()
     }
 
+    /// `w` after one step of every coefficient that is zero and wants to be another: that of the lasso, which lies above the objective.
+    pub(super) fn entered(&self, w: &[f64], positive: bool) -> Vec<f64> {
+        let mut w = w.to_vec();
+        for i in (0..w.len()).filter(|&i| w[i] == 0.0).collect::<Vec<_>>() {
+            let pull = self.b[i] - dot(column(&self.gram, i), &w);
+            let more = if positive { pull } else { pull.abs() } - self.levels[i];
+            if more > 0.0 {
+                w[i] = more.copysign(pull) / self.gram[(i, i)];
+            }
+        }
+        w
+    }
+
     /// Descends from `w`. Signs stay as they are, and zeros stay zero; only coefficients without a penalty may change sign.
     pub(super) fn descend(&self, w: &[f64]) -> Vec<f64> {
         let mut w = w.to_vec();
@@ -80,8 +97,9 @@ impl Objective<'_> {
             if pull.iter().all(|pull| pull.abs() <= PRECISE * size) {
                 break;
             }
-            let Some(step) = self.step(&active, &w, &pull) else { break };
+            let Some((step, newton)) = self.step(&active, &w, &pull) else { break };
             match self.along(&active, &w, &step, value) {
+                Some(found) if !newton => (w, value) = self.farther(&active, &w, step, found),
                 Some((next, lower)) => (w, value) = (next, lower),
                 None => break,
             }
@@ -89,8 +107,8 @@ impl Objective<'_> {
         w
     }
 
-    /// The Newton step; where the objective is not convex there, the step of the weighted lasso, which lies above it.
-    fn step(&self, active: &[usize], w: &[f64], pull: &[f64]) -> Option<Vec<f64>> {
+    /// The Newton step, and true; where the objective is not convex there, the step of the weighted lasso, which lies above it.
+    fn step(&self, active: &[usize], w: &[f64], pull: &[f64]) -> Option<(Vec<f64>, bool)> {
         let m = active.len();
         let solved = |bend: &dyn Fn(usize) -> f64| {
             let system = Mat::from_fn(m, m, |i, k| {
@@ -102,17 +120,43 @@ impl Objective<'_> {
             let step = column(&step, 0).to_vec();
             step.iter().all(|step| step.is_finite()).then_some(step)
         };
-        solved(&|i| self.curvature(i, w[i])).or_else(|| solved(&|_| 0.0))
+        let newton = solved(&|i| self.curvature(i, w[i])).map(|step| (step, true));
+        newton.or_else(|| Some((solved(&|_| 0.0)?, false)))
     }
 
-    /// The farthest point along a step, up to the first coefficient that reaches zero, at which the objective is not above `value`.
-    fn along(&self, active: &[usize], w: &[f64], step: &[f64], value: f64) -> Option<(Vec<f64>, f64)> {
-        // The whole step, with zeros for all that would change sign: many leave at once.
+    /// The best of a point and those that are twice, four times and so on as far along its step.
+    fn farther(
+        &self,
+        active: &[usize],
+        w: &[f64],
+        mut step: Vec<f64>,
+        (mut best, mut value): (Vec<f64>, f64),
+    ) -> (Vec<f64>, f64) {
+        for _ in 0..DOUBLINGS {
+            step.iter_mut().for_each(|step| *step *= 2.0);
+            let next = self.stepped(active, w, &step);
+            let lower = self.at(&next);
+            if lower >= value {
+                break;
+            }
+            (best, value) = (next, lower);
+        }
+        (best, value)
+    }
+
+    /// The point at the end of a step, with zeros for all that would change sign: many leave at once.
+    fn stepped(&self, active: &[usize], w: &[f64], step: &[f64]) -> Vec<f64> {
         let mut next = w.to_vec();
         for (&i, step) in active.iter().zip(step) {
             let there = w[i] + step;
             next[i] = if self.penalised(i) && there * w[i] <= 0.0 { 0.0 } else { there };
         }
+        next
+    }
+
+    /// The farthest point along a step, up to the first coefficient that reaches zero, at which the objective is not above `value`.
+    fn along(&self, active: &[usize], w: &[f64], step: &[f64], value: f64) -> Option<(Vec<f64>, f64)> {
+        let next = self.stepped(active, w, step);
         let lower = self.at(&next);
         if lower < value {
             return Some((next, lower));

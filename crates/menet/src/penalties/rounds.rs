@@ -18,7 +18,7 @@
 //!    large coefficients are larger there; docs/penalties.md has the numbers;
 //! 2. one round that is read at K variables: since large coefficients are shrunk less, K variables are reached at another level;
 //! 3. rounds at that level, until the coefficients settle. Between two rounds the objective descends among the variables that are in
-//!    ([`descent`](super::descent)). Where a round would need more than K variables at the level, the level rises to where it does not;
+//!    ([`descent`](super::descent)), and those enter that it wants. Where a round would need more than K variables at the level, the level rises to where it does not;
 //! 4. if they settle far below K variables, again from the lower level at which the last path reaches K.
 //!
 //! Every round is a path of [`crate::lars`], from the top, with its certificate. The last one is reported, down to the level of the answer.
@@ -33,7 +33,9 @@ use super::descent::{Objective, entries};
 use super::{Penalised, Penalty, PenaltyParams, Tuning};
 use crate::error::{Error, Result};
 use crate::gram::Gram;
-use crate::lars::{Certificate, LarsOptions, Path, Problem, Report, Shared, certificate_at, path_of};
+use crate::lars::{
+    Certificate, LarsOptions, Path, Problem, Report, Shared, certificate_at, correlations, path_of,
+};
 use crate::monitor::{Monitor, Stage};
 use crate::numerics::sparse::SparseVector;
 
@@ -53,6 +55,9 @@ const KNOTS: usize = 1_200;
 /// rounding.
 const PATIENT: usize = 6;
 const MOST_RISE: f64 = 1.1;
+
+/// Between two paths variables enter so often at most.
+const ENTRIES: usize = 10;
 
 /// The level to begin from where the first path ends at 0, relative to the largest coefficient.
 const LOW: f64 = 1e-9;
@@ -200,7 +205,7 @@ impl Response<'_> {
             // At level 0 nothing is penalised; and a path that ends above a given level was ended by trouble.
             let over = read.level == 0.0 || (short && most.is_none());
             let settled = read.level == 0.0;
-            let (next, told) = self.descended(&now, &read, moved, tuning);
+            let (next, told) = self.descended(&now, &read, moved, tuning)?;
             history.push(told);
             now = next;
             if answer.as_ref().is_none_or(|answer| !answer.settled) {
@@ -278,34 +283,71 @@ impl Response<'_> {
         w.indices().iter().filter(|&&j| self.shared.v[j] > 0.0).count()
     }
 
-    /// Descends from what a round has read, at its level.
-    fn descended(&self, before: &Point, read: &Point, moved: bool, tuning: Tuning) -> (Point, Round) {
-        let level = read.level;
+    /// Descends from what a round has read, at its level. Variables that the objective wants enter, as long as no more than the largest
+    /// number are in; the next path then has little left to find.
+    fn descended(&self, before: &Point, read: &Point, moved: bool, tuning: Tuning) -> Result<(Point, Round)> {
+        let (level, positive) = (read.level, self.shared.options.positive);
         let mut places = [before.w.indices(), read.w.indices()].concat();
         places.sort_unstable();
         places.dedup();
-        let mut gram = self.shared.gram.submatrix(&places);
+        let objective = self.objective(&places, level, tuning);
+        let (old, new) = (entries(&before.w, &places), entries(&read.w, &places));
+        let (at_old, at_new) = (objective.at(&old), objective.at(&new));
+        let mut lower = objective.descend(&new);
+        let mut descended = objective.at(&lower);
+        for _ in 0..ENTRIES {
+            let w = sparse(&places, &lower);
+            let wanted = self.wanted(&w, level)?;
+            if wanted.is_empty() {
+                break;
+            }
+            // Those that have left stay out of the system.
+            places = w.indices().iter().copied().chain(wanted).collect();
+            places.sort_unstable();
+            let objective = self.objective(&places, level, tuning);
+            let next = objective.descend(&objective.entered(&entries(&w, &places), positive));
+            let value = objective.at(&next);
+            if value >= descended {
+                (places, lower) = (w.indices().to_vec(), w.values().to_vec());
+                break;
+            }
+            (lower, descended) = (next, value);
+        }
+        let w = sparse(&places, &lower);
+        let nonzeros = self.selected(&w);
+        let told = Round { level, moved, before: at_old, after: at_new, descended, nonzeros };
+        Ok((Point { w, level }, told))
+    }
+
+    /// The objective on some variables.
+    fn objective(&self, places: &[usize], level: f64, tuning: Tuning) -> Objective<'_> {
+        let mut gram = self.shared.gram.submatrix(places);
         (0..places.len()).for_each(|i| gram[(i, i)] += self.shared.options.ridge);
-        let objective = Objective {
+        Objective {
             penalty: self.penalty,
             tuning,
             gram,
             b: places.iter().map(|&j| self.b[j]).collect(),
             lengths: places.iter().map(|&j| self.lengths[j]).collect(),
             levels: places.iter().map(|&j| level * self.shared.v[j]).collect(),
-        };
-        let (old, new) = (entries(&before.w, &places), entries(&read.w, &places));
-        let lower = objective.descend(&new);
-        let w = SparseVector::from_pairs(places.iter().copied().zip(lower.iter().copied()).collect());
-        let told = Round {
-            level,
-            moved,
-            before: objective.at(&old),
-            after: objective.at(&new),
-            descended: objective.at(&lower),
-            nonzeros: self.selected(&w),
-        };
-        (Point { w, level }, told)
+        }
+    }
+
+    /// The variables outside whose correlation exceeds the level, most first, as many as there is room for.
+    fn wanted(&self, w: &SparseVector, level: f64) -> Result<Vec<usize>> {
+        let options = self.shared.options;
+        let room = options.max_nonzeros.map_or(usize::MAX, |most| most.saturating_sub(self.selected(w)));
+        if room == 0 {
+            return Ok(Vec::new());
+        }
+        let c = correlations(&Problem::new(self.shared, &self.shared.v, self.b)?, w);
+        let pull = |j: usize| if options.positive { c[j] } else { c[j].abs() } / (level * self.shared.v[j]);
+        let mut wanted: Vec<usize> = (0..c.len())
+            .filter(|&j| self.shared.v[j] > 0.0 && w.get(j) == 0.0 && pull(j) > 1.0 + SETTLED)
+            .collect();
+        wanted.sort_by(|&i, &j| pull(j).total_cmp(&pull(i)).then(i.cmp(&j)));
+        wanted.truncate(room);
+        Ok(wanted)
     }
 
     /// The path of the last round down to the answer, with what is known of it.
@@ -322,6 +364,11 @@ impl Response<'_> {
         let report = Report::Rounds { count, settled, stationarity: Some(kkt) };
         Ok(path.freed(free, freed).limited(self.shared.options.max_nonzeros).with_report(report))
     }
+}
+
+/// Values at these places, which rise.
+fn sparse(places: &[usize], values: &[f64]) -> SparseVector {
+    SparseVector::from_pairs(places.iter().copied().zip(values.iter().copied()).collect())
 }
 
 /// What the rounds end with.
