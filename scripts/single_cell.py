@@ -2,9 +2,9 @@
 
     python scripts/single_cell.py [--cells N] [--genes N] [--density D] [--scale SCALE]
 
-Ten types of cells differ in 20 genes each. Counts are small whole numbers, so ties are everywhere. It prints the seconds
-per stage, the largest resident memory, and the rate on cells that were held out. Nothing else should run meanwhile.
-docs/real-samples.md has the results.
+Ten types of cells differ in 20 genes each. Counts are small whole numbers, so ties are everywhere. It prints the
+seconds per stage, the largest resident memory, and the rate on cells that were held out. Nothing else should run
+meanwhile. docs/real-samples.md has the results.
 """
 
 import argparse
@@ -20,7 +20,7 @@ TYPES, MARKERS = 10, 20
 
 
 def counts(cells, genes, density, random):
-    """Return counts as a sparse matrix, and the types of the cells. Markers are four times as frequent in their type."""
+    """Return counts as a sparse matrix, and the types of the cells, whose markers are four times as frequent."""
     y = random.integers(0, TYPES, cells)
     frequent = random.gamma(0.5, size=genes)
     frequent *= density / frequent.mean()

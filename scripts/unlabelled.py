@@ -2,10 +2,10 @@
 
     python scripts/unlabelled.py [--data FOLDER] [--splits N]
 
-Digits are built in; Fashion-MNIST is Debian's package dataset-fashion-mnist; FOLDER may hold yale_40.npz (X, y). Half of
-the samples that are not labelled take part without a label (10,000 of Fashion-MNIST), and the other half is predicted
-(2,000). All methods see the same samples. "chosen" picks among the rows above it by cross-validation of the labelled
-samples, which keeps the unlabelled ones in every training part. docs/real-samples.md has the results.
+Digits are built in; Fashion-MNIST is Debian's package dataset-fashion-mnist; FOLDER may hold yale_40.npz (X, y). Half
+of the samples that are not labelled take part without a label (10,000 of Fashion-MNIST), and the other half is
+predicted (2,000). All methods see the same samples. "chosen" picks among the rows above it by cross-validation of the
+labelled samples, which keeps the unlabelled ones in every training part. docs/real-samples.md has the results.
 """
 
 import argparse

@@ -241,6 +241,13 @@ class TestApproximate:
             same(men, menet.ManifoldElasticNet(n_nonzeros=6).fit(X, y), X)
 
 
+def test_copies_are_told(client, digits):
+    X, y = digits
+    again = np.concatenate([y, y[:3], [(y[3] + 1) % 10]])  # three copies, and one of another class
+    with pytest.warns(UserWarning, match="3 of 1801 samples are copies of others of the same class"):
+        ManifoldElasticNet(n_nonzeros=3).fit(chunked(np.concatenate([X, X[:4]]), 500), again)
+
+
 def test_little_memory_is_told(client):
     X = da.zeros((20_000, 500), chunks=(5_000, -1))
     with pytest.warns(UserWarning, match=r"may need 0\.4 GB, and a thread of a worker has 0\.3 GB.*5000"):

@@ -109,6 +109,7 @@ def test_a_worker_may_be_killed_in_any_stage(tmp_path, monkeypatch, how):
             assert found == whole, step
 
 
+@pytest.mark.filterwarnings("ignore:.* are copies of others")
 def test_a_scheduler_that_goes_away_is_one_clear_error():
     code = (
         "from distributed import LocalCluster; import time\n"
@@ -145,6 +146,7 @@ def test_a_scheduler_that_goes_away_is_one_clear_error():
             client.close(timeout=1)
 
 
+@pytest.mark.filterwarnings("ignore:.* are copies of others")
 def test_ctrl_c_cancels_what_runs():
     X, y = load_digits(return_X_y=True)
     # One small array twenty times: a large one inside the graph would be warned of.

@@ -116,6 +116,18 @@ class Chunks:
         error.place = (row, column)  # type: ignore[attr-defined]
         raise error
 
+    def warn_of_copies(self) -> None:
+        """Warn where a fit in memory would be another: it counts equal samples of one class as one."""
+        parts = [self.engine.task("marks", _tasks.marks, x, codes) for x, codes, _ in self.pieces()]
+        marks = np.concatenate(self.engine.get_all(parts))
+        if copies := len(marks) - len(np.unique(marks)):
+            warn_user(
+                f"{copies} of {len(marks)} samples are copies of others of the same class: a fit on Dask counts them "
+                "as samples of their own, and as neighbours, while a fit in memory counts a sample and its copies as "
+                "one with a larger weight; to leave them out, use drop_duplicates() of a data frame",
+                UserWarning,
+            )
+
     def blocks(self, X: da.Array | None = None) -> list[Any]:
         """Return the chunks, as tasks."""
         return list((self.X if X is None else X).to_delayed().ravel())
@@ -144,6 +156,7 @@ class Fit:
         with engine.stage("preprocess"):
             self.chunks = chunks = Chunks(engine, X, codes, len(self.told["classes"]))
             moments = self.moments(chunks.X)
+            chunks.warn_of_copies()
             X, centred = self.reconstruct(moments)
         with engine.stage("neighbors"):
             lists, recall = _neighbors.search(engine, chunks, X, self.settings, centred)

@@ -1,8 +1,15 @@
 //! From the arrays of a compressed sparse matrix, all of which is checked.
 
+use std::fmt::Display;
+
 use super::SparseMatrix;
 use crate::error::{Error, Result};
 use crate::numerics::finite::usable;
+
+/// A whole number that may be a place in an array, of any type.
+pub trait Place: Copy + TryInto<usize> + Display {}
+
+impl<T: Copy + TryInto<usize> + Display> Place for T {}
 
 impl SparseMatrix {
     /// From compressed rows: row i has `values[starts[i]..starts[i + 1]]` at the columns `indices[..]` of the same range, in any
@@ -10,17 +17,12 @@ impl SparseMatrix {
     ///
     /// # Errors
     /// When the arrays do not fit together, an index is out of range, or a value is not finite.
-    pub fn from_rows<S, I, T>(
+    pub fn from_rows<S: Place, I: Place, T: Copy + Into<f64>>(
         shape: (usize, usize),
         starts: &[S],
         indices: &[I],
         values: &[T],
-    ) -> Result<Self>
-    where
-        S: Copy + TryInto<usize> + std::fmt::Display,
-        I: Copy + TryInto<usize> + std::fmt::Display,
-        T: Copy + Into<f64>,
-    {
+    ) -> Result<Self> {
         let matrix = Self::compressed(shape.0, shape.1, starts, indices, values)?;
         matrix.check_finite()?;
         Ok(matrix)
@@ -30,17 +32,12 @@ impl SparseMatrix {
     ///
     /// # Errors
     /// As [`Self::from_rows`].
-    pub fn from_columns<S, I, T>(
+    pub fn from_columns<S: Place, I: Place, T: Copy + Into<f64>>(
         shape: (usize, usize),
         starts: &[S],
         indices: &[I],
         values: &[T],
-    ) -> Result<Self>
-    where
-        S: Copy + TryInto<usize> + std::fmt::Display,
-        I: Copy + TryInto<usize> + std::fmt::Display,
-        T: Copy + Into<f64>,
-    {
+    ) -> Result<Self> {
         let matrix = Self::compressed(shape.1, shape.0, starts, indices, values)?.transpose();
         matrix.check_finite()?;
         Ok(matrix)
@@ -50,17 +47,12 @@ impl SparseMatrix {
     ///
     /// # Errors
     /// As [`Self::from_rows`], but for NaN.
-    pub fn from_rows_with_missing<S, I, T>(
+    pub fn from_rows_with_missing<S: Place, I: Place, T: Copy + Into<f64>>(
         shape: (usize, usize),
         starts: &[S],
         indices: &[I],
         values: &[T],
-    ) -> Result<Self>
-    where
-        S: Copy + TryInto<usize> + std::fmt::Display,
-        I: Copy + TryInto<usize> + std::fmt::Display,
-        T: Copy + Into<f64>,
-    {
+    ) -> Result<Self> {
         let matrix = Self::compressed(shape.0, shape.1, starts, indices, values)?;
         matrix.check_present()?;
         Ok(matrix)
@@ -70,35 +62,25 @@ impl SparseMatrix {
     ///
     /// # Errors
     /// As [`Self::from_rows_with_missing`].
-    pub fn from_columns_with_missing<S, I, T>(
+    pub fn from_columns_with_missing<S: Place, I: Place, T: Copy + Into<f64>>(
         shape: (usize, usize),
         starts: &[S],
         indices: &[I],
         values: &[T],
-    ) -> Result<Self>
-    where
-        S: Copy + TryInto<usize> + std::fmt::Display,
-        I: Copy + TryInto<usize> + std::fmt::Display,
-        T: Copy + Into<f64>,
-    {
+    ) -> Result<Self> {
         let matrix = Self::compressed(shape.1, shape.0, starts, indices, values)?.transpose();
         matrix.check_present()?;
         Ok(matrix)
     }
 
     /// `lines` lines of `length` entries, whichever of rows and columns they are.
-    fn compressed<S, I, T>(
+    fn compressed<S: Place, I: Place, T: Copy + Into<f64>>(
         lines: usize,
         length: usize,
         starts: &[S],
         indices: &[I],
         values: &[T],
-    ) -> Result<Self>
-    where
-        S: Copy + TryInto<usize> + std::fmt::Display,
-        I: Copy + TryInto<usize> + std::fmt::Display,
-        T: Copy + Into<f64>,
-    {
+    ) -> Result<Self> {
         if lines.max(length) > u32::MAX as usize {
             let why = format!("at most {} rows or columns", u32::MAX);
             return Err(Error::parameter("shape", lines.max(length), why));
