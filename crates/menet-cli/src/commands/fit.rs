@@ -56,6 +56,13 @@ impl Fit {
             context.notice(doubt);
         }
         let data = labelled(&table, impute)?;
+        let without = table.without_label();
+        if without > 0 {
+            context.notice(format_args!(
+                "{without} of {} samples have no label; they take part in the manifold term alone",
+                table.rows
+            ));
+        }
         let params = self.params.resolve_for(&data)?;
         let plan = menet::Plan::new(&data, &params)?;
         let (needed, available) = (plan.bytes as u64, menet_io::memory::available());
@@ -76,7 +83,7 @@ impl Fit {
         file.save(&self.model)?;
         let ends = ends(&file, &men);
         if context.json {
-            text::print(report(&men, &ends, doubt.as_deref(), n, p))?;
+            text::print(report(&men, &ends, doubt.as_deref(), (n, without), p))?;
         } else {
             context.say(summary(&men, &ends, n, p))?;
             if context.verbose {
@@ -93,13 +100,20 @@ impl Fit {
     }
 }
 
-fn report(men: &Men, ends: &[Option<Ends>], doubt: Option<&str>, n: usize, p: usize) -> Value {
+fn report(
+    men: &Men,
+    ends: &[Option<Ends>],
+    doubt: Option<&str>,
+    (n, without): (usize, usize),
+    p: usize,
+) -> Value {
     let definiteness = men.definiteness();
     let mut seconds: serde_json::Map<String, Value> =
         men.seconds().iter().map(|(stage, seconds)| (stage.name().to_owned(), json!(seconds))).collect();
     seconds.insert("total".to_owned(), json!(men.seconds().iter().map(|(_, seconds)| seconds).sum::<f64>()));
     json!({
         "n": n,
+        "unlabelled": without,
         "p": p,
         "classes": men.classes().len(),
         "components": men.projection().components(),
