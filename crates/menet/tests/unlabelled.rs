@@ -141,3 +141,14 @@ fn what_cannot_be_used_is_refused() {
     let message = fit(&data, &floor, &()).unwrap_err().to_string();
     assert!(message.contains("floor") && message.contains("label"), "{message}");
 }
+
+#[test]
+fn the_plan_counts_samples_without_a_label() {
+    let (x, mut codes) = partly(3, 6_000, 5, 2);
+    codes[40..].fill(None);
+    let data = Dataset::partly_labelled(x.as_ref(), &codes, names(2)).unwrap();
+    let plan = menet::Plan::new(&data, &MenParams::default()).unwrap();
+    assert_eq!(plan.shape.samples, 6_000);
+    // A dense A would have 6,000 x 6,000 entries.
+    assert!(plan.bytes < 8.0 * 6_000.0 * 6_000.0, "{}", plan.bytes);
+}

@@ -15,7 +15,7 @@ mod request;
 pub use regime::{Reason, Regime, Why};
 pub use request::{GramRequest, RouteRequest};
 
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, View};
 use crate::error::{Error, Result};
 use crate::gram::GramForm;
 use crate::named::Named;
@@ -39,7 +39,7 @@ const APART: f64 = 0.82;
 /// The size of the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
-    /// Number of samples n.
+    /// Number of samples n, with and without a label.
     pub samples: usize,
     /// Number of variables p.
     pub variables: usize,
@@ -51,11 +51,15 @@ pub struct Shape {
 
 impl From<&Dataset<'_>> for Shape {
     fn from(data: &Dataset<'_>) -> Self {
+        let others = match data.unlabelled_view() {
+            Some(View::Sparse(x)) => x.nonzeros(),
+            _ => 0,
+        };
         Shape {
-            samples: data.samples(),
+            samples: data.samples() + data.unlabelled(),
             variables: data.variables(),
             classes: data.classes().len(),
-            nonzeros: data.sparse().map(|x| x.nonzeros()),
+            nonzeros: data.sparse().map(|x| x.nonzeros() + others),
         }
     }
 }
