@@ -78,7 +78,7 @@ def draw(file):
         places[task.key] = (at, seen[at] - (count[at] - 1) / 2)
         seen[at] += 1
     top = max(count.values()) / 2
-    figure, axes = plt.subplots(figsize=(14, 4.5))
+    figure, axes = plt.subplots(figsize=(15, 4.5))
     for task in TASKS:
         for need in set(task.needs) & places.keys():
             (x0, y0), (x1, y1) = places[need], places[task.key]
@@ -91,7 +91,7 @@ def draw(file):
     for at in count:
         steps = dict.fromkeys(task.step for task in TASKS if level[task.key] == at)
         axes.text(
-            at, -top - 0.7, "\n".join(steps), fontsize=6.5, ha="right", va="top", rotation=40, rotation_mode="anchor"
+            at, -top - 0.7, "\n".join(steps), fontsize=6, ha="right", va="top", rotation=50, rotation_mode="anchor"
         )
     axes.set_axis_off()
     axes.set_ylim(-top - 2.5, top + 2.5)
