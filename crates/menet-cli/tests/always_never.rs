@@ -1,12 +1,10 @@
 //! Variables that are always in a model, and never, from the command line.
 
-mod common;
-
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use common::{json, ok, refused};
+use crate::common::{json, ok, refused};
 
 /// Forty samples of four variables that tell two classes apart or not, and `age` and `sex`, which do not.
 fn write_samples(folder: &Path) {

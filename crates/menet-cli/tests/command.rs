@@ -1,10 +1,8 @@
 //! The command as people and scripts use it: its results, and the files it writes.
 
-mod common;
-
 use std::fs;
 
-use common::{json, menet, names, ok, text};
+use crate::common::{json, menet, names, ok, text};
 use menet::{MenParams, Reading, fit};
 use menet_io::{ModelFile, ReadOptions};
 

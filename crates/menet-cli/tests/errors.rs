@@ -1,12 +1,10 @@
 //! What the command does when it fails: exit codes, messages, and no files left behind.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use common::{menet, names, ok, text};
+use crate::common::{menet, names, ok, text};
 
 #[test]
 fn bad_input() {
@@ -43,7 +41,7 @@ fn bad_input() {
     let fit = |data: &'static str| vec!["fit", "--data", data, "--model", "out"];
     let with = |more: &[&'static str]| [&["fit", "--data", "good.csv", "--model", "out"], more].concat();
     let cases: Vec<(Vec<&str>, i32, &str)> = vec![
-        (vec![], 2, "Usage"),
+        (vec!["export", "--model", "good"], 2, "--onnx FILE, --json, or --sql TABLE"),
         (vec!["fly"], 2, "unrecognized"),
         (vec!["fit", "--data", "good.csv"], 2, "--model"),
         (fit("nothing.csv"), 2, "no such file"),

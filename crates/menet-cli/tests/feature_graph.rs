@@ -1,10 +1,8 @@
 //! A graph over the variables, from the command line.
 
-mod common;
-
 use std::fs;
 
-use common::{json, ok, refused};
+use crate::common::{json, ok, refused};
 
 fn split(line: &str) -> Vec<&str> {
     line.split(' ').collect()

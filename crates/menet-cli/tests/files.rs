@@ -1,13 +1,11 @@
 //! Real-world files, from the command line: names of samples, labels, notices, standard input, too little memory.
 
-mod common;
-
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use common::{menet, refused, text};
+use crate::common::{menet, refused, text};
 
 /// The output and the notices of a successful run.
 fn ok(folder: &Path, arguments: &[&str]) -> (String, String) {

@@ -1,11 +1,9 @@
 //! Panels, refits, rules and probabilities, from the command line.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{json, menet, ok, refused, small_csv, text};
+use crate::common::{json, menet, ok, refused, small_csv, text};
 use menet::{MenParams, fit};
 use menet_io::{ModelFile, ReadOptions};
 

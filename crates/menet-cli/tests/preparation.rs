@@ -1,12 +1,11 @@
 //! Missing values, batches and scales from the command line.
 
-mod common;
-
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use common::{json, menet, ok, refused};
+use crate::common;
+use crate::common::{json, menet, ok, refused};
 
 /// Sixty samples of counts in two runs, some of them missing; `rare` is missing mostly.
 fn write_samples(folder: &Path) {

@@ -1,11 +1,9 @@
 //! No input is overwritten, no file is left behind, and no name controls the terminal.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{json, menet, names, ok, refused, small_csv, text};
+use crate::common::{json, menet, names, ok, refused, small_csv, text};
 
 /// A folder with data `d.csv`, their labels, parameters and a model `m`.
 fn stocked() -> tempfile::TempDir {

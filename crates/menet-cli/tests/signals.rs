@@ -1,8 +1,6 @@
 //! Signals, file modes and links: which files exist afterwards.
 #![cfg(unix)]
 
-mod common;
-
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -10,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-use common::{names, ok, small_csv};
+use crate::common;
+use crate::common::{names, ok, small_csv};
 use menet::Men;
 use menet::rules::{Learned, Metric, Nearest};
 use menet_io::ModelFile;

@@ -1,11 +1,10 @@
 //! Samples without a label, from the command line.
 
-mod common;
-
 use std::fmt::Write;
 use std::fs;
 
-use common::json;
+use crate::common;
+use crate::common::json;
 
 #[test]
 fn a_fit_tells_how_many_samples_have_no_label() {

@@ -1,13 +1,11 @@
 //! `menet validate`: what it prints and writes, groups, and a run that is killed at any moment.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use common::{json, menet, names, ok, refused, small_csv, text};
+use crate::common::{json, menet, names, ok, refused, small_csv, text};
 
 /// The small set with a patient per two samples and names of samples.
 fn patients() -> String {

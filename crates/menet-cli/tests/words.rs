@@ -1,11 +1,9 @@
 //! How the command explains its numbers, and its notices about labels that do not look like classes.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{json, menet, ok, refused, text};
+use crate::common::{json, menet, ok, refused, text};
 use menet::rules::Learned;
 use menet_io::ModelFile;
 

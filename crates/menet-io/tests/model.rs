@@ -1,11 +1,9 @@
 //! The model file: a saved model loads bit for bit, old files still load, and damaged files are refused.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{fixture, folder, sample};
+use crate::common::{fixture, folder, sample};
 use menet::params::Preset;
 use menet::refit::Refit;
 use menet::rules::{Learned, Metric, Nearest, Priors, RuleKind};

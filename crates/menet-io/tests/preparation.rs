@@ -1,10 +1,8 @@
 //! How samples are prepared, through files: the model file, tables with gaps and batches, and blocks.
 
-mod common;
-
 use std::fmt::Write;
 
-use common::{folder, load, write};
+use crate::common::{folder, load, write};
 use menet::prepare::{Filling, Impute, Scale};
 use menet::{Men, MenParams, Named, fit};
 use menet_io::{ModelFile, ReadOptions, Table, transform};

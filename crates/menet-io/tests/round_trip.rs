@@ -1,11 +1,9 @@
 //! Every reader: formats agree, problems are located, missing values and names are handled, sparse data stay sparse.
 
-mod common;
-
 use std::fs;
 use std::path::PathBuf;
 
-use common::{fixture, folder, load, sample, write};
+use crate::common::{fixture, folder, load, sample, write};
 use menet::prepare::{Impute, Preparation, PrepareParams};
 use menet::rules::Learned;
 use menet::{MenParams, fit};

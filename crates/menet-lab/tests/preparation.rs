@@ -1,8 +1,7 @@
 //! Samples with gaps and batches in experiments: whatever is learned is learned from training samples.
 
-mod common;
-
-use common::protocol;
+use crate::common;
+use crate::common::protocol;
 use faer::Mat;
 use menet::evaluate::{classes_of, generator, halves, recognitions, subset};
 use menet::prepare::{Impute, PrepareParams, Scale};

@@ -1,12 +1,10 @@
 //! The protocol: which samples are drawn, which cells are computed, and what is refused.
 
-mod common;
-
 use menet::Method;
 use menet_lab::params::MethodParams;
 use menet_lab::{MetricChoice, Protocol, TuneOptions, run};
 
-use common::{file, go, protocol, set};
+use crate::common::{file, go, protocol, set};
 
 #[test]
 fn results_have_every_cell_and_no_dimension_beyond_a_methods_limit() {

@@ -1,7 +1,5 @@
 //! The journal: a stopped run continues to the same results, and a folder of another run is refused.
 
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +8,7 @@ use menet::Monitor;
 use menet_lab::params::MethodParams;
 use menet_lab::{Error, Progress, Protocol, Set, Status, TuneOptions, journal, run};
 
-use common::{file, go, protocol, set};
+use crate::common::{file, go, protocol, set};
 
 /// Stops after this many cells.
 struct After(usize, AtomicUsize);

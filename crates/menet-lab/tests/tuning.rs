@@ -1,7 +1,5 @@
 //! Tuning: it sees only training samples, keeps its budget, and its choice is what `fit` takes.
 
-mod common;
-
 use std::collections::BTreeSet;
 
 use faer::Mat;
@@ -15,7 +13,7 @@ use menet_lab::tune::Found;
 use menet_lab::{MetricChoice, Protocol, Set, TuneOptions, tune};
 use rand::{RngExt, SeedableRng};
 
-use common::{data, file, go, protocol, set};
+use crate::common::{data, file, go, protocol, set};
 
 #[test]
 fn tuning_never_sees_the_test_samples() {

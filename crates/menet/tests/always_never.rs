@@ -1,7 +1,6 @@
 //! Variables that are always in, and never: they are honoured by every way to a model, and no limit counts them.
 
-mod common;
-
+use crate::common;
 use faer::Mat;
 use menet::refit::Refit;
 use menet::scores::ScoreKind;

@@ -1,8 +1,7 @@
 //! The baselines against independent answers, and what holds for every method.
 
-mod common;
-
-use common::{clusters, gaussian, relative_difference, rng};
+use crate::common;
+use crate::common::{clusters, gaussian, relative_difference, rng};
 use faer::Mat;
 use menet::baselines::{Dla, Flda, Lpp, Npe, Pca};
 use menet::evaluate::{classes_of, generator, random_split, scores, subset};

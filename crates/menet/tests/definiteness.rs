@@ -1,8 +1,7 @@
 //! The trap at the heart of MEN: κ so large that A, or the minimum over Z, is not definite.
 
-mod common;
-
-use common::clusters;
+use crate::common;
+use crate::common::clusters;
 use faer::Side;
 use menet::operator::{Definiteness, eigenvalue_bound};
 use menet::patches::{PatchParams, rule};

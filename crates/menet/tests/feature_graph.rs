@@ -1,7 +1,6 @@
 //! A graph over the variables: the path of `G + λ3 Ω` is exact by every route, and whatever comes after a path goes on as before.
 
-mod common;
-
+use crate::common;
 use faer::Mat;
 use menet::lars::{LarsOptions, lars_paths};
 use menet::penalties::feature_graph::{Edge, EdgeList, FeatureGraph};

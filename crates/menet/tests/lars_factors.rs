@@ -1,9 +1,7 @@
 //! Penalty factors of every kind, for every response its own: free variables (0), barred ones (infinite) and others of all
 //! sizes, on designs that are chosen to be hard. Every knot is optimal.
 
-mod common;
-
-use common::{Design, column, correlate, rng};
+use crate::common::{Design, column, correlate, rng};
 use faer::Mat;
 use menet::gram::{FactorGram, Gram};
 use menet::lars::{Ended, LarsOptions, Path, lars_path, lars_paths_each};

@@ -1,8 +1,7 @@
 //! Penalty factors of 0: free variables.
 
-mod common;
-
-use common::{Design, coordinate_descent, correlate, gaussian, largest_difference, normal, rng};
+use crate::common;
+use crate::common::{Design, coordinate_descent, correlate, gaussian, largest_difference, normal, rng};
 use faer::Mat;
 use faer::linalg::solvers::Solve;
 use menet::gram::{FactorGram, Gram};

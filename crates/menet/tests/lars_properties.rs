@@ -1,8 +1,6 @@
 //! Every knot of every path is optimal, on thousands of problems chosen to be hard.
 
-mod common;
-
-use common::{Design, correlate, rng};
+use crate::common::{Design, correlate, rng};
 use faer::Mat;
 use menet::gram::{FactorGram, Gram};
 use menet::lars::{Ended, LarsOptions, Method, Path, lars_path, regression_paths};

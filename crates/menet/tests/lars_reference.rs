@@ -1,8 +1,7 @@
 //! The path against an independent solver, its certificate against wrong answers, and its own promises.
 
-mod common;
-
-use common::{Design, coordinate_descent, correlate, gaussian, largest_difference, normal, rng};
+use crate::common;
+use crate::common::{Design, coordinate_descent, correlate, gaussian, largest_difference, normal, rng};
 use faer::Mat;
 use menet::lars::{Ended, LarsOptions, Method, certify, lars_path, lars_paths, quadratic_path};
 use menet::sparse::SparseVector;

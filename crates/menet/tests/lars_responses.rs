@@ -1,8 +1,7 @@
 //! Penalty factors that differ from response to response.
 
-mod common;
-
-use common::{gaussian, rng};
+use crate::common;
+use crate::common::{gaussian, rng};
 use faer::Mat;
 use menet::gram::FactorGram;
 use menet::lars::{LarsOptions, lars_path, lars_paths, lars_paths_each};

@@ -1,7 +1,6 @@
 //! Refits and panels: every system is solved, every budget is kept, and what is read off a fit is what a fit gives.
 
-mod common;
-
+use crate::common;
 use faer::Mat;
 use menet::refit::Refit;
 use menet::rules::RuleKind;

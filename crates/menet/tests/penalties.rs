@@ -1,14 +1,13 @@
 //! Penalties in rounds: stationary, never rising, and what an independent solver finds.
 
-mod common;
-
 use faer::Mat;
 
 use menet::Named;
 use menet::lars::{LarsOptions, Report};
 use menet::penalties::{Penalised, PenaltyKind, PenaltyParams, penalised_paths};
 
-use common::{gaussian, rng};
+use crate::common;
+use crate::common::{gaussian, rng};
 use rand_pcg::Pcg64Mcg;
 
 /// The penalties with rounds that go on until they settle.

@@ -1,13 +1,12 @@
 //! Penalties inside fits: limits, smaller models, routes and files of parameters.
 
-mod common;
-
 use menet::params::default_nonzeros;
 use menet::penalties::PenaltyKind;
 use menet::refit::Refit;
 use menet::{Dataset, MenParams, Named, Reading, fit};
 
-use common::{normal, rng};
+use crate::common;
+use crate::common::{normal, rng};
 
 const ALL: &[PenaltyKind] = PenaltyKind::ALL;
 

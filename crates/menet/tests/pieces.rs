@@ -1,8 +1,6 @@
 //! A fit of samples in pieces is the fit of all of them, to rounding.
 
-mod common;
-
-use common::clusters;
+use crate::common::clusters;
 use menet::faer::{Mat, MatRef};
 use menet::neighbors::{Block, Centre, Found, Nearest};
 use menet::operator::{CG_TOLERANCE, Smoother, admissible};
@@ -152,7 +150,7 @@ fn fit_pieces(data: &Dataset<'_>, cuts: Cuts<'_>, params: &MenParams) -> Men {
     let units = Units { mean: &moments.mean, factor: &factor };
     let parts = cuts.iter().map(|&(from, to)| {
         let (rows, images) = (x.subrows(from, to - from), images.subrows(from, to - from));
-        pieces::gram(rows, units, images).unwrap()
+        pieces::gram(rows, units, images, 0).unwrap()
     });
     let lower = parts.reduce(|a, b| added(a, &b)).unwrap();
     let gram = Mat::from_fn(p, p, |i, j| lower[(i.max(j), i.min(j))]);
@@ -280,6 +278,26 @@ fn a_first_look_finds_the_first_value_that_is_not_finite() {
     assert_eq!(found(x.as_ref()), Some((1100, 3)));
     assert_eq!(found(x.subrows(1101, 1500)), Some((1399, 1)));
     assert_eq!(found(x.subrows(0, 0)), None);
+}
+
+#[test]
+fn a_band_of_the_gram_matrix_has_the_bits_of_the_whole() {
+    let (n, p) = (37, 2 * pieces::BAND + 19);
+    let x = Mat::from_fn(n, p, |i, j| f64::sin((3 * i + 7 * j * j) as f64));
+    let images = Mat::from_fn(n, p, |i, j| f64::cos((5 * i * i + j) as f64));
+    let (mean, factor) = (vec![0.25; p], vec![1.5; p]);
+    let units = Units { mean: &mean, factor: &factor };
+    let of = |images: MatRef<'_, f64>, first| pieces::gram(x.as_ref(), units, images, first);
+    let whole = of(images.as_ref(), 0).unwrap();
+    for (first, width) in
+        [(0, pieces::BAND), (pieces::BAND, pieces::BAND), (2 * pieces::BAND, 19), (128, 147)]
+    {
+        let band = of(images.subcols(first, width), first).unwrap();
+        assert_eq!(band, whole.submatrix(first, first, p - first, width), "{width} columns from {first} on");
+    }
+    let wrong = of(images.subcols(1, 19), 1).unwrap_err().to_string();
+    assert!(wrong.contains("multiple of 128, here at 1"), "{wrong}");
+    assert!(of(images.subcols(0, pieces::BAND), 2 * pieces::BAND).is_err());
 }
 
 #[test]

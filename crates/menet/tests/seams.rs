@@ -1,8 +1,6 @@
 //! The seams between the stages: what is made outside gives the same bits as `fit`.
 
-mod common;
-
-use common::clusters;
+use crate::common::clusters;
 use menet::faer::Mat;
 use menet::gram::{FactorGram, Gram, GramForm};
 use menet::neighbors::{Block, Centre, Nearest};

@@ -1,7 +1,6 @@
 //! The search over settings gives every setting what a fit of its own would give it.
 
-mod common;
-
+use crate::common;
 use faer::Mat;
 use menet::evaluate::{Split, generator, stratified_folds, subset};
 use menet::refit::Refit;

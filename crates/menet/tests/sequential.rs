@@ -37,6 +37,12 @@ fn nothing_asks_for_the_global_parallelism_of_faer() {
     for method in Method::all() {
         method.reducer().fit(&small, Some(2), &()).unwrap();
     }
+    // The whitened target by pairs of samples, and weights whose A is raised to the floor.
+    fit(&data(40, 200), &MenParams::default(), &()).unwrap();
+    let weighted =
+        data(60, 40).with_weights(&(0..60).map(|i| 0.5 + (i % 3) as f64).collect::<Vec<_>>()).unwrap();
+    let floor = MenParams::default().with(|it| it.definiteness = Definiteness::Floor);
+    fit(&weighted, &floor, &()).unwrap();
     let neighbors = NeighborSearch::Approximate;
     fit(&data(12_000, 3), &MenParams::paper().with(|it| it.neighbors = neighbors), &()).unwrap();
 }

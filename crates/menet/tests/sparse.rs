@@ -1,7 +1,6 @@
 //! Sparse data: the same answer dense and sparse, whichever way it is computed.
 
-mod common;
-
+use crate::common;
 use faer::Mat;
 use menet::neighbors::NeighborSearch;
 use menet::operator::Definiteness;

@@ -1,7 +1,6 @@
 //! Stability selection finds what is there, keeps false selections within its bounds, and measures stability as the papers do.
 
-mod common;
-
+use crate::common;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -96,7 +95,7 @@ fn false_selections_stay_within_the_bounds() {
     }
 }
 
-/// The whole of it, as the documentation has it: `cargo test --release --workspace --test stability -- --ignored --nocapture`.
+/// The whole of it, as the documentation has it: `cargo test --release --workspace --test all -- --ignored --nocapture stability`.
 #[test]
 #[ignore = "takes minutes"]
 fn soak() {

@@ -1,7 +1,6 @@
 //! The same bits on 1, 2 and 4 threads.
 
-mod common;
-
+use crate::common;
 use faer::Mat;
 use menet::neighbors::NeighborSearch;
 use menet::operator::Definiteness;

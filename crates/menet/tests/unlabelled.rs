@@ -1,8 +1,6 @@
 //! Samples without a label: they have weight 0 in the loss, and take part in the manifold term alone.
 
-mod common;
-
-use common::{gaussian, rng};
+use crate::common::{gaussian, rng};
 use menet::faer::Mat;
 use menet::operator::Definiteness;
 use menet::plan::{GramRequest, RouteRequest};

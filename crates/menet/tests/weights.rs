@@ -1,8 +1,6 @@
 //! Weights of samples: an integer weight is that many copies of a sample, 0 is none, and only ratios matter.
 
-mod common;
-
-use common::clusters;
+use crate::common::clusters;
 use menet::faer::Mat;
 use menet::operator::Definiteness;
 use menet::plan::{GramRequest, RouteRequest};

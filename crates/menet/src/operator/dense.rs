@@ -5,7 +5,7 @@ use faer::Mat;
 use super::{DefinitenessReport, OperatorParams};
 use crate::alignment::Alignment;
 use crate::error::{Error, Result};
-use crate::numerics::linalg::{cholesky, cholesky_solve, symmetric_eigen};
+use crate::numerics::linalg::{cholesky, cholesky_solve, product, symmetric_eigen};
 use crate::numerics::sparse::SparseSymmetric;
 
 /// An eigenvalue this small, relative to the largest, may be a rounding of 0.
@@ -100,7 +100,7 @@ pub(super) fn floored_factor(
 /// `F` with `FᵀF = D + B`, from a factor of `I + B`, the eigenvalues of `I + D^(-1/2) B D^(-1/2)` raised to the floor; and how many were.
 fn floored_weighted(factor: &Mat<f64>, weights: &[f64], floor: f64) -> Result<(Mat<f64>, usize)> {
     let n = weights.len();
-    let a = factor.transpose() * factor;
+    let a = product(factor.transpose(), factor.as_ref());
     let scaled = Mat::from_fn(n, n, |i, j| {
         let one = if i == j { 1.0 } else { 0.0 };
         one + (0.5 * (a[(i, j)] + a[(j, i)]) - one) / (weights[i] * weights[j]).sqrt()

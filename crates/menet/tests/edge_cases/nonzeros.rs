@@ -3,8 +3,8 @@
 use faer::mat;
 use menet::{Dataset, Error, MenParams, Reading};
 
-use super::common::{self, clusters};
 use super::{fitted, message};
+use crate::common::{self, clusters};
 
 #[test]
 fn the_default_number_of_nonzeros_follows_the_samples() {

@@ -6,8 +6,8 @@ use menet::neighbors::{Among, neighbors};
 use menet::targets::{AxisCount, TargetKind, target};
 use menet::{Centred, Error, MenParams, Monitor, Stage, fit};
 
-use super::common::clusters;
 use super::message;
+use crate::common::clusters;
 
 #[test]
 fn stages_refuse_what_does_not_belong_together() {

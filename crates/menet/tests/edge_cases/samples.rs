@@ -4,8 +4,8 @@ use faer::{Mat, mat};
 use menet::targets::{AxisCount, TargetKind, target};
 use menet::{Centred, Dataset, Error, MenParams, Named, fit};
 
-use super::common::clusters;
 use super::{fitted, message, rows};
+use crate::common::clusters;
 
 #[test]
 fn a_class_of_one_sample() {

@@ -3,8 +3,8 @@
 use faer::Mat;
 use menet::{Dataset, MenParams};
 
-use super::common::{self, clusters};
 use super::fitted;
+use crate::common::{self, clusters};
 
 #[test]
 fn every_feature_scaled() {

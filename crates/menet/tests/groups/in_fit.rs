@@ -6,7 +6,7 @@ use menet::plan::GramRequest;
 use menet::refit::Refit;
 use menet::{Dataset, MenParams, Reading, fit};
 
-use super::common::{gaussian, normal, rng};
+use crate::common::{gaussian, normal, rng};
 
 /// Samples of four classes; variable 5 is constant.
 fn samples() -> (Mat<f64>, Vec<usize>) {

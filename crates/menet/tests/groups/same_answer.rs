@@ -5,8 +5,8 @@ use menet::gram::FactorGram;
 use menet::lars::{LarsOptions, lars_path};
 use menet::penalties::groups::{GroupAxes, GroupOptions, Groups, Size, solve, solve_levels};
 
-use super::common::{Design, column, rng};
 use super::{groups, problem};
+use crate::common::{Design, column, rng};
 
 /// Accelerated proximal gradient on the data with a column per member of a group: slow, and of another kind.
 fn reference(gram: &Mat<f64>, b: &Mat<f64>, options: &GroupOptions, level: f64) -> Mat<f64> {

@@ -5,8 +5,8 @@ use menet::lars::{LarsOptions, lars_path};
 use menet::penalties::l0::splice;
 use rand::RngExt;
 
-use super::common::{Design, column, correlate, rng};
 use super::{chained, options, signal};
+use crate::common::{Design, column, correlate, rng};
 
 /// A problem, and the least objective of a support from the data, not from their Gram matrix: twice as many digits.
 pub(super) struct Brute {

@@ -4,8 +4,8 @@ use faer::Mat;
 use menet::lars::{LarsOptions, Path, lars_path};
 use menet::{MenParams, fit};
 
-use super::common::{clusters, correlate, gaussian, normal, rng};
 use super::inverse;
+use crate::common::{clusters, correlate, gaussian, normal, rng};
 
 /// A regression whose path, at its fifth knot, has coefficients of both signs.
 struct Halfway {

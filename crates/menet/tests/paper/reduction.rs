@@ -8,8 +8,8 @@ use menet::operator::{Route, eigenvalue_bound};
 use menet::plan::{GramRequest, RouteRequest};
 use menet::{Centred, Dataset, MenParams, fit};
 
-use super::common::{self, clusters, correlate, relative_difference};
 use super::{eigen_root, inverse, laplacian, literal_a, literal_stack, small_problem};
+use crate::common::{self, clusters, correlate, relative_difference};
 
 #[test]
 fn three_routes_one_w() {

@@ -224,7 +224,7 @@ fn singular(shrinkage: f64) -> Error {
 
 /// The whitened centres `U S R` of centres `U S Vᵀ`, from `M⁻¹V`; none where `VᵀM⁻¹V` is not positive definite.
 fn rotated(svd: &ThinSvd, solved: MatRef<'_, f64>) -> Option<Mat<f64>> {
-    let h = svd.v.transpose() * solved;
+    let h = product(svd.v.transpose(), solved);
     let h = Mat::from_fn(h.nrows(), h.ncols(), |a, b| 0.5 * (h[(a, b)] + h[(b, a)]));
     let factor = cholesky(h.as_ref())?;
     let scaled = Mat::from_fn(svd.u.nrows(), svd.s.len(), |i, k| svd.u[(i, k)] * svd.s[k]);

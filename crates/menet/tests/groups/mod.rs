@@ -1,11 +1,9 @@
 //! Groups of variables: the optimality conditions, computed here from dense matrices, and other ways to the same answer.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod in_fit;
 mod same_answer;
 
-use common::{Design, correlate, gaussian, normal, rng};
+use crate::common::{Design, correlate, gaussian, normal, rng};
 use faer::Mat;
 use menet::gram::FactorGram;
 use menet::penalties::groups::{Group, GroupAxes, GroupOptions, GroupSolution, Groups, Size, solve};

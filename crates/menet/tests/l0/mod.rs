@@ -1,11 +1,8 @@
 //! Best subsets: equal to brute force, never worse than the lasso's support, and what the flag says is true.
 
 mod brute_force;
-#[path = "../common/mod.rs"]
-mod common;
-
+use crate::common::{column, correlate, gaussian, normal, rng};
 use brute_force::Brute;
-use common::{column, correlate, gaussian, normal, rng};
 use faer::{Mat, MatMut, MatRef};
 use menet::gram::{FactorGram, Gram};
 use menet::lars::{Ended, LarsOptions, Path, lars_path};

@@ -1,7 +1,5 @@
 //! Careless, degenerate and extreme input to a fit: certified answers or one clear error.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod nonzeros;
 mod requests;
 mod samples;

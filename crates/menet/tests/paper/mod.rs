@@ -1,11 +1,9 @@
 //! The paper's mathematics: its identities, its theorems, its slips, and three routes to one W.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod path;
 mod reduction;
 
-use common::clusters;
+use crate::common::clusters;
 use faer::{Mat, Side};
 use menet::patches::{PatchParams, rule};
 use menet::targets::{AxisCount, target};
