@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,19 @@ from menet import datasets
 pytest.register_assert_rewrite("dask_commands")
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(autouse=True)
+def no_lost_cluster():
+    """Forget a cluster whose scheduler went away in an earlier test: Dask would go on to ask for it."""
+    if "distributed" in sys.modules:
+        import dask
+        from distributed import get_client
+
+        try:
+            get_client()
+        except ValueError:
+            dask.config.config.pop("scheduler", None)
 
 
 @pytest.fixture(scope="session")

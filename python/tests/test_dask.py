@@ -258,6 +258,26 @@ def test_little_memory_is_told(client):
     assert 0 < Engine().memory(per_thread=True) <= Engine().memory() < np.inf
 
 
+def test_bands_of_columns_change_no_bit(client, monkeypatch):
+    rng = np.random.default_rng(3)
+    y = rng.integers(3, size=700)
+    X = rng.normal(size=(700, 300)) + np.eye(3, 300)[y]
+    one = ManifoldElasticNet(n_nonzeros=10).fit(chunked(X, 200), y)
+    for share, bands in ((1e-9, 3), (256 * 700 * 24 / Engine().memory_together(), 2)):
+        monkeypatch.setattr(_fit, "BAND_SHARE", share)
+        assert -(-300 // _fit.band_of(X.shape, 8, Engine().memory_together())) == bands
+        banded = ManifoldElasticNet(n_nonzeros=10).fit(chunked(X, 200), y)
+        assert banded.components_.tobytes() == one.components_.tobytes()
+    same(one, menet.ManifoldElasticNet(n_nonzeros=10).fit(X, y), X)
+
+
+@pytest.mark.parametrize(
+    ("memory", "columns"), [(np.inf, 1_000), (0.0, 128), (4 * 300 * 100 * 24, 256), (4 * 1_000 * 100 * 24, 1_000)]
+)
+def test_a_band_is_as_wide_as_memory_allows(memory, columns):
+    assert _fit.band_of((100, 1_000), 8, memory) == columns
+
+
 def test_a_failed_fit_keeps_the_old_one(client, digits):
     X, y = digits
     men = ManifoldElasticNet(n_nonzeros=5).fit(chunked(X, 600), y)

@@ -90,6 +90,9 @@ mod core {
     const DENSE_BYTES: usize = menet::dataset::DENSE_BYTES;
 
     #[pymodule_export]
+    const BAND: usize = menet::pieces::BAND;
+
+    #[pymodule_export]
     const GRAM_LIMIT: usize = menet::gram::GRAM_LIMIT;
 
     #[pymodule_export]

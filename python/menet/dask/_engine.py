@@ -89,15 +89,18 @@ class Engine:
 
     def memory(self, *, per_thread: bool = False) -> float:
         """Return the least memory that a worker has, or a thread of one, in bytes; infinity if it is not limited."""
-        if self.client is None:
-            return math.inf
-        workers = self._workers().values()
-        limits = [
-            worker["memory_limit"] / (worker["nthreads"] if per_thread else 1)
-            for worker in workers
-            if worker["memory_limit"]
-        ]
+        limits = [limit / (threads if per_thread else 1) for limit, threads in self._limits() if limit]
         return min(limits, default=math.inf)
+
+    def memory_together(self) -> float:
+        """Return the memory of all workers, in bytes; infinity if one of them is not limited."""
+        limits = [limit for limit, _ in self._limits()]
+        return sum(limits) if limits and all(limits) else math.inf
+
+    def _limits(self) -> list[tuple[int, int]]:
+        """Return the memory limit of every worker, 0 for none, and its threads."""
+        workers = self._workers().values() if self.client is not None else []
+        return [(worker["memory_limit"] or 0, worker["nthreads"]) for worker in workers]
 
     def _workers(self) -> dict[str, Any]:
         # Asked of the scheduler: the client's own copy may for a moment hold none of them.

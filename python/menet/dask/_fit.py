@@ -7,8 +7,8 @@ preprocess two per chunk, and trees of sums     means, norms and class centres, 
 neighbors  one per pair of chunks, and merges   the nearest rows of every row, on the workers
 alignment  one                                  L, on one worker, which sends it to the others
 target     one per chunk, and a tree of sums    the place of every class, here
-reduction  one per block of columns, one per    the Gram matrix, on one worker
-           chunk, and a tree of sums
+reduction  per band of columns: one per block,  the Gram matrix, on one worker
+           one per chunk, and a tree of sums
 lars       one                                  the paths, here
 refit      two per chunk, and a tree of sums    the model, here
 ========== ==================================== ===================================================
@@ -43,6 +43,9 @@ WORKER_BYTES = 250_000_000
 SEARCH_BYTES = 64_000_000
 ALIGNMENT_BYTES = 1_200
 L_BYTES = 700
+
+# The share of the workers' memory that a band of columns and its images may take; X, L and the tasks take the rest.
+BAND_SHARE = 0.25
 
 # Above so many bytes, rows become columns by Dask's peer-to-peer rechunk, which is made for large arrays. It keeps up
 # to 1 GiB per worker in buffers, and so needs workers with this much memory.
@@ -249,18 +252,40 @@ class Fit:
         return target
 
     def reduce(self, X: da.Array, moments: Moments, laplacian: Any) -> tuple[Any, float]:
-        """Compute the Gram matrix: A X by columns, then its products by rows."""
+        """Compute the Gram matrix: A X by columns, then its products by rows.
+
+        Where memory is short, that is done for one band of columns after the other. Bits do not depend on the bands.
+        """
+        engine = self.engine
+        by_disk = engine.client is not None and X.nbytes > ON_DISK and engine.memory() >= BUFFERED
+        size = X.shape[1] if by_disk else band_of(X.shape, X.dtype.itemsize, engine.memory_together())
+        grams, worst = [], []
+        for first in range(0, X.shape[1], size):
+            band = slice(first, min(first + size, X.shape[1]))
+            parts = self.band(X, moments, laplacian, band, by_disk)
+            gram, residual = engine.keep(list(parts))
+            grams.append(gram)
+            worst.append(residual)
+        [gram] = engine.keep([engine.task("bands", _tasks.beside, grams)])
+        return gram, engine.get(engine.task("residuals", _tasks.largest, worst))
+
+    def band(self, X: da.Array, moments: Moments, laplacian: Any, band: slice, by_disk: bool) -> tuple[Any, Any]:
+        """Return a band of the Gram matrix, from its first row on, and the largest residual of its columns."""
         engine = self.engine
         mean, factor = moments.mean, moments.factor(self.settings["standardize"])
         alpha, beta = self.settings["alpha"], self.settings["beta"]
         width = columns_of(X.shape)
-        by_disk = engine.client is not None and X.nbytes > ON_DISK and engine.memory() >= BUFFERED
-        places = [slice(first, min(first + width, X.shape[1])) for first in range(0, X.shape[1], width)]
+        places = [slice(first, min(first + width, band.stop)) for first in range(band.start, band.stop, width)]
         if by_disk:
             # Not optimized: Dask would fuse our tasks with its own, and compute images once more for their residuals.
             blocks = X.rechunk((-1, width), method="p2p").to_delayed(optimize_graph=False).ravel()
         else:
-            blocks = self.turned(self.chunks.blocks(X), places, 1)
+            chunks = self.chunks.blocks(X)
+            if band.stop - band.start < X.shape[1]:
+                # A chunk that lies on disk is read once per band, not once per block.
+                chunks = [engine.task("band", _tasks.cut, chunk, band, 1) for chunk in chunks]
+            inside = [slice(at.start - band.start, at.stop - band.start) for at in places]
+            blocks = self.turned(chunks, inside, 1)
         parts = [
             engine.task("images", _tasks.images, x, mean[at], factor[at], laplacian, alpha, beta)
             for x, at in zip(blocks, places, strict=True)
@@ -278,13 +303,10 @@ class Fit:
             sizes = zip(self.chunks.starts, self.chunks.sizes, strict=True)
             rows = self.turned(images, [slice(start, start + size) for start, size in sizes], 0)
         products = [
-            engine.task("gram", _tasks.gram, x, mean, factor, image)
+            engine.task("gram", _tasks.gram, x, mean, factor, image, band.start)
             for (x, _, start), image in zip(self.chunks.pieces(X), rows, strict=True)
         ]
-        gram = engine.tree("grams", products, _tasks.add)
-        worst = engine.task("residuals", _tasks.largest, residuals)
-        gram, worst = engine.keep([gram, worst])
-        return gram, engine.get(worst)
+        return engine.tree("grams", products, _tasks.add), engine.task("residuals", _tasks.largest, residuals)
 
     def turned(self, blocks: list[Any], places: list[slice], axis: int) -> list[Any]:
         """Cut every block at places of an axis, and join what has the same place: rows become columns, or columns rows.
@@ -320,11 +342,19 @@ def warn_of_memory(has: float, X: da.Array) -> None:
 
 
 def columns_of(shape: tuple[int, int]) -> int:
-    """Return how many columns a task of the reduction takes: by the size of the samples alone."""
+    """Return how many columns a task of the reduction takes, a power of 2: by the size of the samples alone."""
     rows, columns = shape
     fewest, most = COLUMNS
-    width = min(COLUMN_BYTES // (8 * rows), columns // 24)
-    return max(fewest, min(most, width // fewest * fewest))
+    width = max(fewest, min(most, COLUMN_BYTES // (8 * max(rows, 1)), columns // 24))
+    return 1 << (width.bit_length() - 1)
+
+
+def band_of(shape: tuple[int, int], itemsize: int, memory: float) -> int:
+    """Return how many columns the reduction takes at a time, so that they fit in the workers' memory together."""
+    rows, columns = shape
+    # The columns, their images, and these by rows.
+    fit = BAND_SHARE * memory / (max(rows, 1) * (itemsize + 16))
+    return columns if fit >= columns else max(_core.BAND, int(fit) // _core.BAND * _core.BAND)
 
 
 def read(

@@ -216,9 +216,21 @@ def join(parts: list[Any], axis: int) -> Any:
     return np.concatenate(parts, axis=axis)
 
 
-def gram(x: Any, mean: Floats, factor: Floats, image: Floats) -> tuple[Floats]:
-    """Return the part of the Gram matrix that a chunk's rows make."""
-    return (_core.gram(plain(x), mean, factor, plain(image), threads()),)
+def gram(x: Any, mean: Floats, factor: Floats, image: Floats, first: int) -> tuple[Floats]:
+    """Return the part of a band of the Gram matrix that a chunk's rows make: its columns and rows from `first` on."""
+    return (_core.gram(plain(x), mean, factor, plain(image), first, threads()),)
+
+
+def beside(bands: list[tuple[Floats]]) -> tuple[Floats]:
+    """Return the lower half of the Gram matrix from its bands."""
+    if len(bands) == 1:
+        return bands[0]
+    size = len(bands[0][0])
+    whole = np.zeros((size, size), order="F")
+    for (band,) in bands:
+        first = size - len(band)
+        whole[first:, first : first + band.shape[1]] = band
+    return (whole,)
 
 
 def largest(values: list[float]) -> float:

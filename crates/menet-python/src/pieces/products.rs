@@ -60,7 +60,7 @@ pub(crate) fn images<'py>(
     Ok((by_columns(py, images.as_ref()), residual))
 }
 
-/// The part of the lower half of `XᵀAX` that the rows of a piece make.
+/// The part of the lower half of `XᵀAX` that the rows of a piece make, for the columns from `first` on that `images` has.
 #[pyfunction]
 pub(crate) fn gram<'py>(
     py: Python<'py>,
@@ -68,11 +68,12 @@ pub(crate) fn gram<'py>(
     mean: PyReadonlyArray1<'_, f64>,
     factor: PyReadonlyArray1<'_, f64>,
     images: PyReadonlyArray2<'_, f64>,
+    first: usize,
     threads: usize,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let (x, units) = (x.view()?, Units { mean: vector(&mean)?, factor: vector(&factor)? });
     let images = matrix(&images)?;
-    let gram = run(py, threads, |_| Ok(in_precision!(x, x => pieces::gram(x, units, images)?)))?;
+    let gram = run(py, threads, |_| Ok(in_precision!(x, x => pieces::gram(x, units, images, first)?)))?;
     Ok(by_columns(py, gram.as_ref()))
 }
 

@@ -22,5 +22,5 @@ mod triangle;
 
 pub use alignment::{Patches, alignment};
 pub use moments::{ClassSums, Moments, Outline, Target, class_sums, outline};
-pub use products::{Spread, Units, gram, images};
+pub use products::{BAND, Spread, Units, gram, images};
 pub use triangle::{basis, rank, reconstructed, stacked, triangle};

@@ -91,6 +91,9 @@ impl Spread {
     }
 }
 
+/// The columns of a band of the Gram matrix are a multiple of this, but for the last band.
+pub const BAND: usize = TILE;
+
 /// `A X` for a few columns of all rows, as given, in the solver's units.
 ///
 /// # Errors
@@ -109,22 +112,33 @@ pub fn images<T: Real>(x: MatRef<'_, T>, units: Units<'_>, smoother: &Smoother) 
 
 /// The part of the lower half of `XᵀAX` that the rows of a piece make, with their `images` (rows of `A X`); the upper half is 0.
 ///
+/// The images may be of a band of columns, from `first` on, a multiple of [`BAND`]. The result then has the columns of the band, and the
+/// rows from `first` on. A band has the same bits whichever others there are.
+///
 /// # Errors
 /// When sizes do not fit together.
-pub fn gram<T: Real>(x: MatRef<'_, T>, units: Units<'_>, images: MatRef<'_, f64>) -> Result<Mat<f64>> {
+pub fn gram<T: Real>(
+    x: MatRef<'_, T>,
+    units: Units<'_>,
+    images: MatRef<'_, f64>,
+    first: usize,
+) -> Result<Mat<f64>> {
     let (n, p) = x.shape();
     units.check(p)?;
-    if images.shape() != (n, p) {
-        let (given, expected) = (images.nrows() * images.ncols(), n * p);
-        let why = format!("the piece is {n} x {p}");
+    let width = images.ncols();
+    let fits = first.is_multiple_of(BAND) && first + width <= p;
+    if images.nrows() != n || !fits {
+        let (given, expected) = (images.nrows() * width, n * p);
+        let why =
+            format!("the piece is {n} x {p}, and a band begins at a multiple of {BAND}, here at {first}");
         return Err(Error::Size { what: "`images`", given, expected, why });
     }
-    let mut gram = Mat::zeros(p, p);
+    let mut gram = Mat::zeros(p - first, width);
     for start in (0..n).step_by(ROWS) {
         let rows = ROWS.min(n - start);
-        let part = converted(rows, p, |i, j| scaled(x, units, start + i, j));
+        let part = converted(rows, p - first, |i, j| scaled(x, units, start + i, first + j));
         // By columns, as the products want them.
-        let images = converted(rows, p, |i, j| images[(start + i, j)]);
+        let images = converted(rows, width, |i, j| images[(start + i, j)]);
         add_products(gram.as_mut(), part.as_ref(), images.as_ref());
     }
     Ok(gram)
