@@ -35,9 +35,8 @@ test: fixtures
 # Damaged files, a hundred times as many as in the tests; p-values of 200 sets of noise; false selections in 100 sets of 5,000 variables;
 # random labels with missing values; paths of 200,000 problems, most of them with penalty factors of 0 and per response.
 soak:
-	MENET_SOAK=100 cargo test --release --workspace --test mutations -- --nocapture
-	cargo test --release --workspace --test lars_properties --test lars_factors -- --ignored --nocapture
-	cargo test --release --workspace --test validation --test stability --test prepare -- --ignored --nocapture
+	MENET_SOAK=100 cargo test --release --workspace --test all -- --nocapture mutations::
+	cargo test --release --workspace --test all -- --ignored --nocapture
 
 # The Python package in a virtual environment of its own: the wheel as users get it, and what its tests need.
 wheel:
@@ -65,7 +64,7 @@ python-tests:
 	$(PYTHON) -m mypy
 	$(PYTHON) -m mypy.stubtest menet._core
 	$(PYTHON) -m pytest --quiet --doctest-modules --pyargs menet
-	cd target && $(abspath target/venv)/bin/python -m pytest --quiet --doctest-glob='*.md' ../README.md ../docs/python.md ../docs/penalties.md ../docs/groups.md ../docs/feature-graph.md ../docs/real-samples.md ../docs/start/install.md ../docs/start/python.md
+	cd target && $(abspath target/venv)/bin/python -m pytest --quiet --doctest-glob='*.md' ../README.md ../docs/python.md ../docs/interchange.md ../docs/penalties.md ../docs/groups.md ../docs/feature-graph.md ../docs/real-samples.md ../docs/start/install.md ../docs/start/python.md
 	$(PYTHON) -m pytest --quiet --numprocesses 2 --dist worksteal
 
 # The reports of data with hostile names, opened and used in headless Chromium. Where that or selenium cannot be had,

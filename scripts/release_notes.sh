@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sees to it that all files name the same version, and prints its notes from CHANGELOG.md:
 #
-#   scripts/release_notes.sh v0.1.0    before a release: the section of this version must be there
+#   scripts/release_notes.sh v0.2.0    before a release: the section of this version must be there
 #   scripts/release_notes.sh           for a rehearsal: the section "Unreleased" will do
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -19,7 +19,7 @@ others=$(sed -n 's/^menet.* path = .*version = "\(.*\)" }/\1/p' Cargo.toml | gre
 [[ -z $others ]] || fail "Cargo.toml has version $version, but asks for crates of version $others; make them the same"
 grep -qx "version: $version" CITATION.cff || fail "CITATION.cff has another version than $version; change its line \"version:\""
 
-# From the heading of a version, "## 0.1.0" or "## 0.1.0 (2026-12-01)", to the next.
+# From the heading of a version, "## 0.2.0" or "## 0.2.0 (2026-12-01)", to the next.
 section() { awk -v wanted="$1" '/^## / { inside = $2 == wanted; next } inside' CHANGELOG.md; }
 notes=$(section "$version")
 [[ $notes || $tag ]] || notes=$(section Unreleased)

@@ -2,8 +2,10 @@
 # Sees to it that `cargo run`, the tests and the wheel choose the same features of every dependency. Where they differ, a
 # dependency and all that depends on it are compiled once more: ask for the feature in the workspace's manifest.
 set -euo pipefail
+# With the target by name, cargo tree tells what it compiles for build scripts and macros from what it compiles for the program.
+target=$(rustc --version --verbose | sed -n 's/^host: //p')
 features() {
-  cargo tree --locked --prefix none --format '{p} [{f}]' "$@" | sed 's/ (\*)$//' | grep -v ' ([^)]*/crates/' | sort -u
+  cargo tree --locked --target "$target" --prefix none --format '{p} [{f}]' "$@" | sed 's/ (\*)$//' | grep -v ' ([^)]*/crates/' | sort -u
 }
 all=$(features --workspace --edges normal,build,dev)
 for packages in "" "--package menet-python"; do

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import errno
 import json
-import os
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,12 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from menet import _core
 from menet._base import Reducer
+from menet._export import Exports, file_path
 from menet._input import Floats
 from menet._paths import LarsPath
 from menet._settings import flag, whole_number
 
 
-class Fitted(Reducer):
+class Fitted(Exports, Reducer):
     """A projection with a model of the core behind it. A subclass fits the model and stores it with ``_set_model``."""
 
     kkt_violation_: Floats
@@ -137,14 +135,7 @@ class Fitted(Reducer):
             Path of the file. The usual ending is ``.safetensors``. "-", which is standard output for the command, is
             refused here.
         """
-        model = self._model_of_fit()
-        if os.fsdecode(file) == "-":
-            raise ValueError("`file` is '-', but must be the path of a file: Python does not write to standard output")
-        # Absolute, so that no name is taken for standard output.
-        path = Path(os.fsdecode(file)).absolute()
-        if not path.parent.is_dir():
-            raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(path.parent))
-        model.save(path)
+        self._model_of_fit().save(file_path(file))
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a pickle keeps: plain arrays, which skops reads as well."""

@@ -17,10 +17,10 @@ use progress::Watch;
 
 /// Sparse, supervised, linear dimension reduction: which variables make which axis.
 #[derive(Debug, Parser)]
-#[command(name = "menet", version, arg_required_else_help = true, after_help = AFTER)]
+#[command(name = "menet", version, after_help = AFTER)]
 struct Menet {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
     /// Number of threads; 0 = all cores. The results do not depend on it.
     #[arg(long, global = true, default_value_t = 0, value_name = "N")]
     threads: usize,
@@ -38,6 +38,19 @@ struct Menet {
 const AFTER: &str = "Start with:\n  menet demo\n  menet fit --data orl --nonzeros 100 --model faces.safetensors\n  \
                      menet inspect --model faces.safetensors --component 1";
 
+/// What `menet` says to those who give it nothing to do.
+const FIRST: &str = "\
+menet finds the few variables that tell classes apart, and the axes that they make.
+
+  menet demo           40 people, recognised by few pixels: rates and pictures in a second or two
+  menet demo --genes   three kinds of leukaemia, told apart by a few of 5,000 genes
+  menet fit            learn from a table (CSV, Parquet, Arrow, h5ad, ...) or a folder of images
+  menet validate       how good panels are on samples they have not seen, with a report to open in a browser
+  menet predict        classes of new samples; transform places them on the axes, inspect names the variables
+
+Begin with your own table:  menet fit --data table.csv --model model.safetensors
+All commands: menet --help. Options and examples of one: menet fit --help.";
+
 #[derive(Debug, Subcommand)]
 enum Command {
     Fit(commands::fit::Fit),
@@ -49,6 +62,7 @@ enum Command {
     Evaluate(commands::evaluate::Evaluate),
     Tune(commands::tune::Tune),
     Validate(commands::validate::Validate),
+    Export(commands::export::Export),
     Data(commands::data::Data),
     Demo(commands::demo::Demo),
     Completions(commands::manual::Completions),
@@ -128,7 +142,10 @@ fn run(menet: Menet) -> Result<(), Failure> {
         .num_threads(threads)
         .build_global()
         .map_err(|e| Failure::Usage(format!("--threads {threads}: {e}")))?;
-    match menet.command {
+    let Some(command) = menet.command else {
+        return text::print(FIRST);
+    };
+    match command {
         Command::Fit(command) => command.run(&context),
         Command::Transform(command) => command.run(&context),
         Command::Predict(command) => command.run(&context),
@@ -138,6 +155,7 @@ fn run(menet: Menet) -> Result<(), Failure> {
         Command::Evaluate(command) => command.run(&context),
         Command::Tune(command) => command.run(&context),
         Command::Validate(command) => command.run(&context),
+        Command::Export(command) => command.run(&context),
         Command::Data(command) => command.run(&context),
         Command::Demo(command) => command.run(&context),
         Command::Completions(command) => command.run(),

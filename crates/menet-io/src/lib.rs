@@ -15,6 +15,7 @@ mod counted;
 mod doubts;
 pub mod edges;
 pub mod error;
+pub mod export;
 pub mod fingerprint;
 pub mod formats;
 pub mod groups;

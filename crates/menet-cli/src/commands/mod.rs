@@ -4,6 +4,7 @@ pub(crate) mod data;
 pub(crate) mod demo;
 mod ends;
 pub(crate) mod evaluate;
+pub(crate) mod export;
 pub(crate) mod fit;
 mod groups;
 pub(crate) mod inspect;

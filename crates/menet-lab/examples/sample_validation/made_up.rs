@@ -99,9 +99,9 @@ impl Pages {
             models: Some(Models { all, split, fold }),
             words: vec![
                 self.named(3, "Scores were estimated by nested, stratified cross-validation (made-up text of a sample page)."),
-                "Intervals are Nadeau and Bengio's. The seed was 1; menet 0.1.0.".to_owned(),
+                "Intervals are Nadeau and Bengio's. The seed was 1; menet 0.2.0.".to_owned(),
             ],
-            run: self.named(1, "command = \"menet validate --data leukemia\"\nseed = 1\nmenet = \"0.1.0\"\n"),
+            run: self.named(1, "command = \"menet validate --data leukemia\"\nseed = 1\nmenet = \"0.2.0\"\n"),
             seconds: 42.0,
         })
     }

@@ -8,7 +8,7 @@
 
 use faer::{Mat, MatRef};
 
-use super::linear::{calibrated, check_parts, decisions, limit, means_and_residuals, without_itself};
+use super::linear::{Linear, calibrated, check_parts, decisions, limit, means_and_residuals, without_itself};
 use super::{Decision, Projected, Rule, RuleKind, RuleParams, counts_of, row};
 use crate::error::{Result, check};
 use crate::numerics::linalg::dot;
@@ -41,6 +41,13 @@ impl Centroid {
         // The variance of usable samples may be the square of the largest of them.
         check("variance", variance.sqrt(), "a number > 0, at most 1e200", |sigma| sigma > 0.0)?;
         Ok(Centroid { means, variance, log_priors, temperature })
+    }
+
+    pub(super) fn linear(&self) -> Linear {
+        let divide = |weights: &mut Mat<f64>| {
+            weights.col_iter_mut().for_each(|column| column.iter_mut().for_each(|w| *w /= self.variance));
+        };
+        Linear::of(self.means.as_ref(), &self.log_priors, self.temperature, divide)
     }
 }
 

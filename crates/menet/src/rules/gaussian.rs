@@ -13,11 +13,11 @@
 
 use faer::{Mat, MatRef};
 
-use super::linear::{calibrated, check_parts, decisions, limit, means_and_residuals, without_itself};
+use super::linear::{Linear, calibrated, check_parts, decisions, limit, means_and_residuals, without_itself};
 use super::shrinkage::{ledoit_wolf, rooted};
 use super::{Decision, Projected, Rule, RuleKind, RuleParams, counts_of, row};
 use crate::error::{Error, Result};
-use crate::numerics::linalg::{cholesky, dot, symmetric_product};
+use crate::numerics::linalg::{cholesky, cholesky_solve, dot, symmetric_product};
 
 /// The least variance along any direction, relative to the mean variance: what an axis that is constant within classes gets.
 /// Where no class has any spread, the covariance is the identity.
@@ -51,6 +51,12 @@ impl Gaussian {
         check_covariance(covariance.as_ref(), means.ncols())?;
         factor(covariance.as_ref())?;
         Ok(Gaussian { means, covariance, log_priors, temperature })
+    }
+
+    pub(super) fn linear(&self) -> Result<Linear> {
+        let lower = cholesky(self.covariance.as_ref()).ok_or_else(indefinite)?;
+        let solve = |weights: &mut Mat<f64>| cholesky_solve(lower.as_ref(), weights.as_mut());
+        Ok(Linear::of(self.means.as_ref(), &self.log_priors, self.temperature, solve))
     }
 }
 

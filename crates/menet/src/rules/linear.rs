@@ -39,6 +39,40 @@ pub(super) fn means_and_residuals(projected: &Projected<'_>, masses: &[f64]) -> 
     (means, residuals)
 }
 
+/// Decision values, but for a number that all classes of a sample share, as linear functions of the sample:
+/// `(z − reference) weights + offsets`. Far from all means they have fewer digits than those of the rule itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Linear {
+    /// What z is counted from: a point between the means.
+    pub reference: Vec<f64>,
+    /// One column per class.
+    pub weights: Mat<f64>,
+    /// One per class.
+    pub offsets: Vec<f64>,
+}
+
+impl Linear {
+    /// With `solve` for `Σ⁻¹ y`, column by column.
+    pub(super) fn of(
+        means: MatRef<'_, f64>,
+        log_priors: &[f64],
+        temperature: f64,
+        solve: impl Fn(&mut Mat<f64>),
+    ) -> Self {
+        let reference = middle(means);
+        let apart = Mat::from_fn(means.ncols(), means.nrows(), |k, c| means[(c, k)] - reference[k]);
+        let mut weights = apart.clone();
+        solve(&mut weights);
+        let offset = |c: usize| {
+            let square: f64 = apart.col(c).iter().zip(weights.col(c).iter()).map(|(m, w)| m * w).sum();
+            (log_priors[c] - 0.5 * square) / temperature
+        };
+        let offsets = (0..log_priors.len()).map(offset).collect();
+        weights.col_iter_mut().for_each(|column| column.iter_mut().for_each(|w| *w /= temperature));
+        Linear { reference, weights, offsets }
+    }
+}
+
 /// Refuses parts of a rule that do not fit together.
 pub(super) fn check_parts(means: MatRef<'_, f64>, log_priors: &[f64], temperature: f64) -> Result<()> {
     if means.nrows() == 0 || means.ncols() == 0 {

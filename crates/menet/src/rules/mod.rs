@@ -36,6 +36,7 @@ use crate::numerics::finite::check_finite;
 
 pub use centroid::Centroid;
 pub use gaussian::Gaussian;
+pub use linear::Linear;
 pub use metric::Metric;
 pub use nearest::{Nearest, Prediction, nearest_neighbors};
 pub use params::{Priors, RuleKind, RuleParams};
@@ -168,6 +169,18 @@ impl Learned {
     /// Which rule it is.
     pub fn kind(&self) -> RuleKind {
         self.rule().kind()
+    }
+
+    /// The rule as functions that are linear in the sample, where it is one: `centroid` and `gaussian`.
+    ///
+    /// # Errors
+    /// When the public fields of the rule were set to something that cannot be used.
+    pub fn linear(&self) -> Result<Option<Linear>> {
+        match self {
+            Learned::Nearest(_) => Ok(None),
+            Learned::Centroid(rule) => Ok(Some(rule.linear())),
+            Learned::Gaussian(rule) => rule.linear().map(Some),
+        }
     }
 
     /// How many entries a sample has.

@@ -1,0 +1,87 @@
+//! `menet export`
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use menet_io::export::{self, Precision};
+use menet_io::{ModelFile, atomic};
+
+use crate::Context;
+use crate::args::ModelArgs;
+use crate::failure::Failure;
+use crate::overwrite::{self, Output};
+
+/// Write a model for other programs: ONNX for inference, JSON to read anywhere, SQL for data in a database.
+///
+/// Give one of --onnx, --json and --sql. All three hold the panel, how its values are prepared, the weights and the rule, and nothing of
+/// the other variables.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  menet export --model leukemia.safetensors --onnx leukemia.onnx\n  \
+                  menet export --model leukemia.safetensors --json > leukemia.json\n  \
+                  menet export --model leukemia.safetensors --sql patients | sqlite3 -csv hospital.db")]
+pub(crate) struct Export {
+    #[command(flatten)]
+    model: ModelArgs,
+    /// Write an ONNX file. It takes all variables of a sample as `X`, and gives `label`, `probabilities` and `scores`.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["sql", "json", "out"])]
+    onnx: Option<PathBuf>,
+    /// The precision of samples and results of the ONNX file. It computes in double precision all the same.
+    #[arg(long, value_name = "PRECISION", value_enum, default_value_t = Digits::Single, requires = "onnx")]
+    precision: Digits,
+    /// Write a SELECT that computes axes, a value per class and the label for every row of this table. Its columns have the names of
+    /// the variables.
+    #[arg(long, value_name = "TABLE", conflicts_with = "json")]
+    sql: Option<String>,
+    /// Where to write JSON or SQL; - is standard output.
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    out: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Digits {
+    /// float32, what most tools send.
+    Single,
+    /// float64.
+    Double,
+}
+
+impl Export {
+    pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
+        let (option, out) = match (&self.onnx, &self.sql) {
+            (Some(path), _) => ("--onnx", path),
+            (None, Some(_)) => ("--out", &self.out),
+            (None, None) if context.json => ("--out", &self.out),
+            (None, None) => {
+                return Err(Failure::Usage(
+                    "which format? Give --onnx FILE, --json, or --sql TABLE".to_owned(),
+                ));
+            }
+        };
+        let inputs = [("--model", self.model.model.clone())];
+        overwrite::refuse(&inputs, &[Output::File(option, out)])?;
+        let mut file = ModelFile::load(&self.model.model)?;
+        file.men = self.model.of(&file)?;
+        let bytes = match (&self.onnx, &self.sql) {
+            (Some(_), _) => export::to_onnx(&file, self.precision.into())?,
+            (None, Some(table)) => export::to_sql(&file, table)?.into_bytes(),
+            (None, None) => export::to_json(&file)?.into_bytes(),
+        };
+        atomic::write(out, |to| to.write_all(&bytes))?;
+        if out == Path::new("-") { Ok(()) } else { context.say(told(&file, out, bytes.len())) }
+    }
+}
+
+fn told(file: &ModelFile, out: &Path, bytes: usize) -> String {
+    let projection = file.men.projection();
+    let (variables, axes) = (projection.panel().len(), projection.components());
+    format!("{variables} variables on {axes} axes, {} kB: {}", bytes.div_ceil(1000), out.display())
+}
+
+impl From<Digits> for Precision {
+    fn from(digits: Digits) -> Self {
+        match digits {
+            Digits::Single => Precision::Single,
+            Digits::Double => Precision::Double,
+        }
+    }
+}
