@@ -44,11 +44,11 @@ menet finds the few variables that tell classes apart, and the axes that they ma
 
   menet demo           40 people, recognised by few pixels: rates and pictures in a second or two
   menet demo --genes   three kinds of leukaemia, told apart by a few of 5,000 genes
-  menet fit            learn from a table (CSV, Parquet, Arrow, h5ad, ...) or a folder of images
-  menet validate       how good panels are on samples they have not seen, with a report to open in a browser
-  menet predict        classes of new samples; transform places them on the axes, inspect names the variables
+  menet fit            learn from a table (CSV, Parquet, Arrow, NumPy, MATLAB, ...) or a folder of images
+  menet validate       how good a model is on samples it has not seen, with a report to open in a browser
+  menet predict        the classes of new samples (inspect: which variables; transform: places on the axes)
 
-Begin with your own table:  menet fit --data table.csv --model model.safetensors
+Start with your own table:  menet fit --data table.csv --model model.safetensors
 All commands: menet --help. Options and examples of one: menet fit --help.";
 
 #[derive(Debug, Subcommand)]

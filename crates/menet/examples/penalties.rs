@@ -74,7 +74,7 @@ fn compare(data: &Dataset<'_>, params: &MenParams) -> menet::Result<()> {
     Ok(())
 }
 
-/// How many rounds an axis has on average, and how many axes settled.
+/// How many rounds and variables an axis has on average, and how many axes settled.
 fn rounds(paths: &[Path]) -> String {
     let of = |path: &Path| match path.report() {
         Some(Report::Rounds { count, settled, .. }) => Some((*count, usize::from(*settled))),
@@ -85,6 +85,12 @@ fn rounds(paths: &[Path]) -> String {
         return String::new();
     }
     let (rounds, settled) = found.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-    let mean = rounds as f64 / found.len() as f64;
-    format!("{mean:.1} rounds per axis, {settled} of {} settled", found.len())
+    let per_axis = |sum: usize| sum as f64 / found.len() as f64;
+    let variables = paths.iter().map(|path| path.last().coefficients.nonzeros()).sum();
+    format!(
+        "{:.1} rounds and {:.1} variables per axis, {settled} of {} settled",
+        per_axis(rounds),
+        per_axis(variables),
+        found.len()
+    )
 }

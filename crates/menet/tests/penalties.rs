@@ -69,28 +69,30 @@ fn rounds(found: &Penalised) -> (usize, bool, f64) {
 #[test]
 fn rounds_end_at_a_stationary_point_with_at_most_k_variables_and_never_rise() {
     let mut rng = rng(19);
-    let (mut settled, mut total, mut counts, mut together) = (0, 0, 0, 0);
+    let (mut settled, mut total, mut counts, mut stayed) = (0, 0, 0, 0);
     for trial in 0..60 {
         let (n, p) = [(40, 25), (30, 80), (60, 200), (50, 13)][trial % 4];
         let problem = regression(&mut rng, n, p, 5, 0.3);
         for kind in rounded() {
-            for (k, ridge) in [(1, 0.0), (5, 0.0), (12, 0.0), (8, 0.3)] {
-                let options = LarsOptions::default().with(|it| {
-                    it.max_nonzeros = Some(k);
-                    it.ridge = ridge;
+            for (k, ridge) in [(1, 0.0), (5, 0.0), (12, 0.0), (8, 0.3), (p, 0.1)] {
+                // With all variables allowed the level is given, and no round moves it.
+                let options = LarsOptions::default().with(|it| match k == p {
+                    true => it.lambda_min = 0.2 * problem.b.norm_max(),
+                    false => it.max_nonzeros = Some(k),
                 });
+                let options = options.with(|it| it.ridge = ridge);
                 let found = solved(&problem, kind, &options);
                 for round in &found.history {
                     let size = 1e-12 * round.before.abs();
                     assert!(round.moved || round.after <= round.before + size, "{kind:?} {round:?}");
                     assert!(round.descended <= round.after + size, "{kind:?} {round:?}");
                     assert!(round.nonzeros <= k);
+                    stayed += usize::from(!round.moved);
                 }
                 // And from one round to the next, at one level: each begins where the one before has ended.
                 for pair in found.history.windows(2).filter(|pair| pair[0].level == pair[1].level) {
                     let (ended, begun) = (pair[0].descended, pair[1].before);
                     assert!(begun <= ended + 1e-12 * ended.abs(), "{kind:?} {pair:?}");
-                    together += 1;
                 }
                 let (count, is_settled, stationarity) = rounds(&found);
                 let end = found.path.last();
@@ -102,11 +104,10 @@ fn rounds_end_at_a_stationary_point_with_at_most_k_variables_and_never_rise() {
         }
     }
     println!(
-        "{settled} of {total} settled, {:.2} rounds each, {together} pairs",
+        "{settled} of {total} settled, {:.2} rounds each, {stayed} at the level before",
         counts as f64 / total as f64
     );
-    // Few: after the descent most rounds find nothing left to do.
-    assert!(together >= 10, "{together} pairs of rounds at one level");
+    assert!(stayed >= 100, "{stayed} rounds did not move the level");
     assert!(settled * 100 >= total * 97, "{settled} of {total} settled");
 }
 
@@ -241,7 +242,7 @@ fn lengths_of_variables_change_the_units_alone() {
         for kind in rounded() {
             let (plain, other) = (solved(&problem, kind, &options), solved(&scaled, kind, &options));
             let (plain, other) = (&plain.path.last().coefficients, &other.path.last().coefficients);
-            assert_eq!(plain.indices(), other.indices(), "{kind:?}");
+            assert_eq!(plain.indices(), other.indices(), "{kind:?} {trial}");
             for ((_, a), (_, b)) in plain.iter().zip(other.iter()) {
                 // Rounds settle where the next one changes 1e-10; where the level creeps, several more would change more than that.
                 assert!((a - factor * b).abs() < 1e-7 * a.abs().max(1.0), "{kind:?}: {a} {}", factor * b);

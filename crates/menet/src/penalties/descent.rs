@@ -1,26 +1,31 @@
 //! Descent on the penalised objective among the variables that are already in. With it, few rounds are enough.
 //!
 //! Newton steps on the support, of m variables, cost m³ beside the p·m of a path. Variables whose coefficients would change sign are left
-//! out; where that is not enough, the step ends at the first of them. Where the objective is not convex, steps are those of the weighted lasso,
-//! which are short, and are doubled as long as that helps. The objective never rises.
+//! out; where that is not enough, the step ends at the first of them. Where the objective is not convex, one coefficient after the other is
+//! minimised instead, at m² per sweep, until it is: there, coefficients leave or grow until the penalty no longer bends. The objective never
+//! rises.
 
 use faer::{Mat, MatRef};
 
 use super::{Penalty, Tuning};
-use crate::numerics::linalg::{cholesky, cholesky_solve, column, dot};
+use crate::numerics::linalg::{axpy, cholesky, cholesky_solve, column, dot};
 use crate::numerics::sparse::SparseVector;
 
 /// Largest number of Newton steps.
-const STEPS: usize = 60;
+pub(super) const STEPS: usize = 60;
 
 /// Largest number of halvings of a step.
 const HALVINGS: usize = 30;
 
-/// Largest number of doublings of a step, where the objective is not convex.
-const DOUBLINGS: usize = 10;
+/// Sweeps over all coefficients before Newton's method is tried again, where the objective is not convex.
+const SWEEPS: usize = 16;
 
 /// A gradient below this, relative to the largest `|bⱼ|` of the support, is rounding.
 const PRECISE: f64 = 1e-14;
+
+/// Steps towards the minimum over one coefficient, until one is this small, relative to the coefficient.
+const INNER: usize = 4;
+const NEAR: f64 = 0.1;
 
 /// The objective on some variables at one level.
 pub(super) struct Objective<'a> {
@@ -63,11 +68,16 @@ impl Objective<'_> {
             .filter(|&i| w[i] != 0.0)
             .map(|i| w[i] * (0.5 * dot(column(&self.gram, i), w) - self.b[i]))
             .sum();
-        let value = |i: usize| {
-            let g = self.lengths[i];
-            self.penalty.value(g * w[i].abs(), self.levels[i], self.tuning) / g
-        };
-        smooth + (0..w.len()).filter(|&i| w[i] != 0.0 && self.penalised(i)).map(value).sum::<f64>()
+        smooth + (0..w.len()).map(|i| self.worth(i, w[i])).sum::<f64>()
+    }
+
+    /// `P/g` of a coefficient.
+    fn worth(&self, i: usize, w: f64) -> f64 {
+        if w == 0.0 || !self.penalised(i) {
+            return 0.0;
+        }
+        let g = self.lengths[i];
+        self.penalty.value(g * w.abs(), self.levels[i], self.tuning) / g
     }
 
     /// `w` after one step of every coefficient that is zero and wants to be another: that of the lasso, which lies above the objective.
@@ -83,12 +93,13 @@ impl Objective<'_> {
         w
     }
 
-    /// Descends from `w`. Signs stay as they are, and zeros stay zero; only coefficients without a penalty may change sign.
-    pub(super) fn descend(&self, w: &[f64]) -> Vec<f64> {
+    /// Descends from `w` by at most so many steps, and says how low. Signs stay as they are, and zeros stay zero; only coefficients
+    /// without a penalty may change sign.
+    pub(super) fn descend(&self, w: &[f64], steps: usize) -> (Vec<f64>, f64) {
         let mut w = w.to_vec();
         let mut value = self.at(&w);
         let size = self.b.iter().fold(0.0, |most: f64, b| most.max(b.abs()));
-        for _ in 0..STEPS {
+        for _ in 0..steps {
             let active: Vec<usize> = (0..w.len()).filter(|&i| w[i] != 0.0).collect();
             let pull = |&i: &usize| {
                 self.b[i] - dot(column(&self.gram, i), &w) - self.pressure(i, w[i]) * w[i].signum()
@@ -97,51 +108,70 @@ impl Objective<'_> {
             if pull.iter().all(|pull| pull.abs() <= PRECISE * size) {
                 break;
             }
-            let Some((step, newton)) = self.step(&active, &w, &pull) else { break };
-            match self.along(&active, &w, &step, value) {
-                Some(found) if !newton => (w, value) = self.farther(&active, &w, step, found),
+            let found = match self.step(&active, &w, &pull) {
+                Some(step) => self.along(&active, &w, &step, value),
+                None => self.swept(&active, &w, value),
+            };
+            match found {
                 Some((next, lower)) => (w, value) = (next, lower),
                 None => break,
             }
         }
-        w
+        (w, value)
     }
 
-    /// The Newton step, and true; where the objective is not convex there, the step of the weighted lasso, which lies above it.
-    fn step(&self, active: &[usize], w: &[f64], pull: &[f64]) -> Option<(Vec<f64>, bool)> {
+    /// The Newton step; none where the objective is not convex.
+    fn step(&self, active: &[usize], w: &[f64], pull: &[f64]) -> Option<Vec<f64>> {
         let m = active.len();
-        let solved = |bend: &dyn Fn(usize) -> f64| {
-            let system = Mat::from_fn(m, m, |i, k| {
-                self.gram[(active[i], active[k])] + if i == k { bend(active[i]) } else { 0.0 }
-            });
-            let factor = cholesky(system.as_ref())?;
-            let mut step = MatRef::from_column_major_slice(pull, m, 1).to_owned();
-            cholesky_solve(factor.as_ref(), step.as_mut());
-            let step = column(&step, 0).to_vec();
-            step.iter().all(|step| step.is_finite()).then_some(step)
+        let mut system = match m == w.len() {
+            true => self.gram.clone(),
+            false => Mat::from_fn(m, m, |i, k| self.gram[(active[i], active[k])]),
         };
-        let newton = solved(&|i| self.curvature(i, w[i])).map(|step| (step, true));
-        newton.or_else(|| Some((solved(&|_| 0.0)?, false)))
+        (0..m).for_each(|i| system[(i, i)] += self.curvature(active[i], w[active[i]]));
+        let factor = cholesky(system.as_ref())?;
+        let mut step = MatRef::from_column_major_slice(pull, m, 1).to_owned();
+        cholesky_solve(factor.as_ref(), step.as_mut());
+        let step = column(&step, 0).to_vec();
+        step.iter().all(|step| step.is_finite()).then_some(step)
     }
 
-    /// The best of a point and those that are twice, four times and so on as far along its step.
-    fn farther(
-        &self,
-        active: &[usize],
-        w: &[f64],
-        mut step: Vec<f64>,
-        (mut best, mut value): (Vec<f64>, f64),
-    ) -> (Vec<f64>, f64) {
-        for _ in 0..DOUBLINGS {
-            step.iter_mut().for_each(|step| *step *= 2.0);
-            let next = self.stepped(active, w, &step);
-            let lower = self.at(&next);
-            if lower >= value {
+    /// The coefficients after a few sweeps over all of them; none if that does not lower the objective.
+    fn swept(&self, active: &[usize], w: &[f64], value: f64) -> Option<(Vec<f64>, f64)> {
+        let mut next = w.to_vec();
+        let mut c: Vec<f64> = (0..w.len()).map(|i| self.b[i] - dot(column(&self.gram, i), w)).collect();
+        for _ in 0..SWEEPS {
+            for &i in active {
+                let step = self.alone(i, next[i], c[i]) - next[i];
+                if step != 0.0 {
+                    next[i] += step;
+                    axpy(-step, column(&self.gram, i), &mut c);
+                }
+            }
+        }
+        let lower = self.at(&next);
+        (lower < value).then_some((next, lower))
+    }
+
+    /// A coefficient that lowers the objective while the others stay: near the minimum, or 0 if it would change sign.
+    fn alone(&self, i: usize, w: f64, c: f64) -> f64 {
+        let (own, sign) = (self.gram[(i, i)], w.signum());
+        if w == 0.0 || !self.penalised(i) {
+            return if w == 0.0 { 0.0 } else { w + c / own };
+        }
+        let right = (c + own * w) * sign;
+        // Along the sign: ½ own x² − right x + P. Newton's steps, or the lasso's where that is not convex.
+        let mut x = w.abs();
+        for _ in 0..INNER {
+            let bend = own + self.curvature(i, x);
+            let slope = own * x - right + self.pressure(i, x);
+            let step = slope / if bend > 0.0 { bend } else { own };
+            x = (x - step).max(0.0);
+            if x == 0.0 || step.abs() <= NEAR * x {
                 break;
             }
-            (best, value) = (next, lower);
         }
-        (best, value)
+        let value = |x: f64| 0.5 * own * x * x - right * x + self.worth(i, x);
+        if value(x) < value(w.abs()) { x * sign } else { w }
     }
 
     /// The point at the end of a step, with zeros for all that would change sign: many leave at once.

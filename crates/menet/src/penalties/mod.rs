@@ -23,6 +23,7 @@
 //! [`PenaltyKind::penalty`]. The contract test below, the command and Python follow from these.
 
 mod adaptive;
+mod between;
 mod descent;
 pub mod feature_graph;
 pub mod groups;

@@ -17,9 +17,10 @@
 //! 1. the ℓ1 path to K variables or more: coefficients and a level to begin with. From a longer path the rounds come to better models, since
 //!    large coefficients are larger there; docs/penalties.md has the numbers;
 //! 2. one round that is read at K variables: since large coefficients are shrunk less, K variables are reached at another level;
-//! 3. rounds at that level, until the coefficients settle. Between two rounds the objective descends among the variables that are in
-//!    ([`descent`](super::descent)), and those enter that it wants. Where a round would need more than K variables at the level, the level rises to where it does not;
-//! 4. if they settle far below K variables, again from the lower level at which the last path reaches K.
+//! 3. between two rounds the objective descends among the variables that are in ([`between`](super::between), [`descent`](super::descent)), and those enter that it wants.
+//!    If far fewer than K are in then, the same at a lower level, which needs no path;
+//! 4. rounds at that level, until the coefficients settle. Where a round would need more than K variables at the level, the level rises
+//!    to where it does not.
 //!
 //! Every round is a path of [`crate::lars`], from the top, with its certificate. The last one is reported, down to the level of the answer.
 //! Variables whose weight is 0 are free in it, and count towards K all the same.
@@ -29,41 +30,31 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use faer::MatRef;
 use rayon::prelude::*;
 
-use super::descent::{Objective, entries};
+use super::descent::entries;
 use super::{Penalised, Penalty, PenaltyParams, Tuning};
 use crate::error::{Error, Result};
 use crate::gram::Gram;
-use crate::lars::{
-    Certificate, LarsOptions, Path, Problem, Report, Shared, certificate_at, correlations, path_of,
-};
+use crate::lars::{Certificate, LarsOptions, Path, Problem, Report, Shared, certificate_at, path_of};
 use crate::monitor::{Monitor, Stage};
 use crate::numerics::sparse::SparseVector;
 
 /// Largest number of rounds.
 const MOST: usize = 25;
 
-/// Coefficients that settle with less than this part of the variables that were asked for are begun again, from the lower level at which
-/// the last path reaches their number; so often at most.
-const ENOUGH: f64 = 0.9;
+/// Rounds that settle with less than half of the variables that were asked for are begun again, from the level at which the last path
+/// reaches their number; so often at most.
 const AGAIN: usize = 4;
-
-/// They are begun again within so many rounds, or so many knots of paths, whichever is more: rounds for few variables cost little.
-const EARLY: usize = 4;
-const KNOTS: usize = 1_200;
 
 /// After so many rounds a level that has to rise by some factor rises by powers of it, at most by this. So a rise that is rounding stays
 /// rounding.
 const PATIENT: usize = 6;
 const MOST_RISE: f64 = 1.1;
 
-/// Between two paths variables enter so often at most.
-const ENTRIES: usize = 10;
-
 /// The level to begin from where the first path ends at 0, relative to the largest coefficient.
 const LOW: f64 = 1e-9;
 
 /// Coefficients have settled when a round changes none by more than this, relative to the largest, over the lengths of variables.
-const SETTLED: f64 = 1e-10;
+pub(super) const SETTLED: f64 = 1e-10;
 
 /// What one round did.
 #[derive(Debug, Clone, PartialEq)]
@@ -109,20 +100,20 @@ pub(super) fn solve(
 }
 
 /// One response.
-struct Response<'a> {
-    shared: &'a Shared<'a>,
-    lengths: &'a [f64],
-    b: &'a [f64],
-    penalty: &'a dyn Penalty,
+pub(super) struct Response<'a> {
+    pub(super) shared: &'a Shared<'a>,
+    pub(super) lengths: &'a [f64],
+    pub(super) b: &'a [f64],
+    pub(super) penalty: &'a dyn Penalty,
     params: &'a PenaltyParams,
     monitor: &'a dyn Monitor,
 }
 
 /// Coefficients and the level that they belong to.
 #[derive(Clone)]
-struct Point {
-    w: SparseVector,
-    level: f64,
+pub(super) struct Point {
+    pub(super) w: SparseVector,
+    pub(super) level: f64,
 }
 
 /// A path and the factors it was computed with.
@@ -154,10 +145,16 @@ impl Response<'_> {
             let report = Report::Rounds { count: 0, settled: path.ended_early().is_none(), stationarity };
             return Ok(Penalised { path: path.with_report(report), history: Vec::new() });
         }
-        self.rounds(start, tuning)
+        let found = self.rounds(start.clone(), tuning, true)?;
+        match found.path.report() {
+            // At a lower level the rounds need not settle.
+            Some(Report::Rounds { settled: false, .. }) => self.rounds(start, tuning, false),
+            _ => Ok(found),
+        }
     }
 
-    fn rounds(&self, mut now: Point, tuning: Tuning) -> Result<Penalised> {
+    /// With `falls`, the level falls where far fewer variables are in than were asked for.
+    fn rounds(&self, mut now: Point, tuning: Tuning, mut falls: bool) -> Result<Penalised> {
         let most = self.shared.options.max_nonzeros;
         // With a longer first path, more than K variables may be free of pressure: then the weights are those of a higher level. It is 0
         // where that path is complete.
@@ -167,9 +164,7 @@ impl Response<'_> {
         while most.is_some_and(|most| self.freed(&self.factors(&now, tuning)).count() > most) {
             now.level *= 1.5;
         }
-        let (mut history, mut answer, mut count) = (Vec::new(), None::<Answer>, 0);
-        // The round from which these rounds began, or began again.
-        let (mut begun, mut again) = (0, 0);
+        let (mut history, mut answer, mut count, mut again) = (Vec::new(), None::<Answer>, 0, 0);
         while count < MOST {
             let Some(weighted) = self.weighted(self.factors(&now, tuning), most)? else { break };
             count += 1;
@@ -179,25 +174,20 @@ impl Response<'_> {
             let read = match moved {
                 false => now.at_level_of(&weighted.path)?,
                 // Rounds that go on and on are led to fewer variables, by more than the level has risen of itself.
-                true if count - begun > PATIENT => {
-                    let rise = (end.level / now.level).powi(1 << (count - begun - PATIENT).min(10));
+                true if count > PATIENT => {
+                    let rise = (end.level / now.level).powi(1 << (count - PATIENT).min(10));
                     Point { level: end.level * rise.min(MOST_RISE), ..end.clone() }
                         .at_level_of(&weighted.path)?
                 }
                 true => end.clone(),
             };
             if !moved && self.equal(&read.w, &now.w) {
-                let few = most.is_some_and(|most| (self.selected(&read.w) as f64) < ENOUGH * most as f64);
+                let few = most.is_some_and(|most| 2 * self.selected(&read.w) < most);
                 if answer.as_ref().is_none_or(|best| best.worse_than(&read)) {
                     answer = Some(Answer { point: read, weighted, settled: true });
                 }
-                if few
-                    && again < AGAIN
-                    && count <= EARLY.max(KNOTS / most.unwrap_or(1).max(1))
-                    && end.level > 0.0
-                    && end.level < now.level
-                {
-                    (begun, again, now) = (count, again + 1, end);
+                if few && again < AGAIN && end.level > 0.0 && end.level < now.level {
+                    (again, now) = (again + 1, end);
                     continue;
                 }
                 break;
@@ -207,7 +197,9 @@ impl Response<'_> {
             let settled = read.level == 0.0;
             let (next, told) = self.descended(&now, &read, moved, tuning)?;
             history.push(told);
-            now = next;
+            // Once: what is in doubt by rounding must not decide how far it falls.
+            let fallen = if falls { self.fallen(next, tuning)? } else { next };
+            (now, falls) = (self.polished(fallen, tuning), false);
             if answer.as_ref().is_none_or(|answer| !answer.settled) {
                 answer = Some(Answer { point: read, weighted, settled });
             }
@@ -279,75 +271,23 @@ impl Response<'_> {
     }
 
     /// How many variables are used, without those that the caller freed.
-    fn selected(&self, w: &SparseVector) -> usize {
+    pub(super) fn selected(&self, w: &SparseVector) -> usize {
         w.indices().iter().filter(|&&j| self.shared.v[j] > 0.0).count()
     }
 
-    /// Descends from what a round has read, at its level. Variables that the objective wants enter, as long as no more than the largest
-    /// number are in; the next path then has little left to find.
+    /// Descends from what a round has read, at its level.
     fn descended(&self, before: &Point, read: &Point, moved: bool, tuning: Tuning) -> Result<(Point, Round)> {
-        let (level, positive) = (read.level, self.shared.options.positive);
+        let level = read.level;
         let mut places = [before.w.indices(), read.w.indices()].concat();
         places.sort_unstable();
         places.dedup();
         let objective = self.objective(&places, level, tuning);
-        let (old, new) = (entries(&before.w, &places), entries(&read.w, &places));
-        let (at_old, at_new) = (objective.at(&old), objective.at(&new));
-        let mut lower = objective.descend(&new);
-        let mut descended = objective.at(&lower);
-        for _ in 0..ENTRIES {
-            let w = sparse(&places, &lower);
-            let wanted = self.wanted(&w, level)?;
-            if wanted.is_empty() {
-                break;
-            }
-            // Those that have left stay out of the system.
-            places = w.indices().iter().copied().chain(wanted).collect();
-            places.sort_unstable();
-            let objective = self.objective(&places, level, tuning);
-            let next = objective.descend(&objective.entered(&entries(&w, &places), positive));
-            let value = objective.at(&next);
-            if value >= descended {
-                (places, lower) = (w.indices().to_vec(), w.values().to_vec());
-                break;
-            }
-            (lower, descended) = (next, value);
-        }
-        let w = sparse(&places, &lower);
-        let nonzeros = self.selected(&w);
-        let told = Round { level, moved, before: at_old, after: at_new, descended, nonzeros };
-        Ok((Point { w, level }, told))
-    }
-
-    /// The objective on some variables.
-    fn objective(&self, places: &[usize], level: f64, tuning: Tuning) -> Objective<'_> {
-        let mut gram = self.shared.gram.submatrix(places);
-        (0..places.len()).for_each(|i| gram[(i, i)] += self.shared.options.ridge);
-        Objective {
-            penalty: self.penalty,
-            tuning,
-            gram,
-            b: places.iter().map(|&j| self.b[j]).collect(),
-            lengths: places.iter().map(|&j| self.lengths[j]).collect(),
-            levels: places.iter().map(|&j| level * self.shared.v[j]).collect(),
-        }
-    }
-
-    /// The variables outside whose correlation exceeds the level, most first, as many as there is room for.
-    fn wanted(&self, w: &SparseVector, level: f64) -> Result<Vec<usize>> {
-        let options = self.shared.options;
-        let room = options.max_nonzeros.map_or(usize::MAX, |most| most.saturating_sub(self.selected(w)));
-        if room == 0 {
-            return Ok(Vec::new());
-        }
-        let c = correlations(&Problem::new(self.shared, &self.shared.v, self.b)?, w);
-        let pull = |j: usize| if options.positive { c[j] } else { c[j].abs() } / (level * self.shared.v[j]);
-        let mut wanted: Vec<usize> = (0..c.len())
-            .filter(|&j| self.shared.v[j] > 0.0 && w.get(j) == 0.0 && pull(j) > 1.0 + SETTLED)
-            .collect();
-        wanted.sort_by(|&i, &j| pull(j).total_cmp(&pull(i)).then(i.cmp(&j)));
-        wanted.truncate(room);
-        Ok(wanted)
+        let at = |w: &SparseVector| objective.at(&entries(w, &places));
+        let lower = self.lowered(&read.w, level, tuning)?;
+        let nonzeros = self.selected(&lower.w);
+        let (before, after) = (at(&before.w), at(&read.w));
+        let told = Round { level, moved, before, after, descended: lower.value, nonzeros };
+        Ok((Point { w: lower.w, level }, told))
     }
 
     /// The path of the last round down to the answer, with what is known of it.
@@ -364,11 +304,6 @@ impl Response<'_> {
         let report = Report::Rounds { count, settled, stationarity: Some(kkt) };
         Ok(path.freed(free, freed).limited(self.shared.options.max_nonzeros).with_report(report))
     }
-}
-
-/// Values at these places, which rise.
-fn sparse(places: &[usize], values: &[f64]) -> SparseVector {
-    SparseVector::from_pairs(places.iter().copied().zip(values.iter().copied()).collect())
 }
 
 /// What the rounds end with.

@@ -51,8 +51,8 @@ pub(super) fn run(context: &Context) -> Result<(), Failure> {
     }
     text::print(format_args!(
         "\
-Leukaemia: {n} patients with one of the kinds {}, and {p} genes of each. Every patient in turn
-was left out, and menet chose genes from the others alone. How many of the {n} it told right:
+Leukaemia: {n} patients of the kinds {}, with {p} genes each. Every patient in turn was left out, and
+menet chose genes from the other patients alone. How many of the {n} patients it then classified correctly:
 ",
         men.classes().join(", ")
     ))?;
