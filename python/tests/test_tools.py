@@ -6,6 +6,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import sklearn
 from sklearn.base import clone, is_classifier
@@ -104,6 +105,24 @@ def test_frames_come_out_if_asked_for(estimator, genes):
     assert list(pipeline.fit(X, y).get_feature_names_out()) == list(out.columns)
     parts = ColumnTransformer([("a", estimator(n_components=1), list(X.columns[:50]))])
     assert parts.set_output(transform="pandas").fit_transform(X, y).shape == (38, 1)
+
+
+def test_tables_of_every_kind_give_one_model(genes):
+    X, y = genes
+    of_pandas = ManifoldElasticNet(n_nonzeros=5).fit(X, y)
+    for table in (pl.from_pandas(X), pa.Table.from_pandas(X, preserve_index=False)):
+        model = ManifoldElasticNet(n_nonzeros=5).fit(table, y)
+        assert list(model.feature_names_in_) == list(X.columns)
+        assert model.components_.tobytes() == of_pandas.components_.tobytes()
+        assert np.array_equal(model.transform(table), of_pandas.transform(X))
+        assert list(model.predict(table)) == list(of_pandas.predict(X))
+
+
+def test_arrays_and_frames_of_one_block_are_not_copied(digits):
+    rows = np.asarray(digits[0], dtype=np.float64)
+    for samples in (rows, np.asfortranarray(rows), pd.DataFrame(rows)):
+        model = ManifoldElasticNet(n_nonzeros=5).fit(samples, digits[1])
+        assert np.shares_memory(model._training.X, np.asarray(samples))
 
 
 def test_metadata_are_routed(digits):

@@ -7,6 +7,7 @@ mod errors;
 mod experiments;
 mod feature_graph;
 mod files;
+mod first_contact;
 mod panels;
 mod preparation;
 mod safety;

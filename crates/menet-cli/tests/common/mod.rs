@@ -1,6 +1,4 @@
 //! Running the command, for several test files.
-// Each test file is its own crate and needs only a part.
-#![allow(dead_code)]
 
 use std::fs;
 use std::path::Path;

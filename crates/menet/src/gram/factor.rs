@@ -1,6 +1,7 @@
 //! A factor of the Gram matrix, n×p, for p ≫ n.
 
 use faer::{Mat, MatMut, MatRef};
+use rayon::prelude::*;
 
 use super::Gram;
 use crate::error::Result;
@@ -59,7 +60,8 @@ impl Gram for FactorGram<'_> {
     }
 
     fn diagonal(&self) -> Vec<f64> {
-        (0..self.dim()).map(|j| dot(self.slice(j), self.slice(j))).collect()
+        let square = |j: usize| dot(self.slice(j), self.slice(j));
+        (0..self.dim()).into_par_iter().with_min_len(64).map(square).collect()
     }
 
     fn entries(&self, rows: &[usize], j: usize, out: &mut [f64]) {

@@ -106,7 +106,7 @@ impl GroupOptions {
         let p = gram.dim();
         check("ridge", self.ridge, "a number from 0 to 1e100", |x| x >= 0.0)?;
         self.groups.check(p)?;
-        let all = self.groups.completed(p);
+        let single = self.groups.others(p);
         let size = |what, given: usize, expected: usize, of: &str| {
             let why = format!("there are {expected} {of}");
             if given == expected { Ok(()) } else { Err(Error::Size { what, given, expected, why }) }
@@ -115,7 +115,8 @@ impl GroupOptions {
             size("`barred`", barred.len(), p, "variables")?;
         }
         if let Some(weights) = &self.weights {
-            size("`weights`", weights.len(), all.len(), "groups, single variables included")?;
+            let count = self.groups.len() + single.len();
+            size("`weights`", weights.len(), count, "groups, single variables included")?;
             if let Some(g) = weights.iter().position(|&v| !(v > 0.0 && v <= 1e100)) {
                 let value = format!("{:?} at group {g}", weights[g]);
                 return Err(Error::parameter("weights", value, "a number > 0, at most 1e100"));
@@ -128,8 +129,9 @@ impl GroupOptions {
         }
         let usable = |j: &usize| self.barred.as_ref().is_none_or(|barred| !barred[*j]);
         let (mut blocks, mut which) = (Vec::new(), Vec::new());
-        for (g, group) in all.groups().iter().enumerate() {
-            let variables: Vec<usize> = group.variables.iter().copied().filter(usable).collect();
+        let named = self.groups.groups().iter().map(|group| group.variables.as_slice());
+        for (g, members) in named.chain(single.iter().map(std::slice::from_ref)).enumerate() {
+            let variables: Vec<usize> = members.iter().copied().filter(usable).collect();
             if variables.is_empty() {
                 continue;
             }

@@ -84,16 +84,21 @@ impl Groups {
         Ok(())
     }
 
-    /// The same, and after them every other of `p` variables as a group of its own, called by its number.
-    pub fn completed(&self, p: usize) -> Self {
+    /// Those of `p` variables that are in no group.
+    pub(super) fn others(&self, p: usize) -> Vec<usize> {
         let mut mentioned = vec![false; p];
         for &j in self.groups.iter().flat_map(|group| &group.variables) {
             if let Some(mentioned) = mentioned.get_mut(j) {
                 *mentioned = true;
             }
         }
+        (0..p).filter(|&j| !mentioned[j]).collect()
+    }
+
+    /// The same, and after them every other of `p` variables as a group of its own, called by its number.
+    pub fn completed(&self, p: usize) -> Self {
         let single = |j: usize| Group { name: j.to_string(), variables: vec![j] };
-        let others = (0..p).filter(|&j| !mentioned[j]).map(single);
+        let others = self.others(p).into_iter().map(single);
         Groups { groups: self.groups.iter().cloned().chain(others).collect() }
     }
 }

@@ -9,7 +9,7 @@
 //! so that a group of which this bound is below `λ v` need not be looked at. It does not depend on the level: an anchor serves
 //! all levels nearby.
 
-use faer::Mat;
+use faer::{Mat, MatRef};
 
 use super::problem::{Problem, norm_at, sum_of};
 use super::working::Working;
@@ -36,6 +36,16 @@ impl Anchor {
     pub(super) fn at(problem: &Problem<'_>, w: Vec<SparseVector>, c: Mat<f64>) -> Self {
         let norms = problem.blocks.iter().map(|block| norm_at(c.as_ref(), &block.variables)).collect();
         Anchor { w, c, norms }
+    }
+
+    /// Whether it is at these coefficients, to the last bit.
+    pub(super) fn is_at(&self, w: &[SparseVector]) -> bool {
+        self.w == w
+    }
+
+    /// All correlations here.
+    pub(super) fn correlations(&self) -> MatRef<'_, f64> {
+        self.c.as_ref()
     }
 
     /// `‖c_g‖/v` of every group here.

@@ -94,16 +94,21 @@ impl<'a> Problem<'a> {
         c
     }
 
-    /// How far the parts `u` (by group; groups without a part are zero) are from optimal at `level`, from `G` and `b` alone.
-    pub(super) fn certificate(&self, parts: &[Part], level: f64) -> (Certificate, Mat<f64>) {
+    /// The same for parts.
+    pub(super) fn correlations_of(&self, parts: &[Part]) -> Mat<f64> {
         let (support, w) = sum_of(self.blocks, parts, self.width());
-        let c = self.correlations(&support, w.as_ref());
+        self.correlations(&support, w.as_ref())
+    }
+
+    /// How far the parts (by group; groups without a part are zero) are from optimal at `level`, where `c` are their correlations, computed
+    /// from `G` and `b` alone.
+    pub(super) fn certificate(&self, parts: &[Part], c: MatRef<'_, f64>, level: f64) -> Certificate {
         let mut of: Vec<Option<&Part>> = vec![None; self.blocks.len()];
         parts.iter().for_each(|part| of[part.group] = Some(part));
         let (mut plain, mut scaled) = (0.0_f64, 0.0_f64);
         for (block, part) in self.blocks.iter().zip(of) {
             let broken = match part {
-                None => norm_at(c.as_ref(), &block.variables) - level * block.v,
+                None => norm_at(c, &block.variables) - level * block.v,
                 Some(part) => {
                     let over = level * block.v / norm(&part.u);
                     let rows = block.variables.len();
@@ -119,7 +124,7 @@ impl<'a> Problem<'a> {
             }
         }
         let over = |violation: f64, size: f64| if violation > 0.0 { violation / size } else { 0.0 };
-        (Certificate { kkt: over(plain, self.first_level), scaled: over(scaled, self.unit) }, c)
+        Certificate { kkt: over(plain, self.first_level), scaled: over(scaled, self.unit) }
     }
 }
 

@@ -11,6 +11,9 @@ use crate::numerics::sparse::SparseVector;
 /// The violation at which a level counts as solved, relative to the level where all is zero.
 const TARGET: f64 = 1e-11;
 
+/// The violation, relative to the level, at which a first guess is good enough to look for other groups.
+const COARSE: f64 = 1e-2;
+
 /// The fewest groups that are admitted at once, if there are as many, and the most at the start.
 const ADMITTED: (usize, usize) = (20, 200);
 
@@ -54,9 +57,13 @@ impl<'a> Solver<'a> {
     /// The solution at `level`, with its certificate from all groups.
     pub(super) fn at(&mut self, level: f64, monitor: &dyn Monitor) -> Result<Point> {
         let parts = self.solve(level, monitor)?;
-        let (certificate, c) = self.problem.certificate(&parts, level);
         let coefficients = axes_of(self.problem.blocks, &parts, self.problem.width());
-        self.anchor = Anchor::at(self.problem, coefficients.clone(), c);
+        // Where the anchor is here already, all correlations were computed from G, b and these parts.
+        if !self.anchor.is_at(&coefficients) {
+            self.anchor =
+                Anchor::at(self.problem, coefficients.clone(), self.problem.correlations_of(&parts));
+        }
+        let certificate = self.problem.certificate(&parts, self.anchor.correlations(), level);
         let found = |&g: &usize| Some(parts[parts.binary_search_by_key(&g, |part| part.group).ok()?].clone());
         let parts: Vec<Part> = self.order.iter().filter_map(found).collect();
         let chosen = parts.iter().map(|part| part.group).collect();
@@ -70,8 +77,8 @@ impl<'a> Solver<'a> {
 
     fn solve(&mut self, level: f64, monitor: &dyn Monitor) -> Result<Vec<Part>> {
         let target = TARGET * self.problem.first_level;
-        self.begin(level)?;
-        let mut tolerance = target;
+        // Coarse as long as the groups that take part are a guess.
+        let mut tolerance = if self.begin(level)? { COARSE * level } else { target };
         for _ in 0..ROUNDS {
             self.working.solve(level, tolerance, monitor)?;
             let mut above = self.anchor.above(&self.working, level, target);
@@ -83,11 +90,10 @@ impl<'a> Solver<'a> {
                 continue;
             }
             above.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-            // Not more exactly than makes sense while others are missing.
-            tolerance = (0.1 * (above[0].1 - level)).max(target);
-            if tolerance.is_nan() {
-                tolerance = target;
-            }
+            // Not more exactly than makes sense while many others are missing.
+            let coarse = (0.1 * (above[0].1 - level)).max(target);
+            let few = 2 * above.len() <= self.working.groups.len();
+            tolerance = if few || coarse.is_nan() { target } else { coarse };
             let count = self.working.active().len();
             self.admit(above.into_iter().map(|(g, _)| g), count)?;
         }
@@ -99,16 +105,17 @@ impl<'a> Solver<'a> {
         Ok(parts)
     }
 
-    /// Admits the groups that are nearest to the level, if none takes part yet.
-    fn begin(&mut self, level: f64) -> Result<()> {
+    /// Admits the groups that are nearest to the level, if none takes part yet, and says so.
+    fn begin(&mut self, level: f64) -> Result<bool> {
         if !self.working.groups.is_empty() {
-            return Ok(());
+            return Ok(false);
         }
         let mut near: Vec<(usize, f64)> =
             self.anchor.levels(self.problem).enumerate().filter(|&(_, found)| found > level).collect();
         near.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         let count = (near.len() / START).min(ADMITTED.1);
-        self.admit(near.into_iter().map(|(g, _)| g), count)
+        self.admit(near.into_iter().map(|(g, _)| g), count)?;
+        Ok(true)
     }
 
     /// Admits the first `count` of these groups, or fewer if they are large, or a few more.

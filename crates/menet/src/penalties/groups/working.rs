@@ -2,10 +2,10 @@
 //!
 //! A *slot* is a variable as a member of one group: a variable of two groups has two slots, whose coefficients add up.
 
-use faer::{Mat, MatRef};
+use faer::Mat;
 use rayon::prelude::*;
 
-use super::problem::{Block, Part, Problem, norm, norm_of};
+use super::problem::{Block, Part, Problem};
 use super::secular::Spectrum;
 use crate::error::{Error, Result};
 use crate::monitor::{Monitor, Stage, proceed};
@@ -42,6 +42,8 @@ pub(super) struct Working<'a> {
     pub(super) u: Mat<f64>,
     /// `b − (G + λ2 I)W` at the slots.
     pub(super) c: Mat<f64>,
+    /// Room for the entries of one group.
+    room: Vec<f64>,
 }
 
 impl<'a> Working<'a> {
@@ -57,6 +59,7 @@ impl<'a> Working<'a> {
             spectra: Vec::new(),
             u: Mat::zeros(0, width),
             c: Mat::zeros(0, width),
+            room: Vec::new(),
         }
     }
 
@@ -101,20 +104,24 @@ impl<'a> Working<'a> {
             self.starts.push(self.slots.len());
         }
         let (m, slots, problem) = (self.slots.len(), &self.slots, self.problem);
-        // The new columns, each computed alone: the bits do not depend on the number of threads.
+        // The new columns down to the diagonal, each computed alone: the bits do not depend on the number of threads.
         let mut columns = vec![0.0; m * (m - old)];
-        columns.par_chunks_exact_mut(m.max(1)).zip(&slots[old..]).for_each(|(out, &j)| {
-            problem.gram.entries(slots, j, out);
-            for (out, &i) in out.iter_mut().zip(slots) {
+        columns.par_chunks_exact_mut(m.max(1)).enumerate().for_each(|(at, out)| {
+            let (j, above) = (slots[old + at], &slots[..=old + at]);
+            problem.gram.entries(above, j, &mut out[..above.len()]);
+            for (out, &i) in out.iter_mut().zip(above) {
                 *out += if i == j { problem.ridge } else { 0.0 };
             }
         });
-        let columns = MatRef::from_column_major_slice(&columns, m, m - old);
-        let gram = Mat::from_fn(m, m, |i, j| {
-            // One half of what is new is mirrored, so that the matrix is symmetric to the last bit.
-            let (i, j) = (i.min(j), i.max(j));
-            if j < old { self.gram[(i, j)] } else { columns[(i, j - old)] }
-        });
+        let mut gram = Mat::zeros(m, m);
+        for j in 0..m {
+            let known = if j < old { column(&self.gram, j) } else { &columns[m * (j - old)..] };
+            column_mut(&mut gram, j)[..=j].copy_from_slice(&known[..=j]);
+        }
+        // The other half is mirrored, so that the matrix is symmetric to the last bit.
+        for j in 0..m {
+            (0..j).for_each(|i| gram[(j, i)] = gram[(i, j)]);
+        }
         self.gram = gram;
         let (u, slots) = (&self.u, &self.slots);
         self.u = Mat::from_fn(m, width, |s, k| if s < old { u[(s, k)] } else { 0.0 });
@@ -137,17 +144,17 @@ impl<'a> Working<'a> {
 
     /// The violation of one group, in units of the level.
     pub(super) fn violation(&self, k: usize, level: f64) -> f64 {
-        let (range, v, width) = (self.range(k), self.block(k).v, self.u.ncols());
-        let entries = |matrix: &'_ Mat<f64>| -> Vec<f64> {
-            (0..width).flat_map(|axis| column(matrix, axis)[range.clone()].to_vec()).collect()
-        };
-        let (u, c) = (entries(&self.u), entries(&self.c));
-        let size = norm(&u);
+        let v = self.block(k).v;
+        let size = self.size_of(&self.u, k);
         let broken = if size > 0.0 {
-            let over = level * v / size;
-            norm_of(c.iter().zip(&u).map(|(c, u)| c - over * u))
+            let (over, range) = (level * v / size, self.range(k));
+            let off = |axis: usize| {
+                let (u, c) = (&column(&self.u, axis)[range.clone()], &column(&self.c, axis)[range.clone()]);
+                c.iter().zip(u).map(|(c, u)| (c - over * u) * (c - over * u)).sum::<f64>()
+            };
+            (0..self.u.ncols()).map(off).sum::<f64>().sqrt()
         } else {
-            norm(&c) - level * v
+            self.size_of(&self.c, k) - level * v
         };
         if broken.is_nan() { f64::INFINITY } else { broken.max(0.0) / v }
     }
@@ -191,16 +198,18 @@ impl<'a> Working<'a> {
     fn sweep(&mut self, level: f64) -> Result<()> {
         for k in 0..self.groups.len() {
             let threshold = level * self.block(k).v;
-            if self.is_active(k) || self.size_of_c(k) > threshold {
+            if self.is_active(k) || self.size_of(&self.c, k) > threshold {
                 self.update(k, threshold)?;
             }
         }
         Ok(())
     }
 
-    fn size_of_c(&self, k: usize) -> f64 {
+    /// The norm of the entries of a group.
+    fn size_of(&self, matrix: &Mat<f64>, k: usize) -> f64 {
         let range = self.range(k);
-        norm_of((0..self.c.ncols()).flat_map(|axis| column(&self.c, axis)[range.clone()].iter().copied()))
+        let square = |axis: usize| column(matrix, axis)[range.clone()].iter().map(|x| x * x).sum::<f64>();
+        (0..matrix.ncols()).map(square).sum::<f64>().sqrt()
     }
 
     /// Minimises over one group.
@@ -208,7 +217,8 @@ impl<'a> Working<'a> {
         let (range, width) = (self.range(k), self.u.ncols());
         let s = range.len();
         // What the correlations would be without the group.
-        let mut right = vec![0.0; s * width];
+        let mut right = std::mem::take(&mut self.room);
+        right.resize(s * width, 0.0);
         for (axis, right) in right.chunks_exact_mut(s).enumerate() {
             let (u, c) = (&column(&self.u, axis)[range.clone()], &column(&self.c, axis)[range.clone()]);
             right.copy_from_slice(c);
@@ -234,6 +244,7 @@ impl<'a> Working<'a> {
                 }
             }
         }
+        self.room = new;
         Ok(())
     }
 }
