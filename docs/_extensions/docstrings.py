@@ -2,7 +2,7 @@
 
 import re
 
-REFERENCE = re.compile(r":ref:`([^`<]*?)\s*(?:<[^`>]*>)?`")
+REFERENCE = re.compile(r":(?:ref|term):`([^`<]*?)\s*(?:<[^`>]*>)?`")
 
 
 def keep_words(app, what, name, thing, options, lines):

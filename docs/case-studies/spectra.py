@@ -19,6 +19,7 @@ of single ones?
 # - Light scatters differently in every sample: a random gain, an offset, and a slope over the wavelengths. These
 #   effects are larger than the chemistry.
 # - The detector adds noise.
+#
 # So nothing is easy, and we know the truth: the information is in the bands of protein and fat.
 
 import matplotlib.pyplot as plt

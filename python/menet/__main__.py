@@ -6,11 +6,12 @@ import subprocess
 import sys
 
 MISSING = """\
-The command menet is not on this machine: the Python package does not hold it. To get it, install Rust and run
+The command menet was not found on PATH: the Python package does not include it. To get it, install Rust and run this in
+a clone of the repository:
 
-  cargo install --locked menet-cli
+  cargo install --path crates/menet-cli
 
-or take a program from the releases of the project. In Python, begin with help(menet.ManifoldElasticNet)."""
+In Python, begin with help(menet.ManifoldElasticNet)."""
 
 
 def main() -> int:

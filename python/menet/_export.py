@@ -14,7 +14,7 @@ from menet import _core
 
 
 def file_path(file: str | PathLike[str]) -> Path:
-    """Return where to write a file, or raise if that cannot be."""
+    """Return the path to write to, or raise if its folder does not exist."""
     if os.fsdecode(file) == "-":
         raise ValueError("`file` is '-', but must be the path of a file: Python does not write to standard output")
     # Absolute, so that no name is taken for standard output.
@@ -25,7 +25,7 @@ def file_path(file: str | PathLike[str]) -> Path:
 
 
 class Exports:
-    """What writes a fitted model for other programs."""
+    """Methods that export a fitted model."""
 
     def _model_of_fit(self) -> _core.Model:
         raise NotImplementedError
@@ -62,7 +62,7 @@ class Exports:
         return self._model_of_fit().to_json()
 
     def to_sql(self, table: str) -> str:
-        """Return the model as a SELECT that decides about every row of a table.
+        """Return the model as a SELECT that classifies every row of a table.
 
         It adds the columns ``axis_1`` and so on, ``value_1`` and so on (one per class, larger for likelier ones) and
         ``label``. With the rule "nearest", which would need all training samples, it compares with class centroids

@@ -1,7 +1,7 @@
 """Pipelines with a menet estimator as ONNX files.
 
 Import this module before ``skl2onnx.to_onnx(pipeline, X)``: it tells skl2onnx how to convert
-:class:`~menet.ManifoldElasticNet`. An estimator on its own needs neither: it has ``to_onnx``.
+:class:`~menet.ManifoldElasticNet`. An estimator on its own needs neither this module nor skl2onnx: it has ``to_onnx``.
 """
 
 from __future__ import annotations

@@ -32,7 +32,8 @@ def digest(array):
 def responses(X, d, seed):
     rng = np.random.default_rng(seed)
     W = rng.standard_normal((X.shape[1], d)) * (rng.random((X.shape[1], d)) < 0.02)
-    return np.asfortranarray(5 * X @ W + rng.standard_normal((len(X), d)))
+    # By einsum: products of BLAS have other bits on one thread than on two, and the data must be the same.
+    return np.asfortranarray(5 * np.einsum("ij,jk->ik", X, W) + rng.standard_normal((len(X), d)))
 
 
 def unit_columns(X):
@@ -126,7 +127,6 @@ class Rows(Problem):
         self.X = unit_columns(X)
         W = np.zeros((self.p, self.d))
         W[rng.choice(self.p, self.true, replace=False)] = rng.standard_normal((self.true, self.d))
-        # Products of einsum: those of BLAS have other bits on one thread than on two, and the data must be the same.
         signal = np.einsum("ij,jk->ik", self.X, W)
         # As much noise as signal.
         self.Y = np.asfortranarray(signal / signal.std() + rng.standard_normal(signal.shape))

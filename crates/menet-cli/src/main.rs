@@ -42,13 +42,13 @@ const AFTER: &str = "Start with:\n  menet demo\n  menet fit --data orl --nonzero
 const FIRST: &str = "\
 menet finds the few variables that tell classes apart, and the axes that they make.
 
-  menet demo           40 people, recognised by few pixels: rates and pictures in a second or two
+  menet demo           40 people, recognised from a few pixels: rates and pictures in a second or two
   menet demo --genes   three kinds of leukaemia, told apart by a few of 5,000 genes
   menet fit            learn from a table (CSV, Parquet, Arrow, NumPy, MATLAB, ...) or a folder of images
   menet validate       how good a model is on samples it has not seen, with a report to open in a browser
-  menet predict        the classes of new samples (inspect: which variables; transform: places on the axes)
+  menet predict        the classes of new samples; menet inspect shows which variables decide
 
-Start with your own table:  menet fit --data table.csv --model model.safetensors
+Start with your own table:  menet fit --data table.csv --label COLUMN --model model.safetensors
 All commands: menet --help. Options and examples of one: menet fit --help.";
 
 #[derive(Debug, Subcommand)]

@@ -61,7 +61,7 @@ menet chose genes from the other patients alone. How many of the {n} patients it
         text::print(format_args!("  {size:>3} {noun}   {right:>3} of {n}"))?;
     }
     text::print(format_args!(
-        "\nThe {SHOWN} genes from all patients, and the kind in which each is high:\n"
+        "\nThe {SHOWN} genes that menet selects from all patients, and the class that a high value favours:\n"
     ))?;
     for (gene, class) in &genes {
         text::print(format_args!("  {:<20} {}", text::inline(gene), text::inline(class)))?;
