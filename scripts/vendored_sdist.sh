@@ -13,12 +13,13 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 cd "$root"
-"$python" -m maturin sdist --quiet --out "$work"
+"$python" -m maturin sdist --out "$work" >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
 tar -xzf "$work"/menet-*.tar.gz -C "$work"
 source=$(find "$work" -maxdepth 1 -type d -name 'menet-*')
 # The lock file still names the command, which is not part of the package: without `--locked`, cargo forgets it and changes nothing else.
 mkdir -p "$source/.cargo"
-(cd "$source" && cargo vendor --quiet --versioned-dirs vendor >.cargo/config.toml)
+# It prints the settings that make cargo use the folder, unless it is told to be quiet.
+(cd "$source" && cargo vendor --versioned-dirs vendor >.cargo/config.toml 2>"$work/log") || { cat "$work/log" >&2; exit 1; }
 name=$(basename "$source")-vendored
 mv "$source" "$work/$name"
 tar -czf "$folder/$name.tar.gz" --owner=0 --group=0 --numeric-owner -C "$work" "$name"
@@ -28,7 +29,7 @@ ls -l "$folder/$name.tar.gz"
 mkdir "$work/check" "$work/cargo"
 tar -xzf "$folder/$name.tar.gz" -C "$work/check"
 # No network, and nothing that cargo has fetched before.
-env CARGO_HOME="$work/cargo" unshare --net "$python" -m pip wheel --quiet --disable-pip-version-check --no-index --no-build-isolation --no-deps \
+env CARGO_HOME="$work/cargo" PATH="$(dirname "$python"):$PATH" unshare --net "$python" -m pip wheel --quiet --disable-pip-version-check --no-index --no-build-isolation --no-deps \
   --wheel-dir "$work/wheel" "$work/check/$name"
 mkdir "$work/installed"
 unzip -q "$work"/wheel/menet-*.whl -d "$work/installed"

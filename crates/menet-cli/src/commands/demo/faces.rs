@@ -71,7 +71,9 @@ per axis (all read from this one fit):
         "  axis-01.png ...  the pixels of each axis: orange for positive weights, blue for negative weights"
     ))?;
     text::print(format_args!("  path-01.svg      how the pixels of axis 1 enter as the penalty falls"))?;
-    text::print(format_args!("\nNext: menet fit --data orl --preset paper --nonzeros 100 --model faces.safetensors"))?;
+    text::print(format_args!(
+        "\nNext: menet fit --data orl --preset paper --nonzeros 100 --model faces.safetensors"
+    ))?;
     Ok(())
 }
 
