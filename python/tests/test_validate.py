@@ -267,3 +267,13 @@ def test_more_folds_than_samples_leave_one_out():
     Recorder.seen = []
     validate(Recorder(), X, y, n_splits=100, **FOLDS)
     assert [len(decided) for _, decided in Recorder.seen] == [1] * 15
+
+
+def test_a_fixed_model_of_two_classes_is_the_one_that_fit_makes():
+    from sklearn.datasets import load_breast_cancer
+
+    X, y = load_breast_cancer(return_X_y=True)
+    men = ManifoldElasticNet(panel_size=5)
+    found = validate(men, X, y, n_repeats=1, n_permutations=0, n_pairs=0)
+    assert found.estimator_.rule_ == men.fit(X, y).rule_ == "gaussian"
+    assert found.estimator_.components_.tobytes() == men.components_.tobytes()

@@ -10,10 +10,11 @@ use crate::Context;
 use crate::args::ModelArgs;
 use crate::failure::Failure;
 use crate::overwrite::{self, Output};
+use crate::text;
 
 /// Write a model for other programs: ONNX for inference, JSON to read anywhere, SQL for data in a database.
 ///
-/// Give one of --onnx, --json and --sql. All three hold the panel, how its values are prepared, the weights and the rule, and nothing of
+/// Give one of --onnx FILE, --json and --sql TABLE; --json and --sql write to --out FILE, or to standard output. All three hold the panel, how its values are prepared, the weights and the rule, and nothing of
 /// the other variables.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  menet export --model leukemia.safetensors --onnx leukemia.onnx\n  \
@@ -57,6 +58,12 @@ impl Export {
                 ));
             }
         };
+        if let Some(table) = self.sql.as_deref().filter(|table| table.to_lowercase().ends_with(".sql")) {
+            let table = text::inline(table);
+            return Err(Failure::Usage(format!(
+                "--sql {table}: this is the name of a table, not of a file; give the table of your samples, and the file as --out {table}"
+            )));
+        }
         let inputs = [("--model", self.model.model.clone())];
         overwrite::refuse(&inputs, &[Output::File(option, out)])?;
         let mut file = ModelFile::load(&self.model.model)?;

@@ -107,7 +107,9 @@ impl MenProcedure {
         let quiet = Quiet(progress);
         let grid = self.grid_for(data);
         let mut settings = grid.settings(&self.base);
-        if let (1, Some(params)) = (settings.len(), settings.pop()) {
+        if let (1, Some(one)) = (settings.len(), settings.pop()) {
+            // Where no list was given, as a fit does it, which takes another rule on a single axis.
+            let params = if self.grid == Grid::of(&self.base) { self.base.clone() } else { one };
             let men = menet::fit(data, &params, &quiet)?;
             return Ok(Chosen { men, params, trials: Vec::new(), place: None });
         }

@@ -78,7 +78,9 @@ fn how_sure(validation: &Validation) -> String {
     } else {
         String::new()
     };
-    let verdict = if p_value.mean >= LEVEL {
+    let verdict = if *as_good == 0 && p_value.mean >= LEVEL {
+        " <em>So few permutations cannot give a p below 0.05: ask for more of them.</em>"
+    } else if p_value.mean >= LEVEL {
         " <em>p is not below 0.05: chance may explain this result.</em>"
     } else if p_value.high >= LEVEL {
         " More permutations are needed to be sure that p is below 0.05."
