@@ -49,7 +49,7 @@ class Exports:
         precision = np.dtype(dtype)
         if precision not in (np.float32, np.float64):
             raise ValueError(f"`dtype` is {dtype!r}, but must be 'float32' or 'float64'")
-        return self._model_of_fit().to_onnx(precision == np.float64)
+        return _core.to_onnx(self._model_of_fit(), precision == np.float64)
 
     def to_json(self) -> str:
         """Return the model as JSON: the panel with means and weights, and the rule.
@@ -59,7 +59,7 @@ class Exports:
         str
             One JSON object. Numbers have all their digits.
         """
-        return self._model_of_fit().to_json()
+        return _core.to_json(self._model_of_fit())
 
     def to_sql(self, table: str) -> str:
         """Return the model as a SELECT that classifies every row of a table.
@@ -78,4 +78,4 @@ class Exports:
         str
             The statement, in SQL that DuckDB, SQLite and PostgreSQL take.
         """
-        return self._model_of_fit().to_sql(table)
+        return _core.to_sql(self._model_of_fit(), table)

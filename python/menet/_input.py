@@ -95,7 +95,10 @@ def naming_variables(names: Any) -> Iterator[None]:
             raise
         row, column = place
         told = f"row {row}, variable {str(names[column])!r} (rows are counted from 0)"
-        raise ValueError(str(e).replace(f"row {row}, column {column} (counted from 0)", told)) from None
+        said = str(e).replace(f"row {row}, column {column} (counted from 0)", told)
+        if " is NaN, " in said:
+            said += '; fill missing values, or leave that to an estimator with impute="median"'
+        raise ValueError(said) from None
 
 
 def available_memory() -> int | None:

@@ -226,7 +226,7 @@ def test_values_that_are_not_finite_are_named_by_their_variables(estimator, gene
     model = estimator(n_components=2).fit(X, y)
     spoiled = X.copy()
     spoiled.loc[spoiled.index[3], "J05243_at"] = np.nan
-    message = r"row 3, variable 'J05243_at' \(rows are counted from 0\) of the data is NaN, but must be finite"
+    message = r"row 3, variable 'J05243_at' \(rows are counted from 0\) of the data is NaN, but must be finite.*impute="
     for work in (model.transform, model.predict, lambda X: clone(model).fit(X, y)):
         with pytest.raises(ValueError, match=message):
             work(spoiled)

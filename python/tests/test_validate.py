@@ -277,3 +277,14 @@ def test_a_fixed_model_of_two_classes_is_the_one_that_fit_makes():
     found = validate(men, X, y, n_repeats=1, n_permutations=0, n_pairs=0)
     assert found.estimator_.rule_ == men.fit(X, y).rule_ == "gaussian"
     assert found.estimator_.components_.tobytes() == men.components_.tobytes()
+
+
+def test_the_words_say_how_missing_values_were_filled():
+    from sklearn.datasets import load_breast_cancer
+
+    X, y = load_breast_cancer(return_X_y=True)
+    X[::9, 3] = np.nan
+    men = ManifoldElasticNet(panel_size=5, impute="median")
+    words = validate(men, X, y, n_repeats=1, n_permutations=0, n_pairs=0).words[0]
+    assert "Missing values were filled from the training part alone (median)." in words
+    assert "cross-validation was done once" in words

@@ -1,6 +1,6 @@
 //! What people meet first: the command alone, the demo of genes, manual pages, a flag that is nearly right.
 
-use crate::common::{json, names, ok, refused};
+use crate::common::{json, names, ok, refused, small_csv};
 
 #[test]
 fn the_command_alone_says_what_to_try() {
@@ -57,4 +57,10 @@ fn slips_are_answered_with_what_was_meant() {
         let said = refused(dir.path(), slip);
         assert!(said.contains(meant), "{said}");
     }
+    std::fs::write(dir.path().join("d.csv"), small_csv()).unwrap();
+    let said = refused(dir.path(), &["fit", "--data", "d.csv", "--label", "Label", "--model", "m"]);
+    assert!(said.contains("did you mean \"label\"?"), "{said}");
+    ok(dir.path(), &["fit", "--data", "d.csv", "--model", "m"]);
+    let said = refused(dir.path(), &["export", "--model", "m", "--sql", "d.sql"]);
+    assert!(said.contains("the name of a table") && said.contains("--out d.sql"), "{said}");
 }

@@ -18,6 +18,7 @@
 //! | `procedures` | what is validated: MEN, baselines, and what Python brings |
 //! | `found` | what a validation found, for Python |
 //! | `baselines` | a fitted baseline: its projection, and its gallery |
+//! | `export` | models for other programs |
 //! | `pieces` | a fit of samples in pieces, for Dask |
 //! | `project` | projected samples |
 //! | `paths` | LARS |
@@ -30,6 +31,7 @@ mod arrays;
 mod baselines;
 mod counting;
 mod errors;
+mod export;
 mod files;
 mod found;
 mod groups;
@@ -55,6 +57,8 @@ mod core {
     use super::baselines::Baseline;
     #[pymodule_export]
     use super::counting::distinct;
+    #[pymodule_export]
+    use super::export::{to_json, to_onnx, to_sql};
     #[pymodule_export]
     use super::files::{read_edges, read_groups};
     #[pymodule_export]

@@ -7,7 +7,6 @@ use menet::plan::Regime;
 use menet::rules::Learned;
 use menet::{Men, Method, Named, Reading};
 use menet_io::ModelFile;
-use menet_io::export::{self, Precision};
 use menet_io::model::LabelKind;
 use numpy::ndarray::Array2;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
@@ -29,7 +28,7 @@ use crate::variables;
 #[pyclass(frozen, module = "menet._core")]
 #[derive(Debug)]
 pub(crate) struct Model {
-    file: ModelFile,
+    pub(crate) file: ModelFile,
 }
 
 /// How to make it again, for pickle.
@@ -135,21 +134,6 @@ impl Model {
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = self.file.to_bytes_complete().map_err(Failure::from)?;
         Ok(PyBytes::new(py, &bytes))
-    }
-
-    /// The bytes of an ONNX file.
-    fn to_onnx<'py>(&self, py: Python<'py>, double: bool) -> PyResult<Bound<'py, PyBytes>> {
-        let precision = if double { Precision::Double } else { Precision::Single };
-        let bytes = export::to_onnx(&self.file, precision).map_err(Failure::from)?;
-        Ok(PyBytes::new(py, &bytes))
-    }
-
-    fn to_json(&self) -> PyResult<String> {
-        Ok(export::to_json(&self.file).map_err(Failure::from)?)
-    }
-
-    fn to_sql(&self, table: &str) -> PyResult<String> {
-        Ok(export::to_sql(&self.file, table).map_err(Failure::from)?)
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {

@@ -54,7 +54,9 @@ impl Columns<'_> {
         }
         let missing = |name: &str, purpose: &str| {
             let among = list(names);
-            Error::input(path, format!("there is no column {:?} {purpose} among {among}", short(name)))
+            let near = names.iter().find(|other| other.trim().eq_ignore_ascii_case(name.trim()));
+            let near = near.map_or(String::new(), |near| format!("; did you mean {:?}?", short(near)));
+            Error::input(path, format!("there is no column {:?} {purpose} among {among}{near}", short(name)))
         };
         if let Some(name) = options.drop.iter().find(|name| !seen.contains(name.as_str())) {
             return Err(missing(name, "to leave out"));

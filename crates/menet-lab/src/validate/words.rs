@@ -1,5 +1,7 @@
 //! What was done and found, in words that can go into a methods section.
 
+use menet::Named;
+
 use super::men::MenProcedure;
 use super::{Choose, Interval, Options, StabilityFound, Validation};
 
@@ -29,14 +31,18 @@ pub(super) fn paragraphs(found: &Validation, options: &Options, men: Option<&Men
 fn cross_validation(found: &Validation, men: Option<&MenProcedure>) -> String {
     let design = &found.design;
     let (samples, classes) = (found.class_sizes.iter().sum::<usize>(), found.classes.len());
+    let repeated = match design.repeats {
+        1 => "was done once".to_owned(),
+        repeats => format!("was repeated {repeats} times"),
+    };
     let held_out = match (design.groups, design.leave_one_group_out) {
         (Some(groups), true) => format!("each of the {groups} groups was held out once"),
         (Some(groups), false) => format!(
-            "{}-fold cross-validation was repeated {} times; the samples of each of the {groups} groups stayed together",
-            design.folds, design.repeats
+            "{}-fold cross-validation {repeated}; the samples of each of the {groups} groups stayed together",
+            design.folds
         ),
         (None, _) => {
-            format!("stratified {}-fold cross-validation was repeated {} times", design.folds, design.repeats)
+            format!("stratified {}-fold cross-validation {repeated}", design.folds)
         }
     };
     let inside = match men {
@@ -55,6 +61,9 @@ fn cross_validation(found: &Validation, men: Option<&MenProcedure>) -> String {
             .to_owned(),
         None => String::new(),
     };
+    let filled = men.and_then(|men| men.base.impute).map_or(String::new(), |impute| {
+        format!(" Missing values were filled from the training part alone ({}).", impute.name())
+    });
     let untested = match found.untested().as_slice() {
         [] => String::new(),
         names => format!(
@@ -69,7 +78,7 @@ fn cross_validation(found: &Validation, men: Option<&MenProcedure>) -> String {
     let scores: String =
         scores.filter_map(|(name, value)| Some(format!(", {name} of {}", told(value?)))).collect();
     format!(
-        "Performance was estimated on {samples} samples of {classes} classes with {} variables: {held_out}.{inside} Held-out samples{untested} \
+        "Performance was estimated on {samples} samples of {classes} classes with {} variables: {held_out}.{inside}{filled} Held-out samples{untested} \
          were classified with a balanced accuracy of {}{scores}. Intervals take the {unit} as the unit, as many as a \
          training part has, so that repeats do not narrow them: Wilson's for rates and the balanced accuracy, Newcombe's for the AUC, \
          Student's t for the log loss.",
