@@ -1,6 +1,6 @@
 //! What people meet first: the command alone, the demo of genes, manual pages, a flag that is nearly right.
 
-use crate::common::{json, names, ok, refused, small_csv};
+use crate::common::{json, menet, names, ok, refused, small_csv, text};
 
 #[test]
 fn the_command_alone_says_what_to_try() {
@@ -63,4 +63,8 @@ fn slips_are_answered_with_what_was_meant() {
     ok(dir.path(), &["fit", "--data", "d.csv", "--model", "m"]);
     let said = refused(dir.path(), &["export", "--model", "m", "--sql", "d.sql"]);
     assert!(said.contains("the name of a table") && said.contains("--out d.sql"), "{said}");
+    let said = refused(dir.path(), &["export", "--model", "m", "--sql", "t", "--precision", "double"]);
+    assert!(said.contains("--precision is for --onnx"), "{said}");
+    let unnamed = menet(dir.path(), &["export", "--model", "m", "--sql", " "]);
+    assert!(!unnamed.status.success() && text(&unnamed.stderr).contains("has no name"));
 }

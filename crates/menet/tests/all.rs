@@ -1,5 +1,6 @@
 //! All tests of the crate's interface, as one program: linked once, and run side by side. `sequential` changes a
-//! setting of the whole program, so it is one of its own.
+//! setting of the whole program, so it is one of its own. A test of
+//! menet-cli sees to it that every other file is listed.
 
 mod always_never;
 mod baselines;
@@ -28,19 +29,3 @@ mod stability;
 mod threads;
 mod unlabelled;
 mod weights;
-
-/// A file that is not listed above would never be compiled.
-#[test]
-fn every_file_is_listed() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");
-    let listed = include_str!("all.rs");
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_stem().unwrap().to_str().unwrap();
-        if !["all", "sequential"].contains(&name)
-            && (path.extension().is_some_and(|it| it == "rs") || path.join("mod.rs").exists())
-        {
-            assert!(listed.contains(&format!("\nmod {name};\n")), "tests/all.rs does not list {name}");
-        }
-    }
-}

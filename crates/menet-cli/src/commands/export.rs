@@ -14,8 +14,8 @@ use crate::text;
 
 /// Write a model for other programs: ONNX for inference, JSON to read anywhere, SQL for data in a database.
 ///
-/// Give one of --onnx FILE, --json and --sql TABLE; --json and --sql write to --out FILE, or to standard output. All three hold the panel, how its values are prepared, the weights and the rule, and nothing of
-/// the other variables.
+/// Give one of --onnx FILE, --json and --sql TABLE. --json and --sql write to --out FILE, or to standard output. All three hold the panel,
+/// how its values are prepared, the weights and the rule; SQL compares with class centroids in the place of the rule nearest.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  menet export --model leukemia.safetensors --onnx leukemia.onnx\n  \
                   menet export --model leukemia.safetensors --json > leukemia.json\n  \
@@ -26,9 +26,9 @@ pub(crate) struct Export {
     /// Write an ONNX file. It takes all variables of a sample as `X`, and gives `label`, `probabilities` and `scores`.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sql", "json", "out"])]
     onnx: Option<PathBuf>,
-    /// The precision of samples and results of the ONNX file. It computes in double precision all the same.
-    #[arg(long, value_name = "PRECISION", value_enum, default_value_t = Digits::Single, requires = "onnx")]
-    precision: Digits,
+    /// The precision of samples and results of the ONNX file [default: single]. It computes in double precision all the same.
+    #[arg(long, value_name = "PRECISION", value_enum)]
+    precision: Option<Digits>,
     /// Write a SELECT that computes axes, a value per class and the label for every row of this table. Its columns have the names of
     /// the variables.
     #[arg(long, value_name = "TABLE", conflicts_with = "json")]
@@ -64,12 +64,15 @@ impl Export {
                 "--sql {table}: this is the name of a table, not of a file; give the table of your samples, and the file as --out {table}"
             )));
         }
+        if self.onnx.is_none() && self.precision.is_some() {
+            return Err(Failure::Usage("--precision is for --onnx; JSON and SQL have all digits".to_owned()));
+        }
         let inputs = [("--model", self.model.model.clone())];
         overwrite::refuse(&inputs, &[Output::File(option, out)])?;
         let mut file = ModelFile::load(&self.model.model)?;
         file.men = self.model.of(&file)?;
         let bytes = match (&self.onnx, &self.sql) {
-            (Some(_), _) => export::to_onnx(&file, self.precision.into())?,
+            (Some(_), _) => export::to_onnx(&file, self.precision.unwrap_or(Digits::Single).into())?,
             (None, Some(table)) => export::to_sql(&file, table)?.into_bytes(),
             (None, None) => export::to_json(&file)?.into_bytes(),
         };

@@ -19,8 +19,11 @@ const TOGETHER: usize = 50;
 /// The model as a SELECT from `table`.
 ///
 /// # Errors
-/// When the variables have no names, the model has no rule, centres batches, or fills missing values from neighbours.
+/// When the table or the variables have no names, the model has no rule, centres batches, or fills missing values from neighbours.
 pub fn to_sql(file: &ModelFile, table: &str) -> Result<String> {
+    if table.trim().is_empty() {
+        return Err(Error::Model("the table to select from has no name".to_owned()));
+    }
     let flat = Flat::of(file)?;
     let Some(names) = &flat.names else {
         let problem =

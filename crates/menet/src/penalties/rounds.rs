@@ -17,10 +17,12 @@
 //! 1. the ℓ1 path to K variables or more: coefficients and a level to begin with. From a longer path the rounds come to better models, since
 //!    large coefficients are larger there; docs/penalties.md has the numbers;
 //! 2. one round that is read at K variables: since large coefficients are shrunk less, K variables are reached at another level;
-//! 3. between two rounds the objective descends among the variables that are in ([`between`](super::between), [`descent`](super::descent)), and those enter that it wants.
-//!    If far fewer than K are in then, the same at a lower level, which needs no path;
+//! 3. between two rounds the objective descends among the variables that are in ([`between`](super::between),
+//!    [`descent`](super::descent)), and those enter that it wants. If far fewer than K are in then, the same at a lower level, which needs no
+//!    path;
 //! 4. rounds at that level, until the coefficients settle. Where a round would need more than K variables at the level, the level rises
-//!    to where it does not.
+//!    to where it does not;
+//! 5. if they settle with less than half of K, again from the lower level at which the last path reaches K.
 //!
 //! Every round is a path of [`crate::lars`], from the top, with its certificate. The last one is reported, down to the level of the answer.
 //! Variables whose weight is 0 are free in it, and count towards K all the same.
