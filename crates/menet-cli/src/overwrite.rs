@@ -98,34 +98,18 @@ pub(crate) fn refuse_model(model: &Path, read: &DataArgs, out: &Path) -> Result<
     refuse(&inputs, &[Output::File("--out", out)])
 }
 
-/// [`refuse`] for `evaluate` and `tune`, which write a folder of results.
+/// [`refuse`] for `evaluate` and `tune`, which write these files into a folder of results.
 pub(crate) fn refuse_run(
     sources: &[String],
     how: &HowArgs,
     params: Option<&Path>,
     out: &Path,
+    files: &'static [&'static str],
 ) -> Result<(), Failure> {
     let sets = sources.iter().flat_map(|source| data(source, how));
     let inputs: Vec<Input> = sets.chain(params.map(|path| ("--params", path.to_owned()))).collect();
-    refuse(&inputs, &[Output::Folder("--out", out, RESULTS)])
+    refuse(&inputs, &[Output::Folder("--out", out, files)])
 }
-
-/// The files that `evaluate` and `tune` write. A test runs both and compares.
-const RESULTS: &[&str] = &[
-    menet_lab::journal::NAME,
-    "results.csv",
-    "summary.csv",
-    "confusion.csv",
-    "splits.csv",
-    "choices.csv",
-    "run.toml",
-    "report.html",
-    "figures/",
-    "trials.csv",
-    "params.toml",
-    "best.toml",
-    "tuning.*",
-];
 
 fn destroyed(option: &str, given: &Path, path: &Path, (read, input): &Input) -> Failure {
     let what = if input.is_dir() { "a file of" } else { "the file of" };

@@ -69,8 +69,8 @@ impl Line for Cell {
     type Place = Place;
     const NAME: &'static str = journal::NAME;
     /// Format 1 had no such number, and its cells had rates only, without variables and mistakes. Format 2 had no log loss and
-    /// AUC, and MEN decided by the nearest neighbour.
-    const FORMAT: u32 = 3;
+    /// AUC, and MEN decided by the nearest neighbour. Format 3 had no checksums.
+    const FORMAT: u32 = 4;
 
     fn place(&self) -> Place {
         self.place.clone()

@@ -1,23 +1,24 @@
 //! Finished work on disk, so that a stopped run can continue.
 //!
 //! A journal has a first line that identifies the run, then one line per finished piece of work, each written and synced at once.
-//! If a kill cut a line short, it is dropped when the run continues.
+//! If a kill cut a line short, it is dropped when the run continues. Every line has a checksum; the work of a damaged one is done again.
 //!
 //! The first line does not contain the number of repeats. A repeat depends on its number alone, so a run with more repeats
 //! continues the same run, and the lines of both are the same.
 
-use std::collections::{BTreeSet, HashMap};
-use std::fs::{File, OpenOptions, TryLockError};
-use std::hash::Hash;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs::{File, OpenOptions};
+use std::hash::{Hash, Hasher};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use menet::dataset::View;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use toml::Table;
+use twox_hash::XxHash64;
 
 use crate::error::{Error, Result};
+use crate::folder::Folder;
 use crate::protocol::Set;
 
 /// The name of the journal of `evaluate` in its folder.
@@ -59,44 +60,46 @@ pub struct Fingerprint {
     pub variables: usize,
     /// Number of classes.
     pub classes: usize,
-    /// FNV-1a of labels and values, in hexadecimal.
-    pub hash: String,
+    /// The XXH64 hash of every part that was given, in hexadecimal: values, labels, names, weights and all others.
+    pub parts: BTreeMap<String, String>,
 }
 
 impl Fingerprint {
     /// The fingerprint of a set.
     pub fn new(set: &Set<'_>) -> Self {
-        let data = &set.data;
-        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-        let mut add = |bytes: &[u8]| {
-            for &byte in bytes {
-                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-            }
-        };
-        for i in 0..data.samples() {
-            add(data.classes()[data.class_of(i)].as_bytes());
-            add(&[0]);
-            match data.view() {
-                View::Double(x) => x.row(i).iter().for_each(|x| add(&x.to_bits().to_le_bytes())),
-                View::Single(x) => {
-                    x.row(i).iter().for_each(|x| add(&f64::from(*x).to_bits().to_le_bytes()));
-                }
-                View::Sparse(x) => {
-                    for (j, value) in x.row(i) {
-                        add(&(j as u64).to_le_bytes());
-                        add(&value.to_bits().to_le_bytes());
-                    }
-                }
-            }
+        // Every field is named, so that a new one cannot be forgotten.
+        let Set { name, data, rows, ids } = set;
+        let mut parts: BTreeMap<String, u64> =
+            data.digest::<XxHash64>().into_iter().map(|(part, hash)| (part.to_owned(), hash)).collect();
+        if let Some(rows) = rows {
+            parts.insert("rows".to_owned(), hash_of(&rows));
+        }
+        if let Some(ids) = ids {
+            parts.insert("sample names".to_owned(), hash_of(ids));
         }
         Fingerprint {
-            name: set.name.clone(),
+            name: name.clone(),
             samples: data.samples(),
             variables: data.variables(),
             classes: data.classes().len(),
-            hash: format!("{hash:016x}"),
+            parts: parts.into_iter().map(|(part, hash)| (part, format!("{hash:016x}"))).collect(),
         }
     }
+
+    /// What differs between two sets, in words.
+    fn difference(&self, other: &Fingerprint) -> Vec<String> {
+        let sizes = |set: &Fingerprint| (set.name.clone(), set.samples, set.variables, set.classes);
+        let parts: BTreeSet<&String> = self.parts.keys().chain(other.parts.keys()).collect();
+        let parts = parts.into_iter().filter(|&part| self.parts.get(part) != other.parts.get(part)).cloned();
+        let sized = (sizes(self) != sizes(other)).then(|| "name or size".to_owned());
+        sized.into_iter().chain(parts).collect()
+    }
+}
+
+fn hash_of(value: &impl Hash) -> u64 {
+    let mut hash = XxHash64::default();
+    value.hash(&mut hash);
+    hash.finish()
 }
 
 /// The open journal of a run.
@@ -110,24 +113,15 @@ pub struct Journal<L: Line> {
 }
 
 impl<L: Line> Journal<L> {
-    /// Opens the journal in `folder`, which is made if necessary, and keeps its finished work. `options` are those that the lines
-    /// depend on.
+    /// Opens the journal in `folder`, and keeps its finished work. `options` are those that the lines depend on.
     ///
     /// # Errors
-    /// When the folder holds another run, another process uses it, or it cannot be written.
-    pub fn open(folder: &Path, options: &Table, data: &[Fingerprint]) -> Result<Self> {
-        let path = folder.join(L::NAME);
-        std::fs::create_dir_all(folder).map_err(|e| broken(folder, &e))?;
+    /// When the folder holds another run, or it cannot be written.
+    pub fn open(folder: &Folder, options: &Table, data: &[Fingerprint]) -> Result<Self> {
+        let path = folder.file(L::NAME)?;
         let header = Header::new::<L>(options, data)?;
         let file = OpenOptions::new().create(true).read(true).append(true).open(&path);
         let mut file = file.map_err(|e| broken(&path, &e))?;
-        if let Err(TryLockError::WouldBlock) = file.try_lock() {
-            let message = format!(
-                "{}: another menet process is using this folder; wait until it ends, or give another folder",
-                folder.display()
-            );
-            return Err(Error::Usage(message));
-        }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(|e| broken(&path, &e))?;
         // Only lines that end in a line break are complete.
@@ -138,7 +132,8 @@ impl<L: Line> Journal<L> {
         // A run of this version that finished nothing does not occupy its folder.
         let finished = lines.clone().skip(1).any(|line| !line.is_empty());
         let own = |first: &[u8]| {
-            serde_json::from_slice::<Header>(first).is_ok_and(|found| found.format == L::FORMAT)
+            let found = unsealed(first).and_then(|text| serde_json::from_slice::<Header>(text).ok());
+            found.is_some_and(|found| found.format == L::FORMAT)
         };
         match lines.next().filter(|first| !first.is_empty() && (finished || !own(first))) {
             None => {
@@ -146,11 +141,11 @@ impl<L: Line> Journal<L> {
                 journal.write(&header)?;
             }
             Some(first) => {
-                header.check::<L>(first).map_err(|difference| other_run(folder, &difference))?;
+                header.check::<L>(first).map_err(|difference| other_run(folder.path(), &difference))?;
                 journal.file.set_len(whole as u64).map_err(|e| broken(&journal.path, &e))?;
                 // The work of a damaged line is done again.
                 lines
-                    .filter_map(|line| serde_json::from_slice(line).ok())
+                    .filter_map(|line| serde_json::from_slice(unsealed(line)?).ok())
                     .for_each(|line| journal.keep(line));
             }
         }
@@ -198,22 +193,38 @@ impl<L: Line> Journal<L> {
     /// When it cannot be written.
     pub fn arrange(&self, places: &[L::Place]) -> Result<()> {
         let unwritten = |e: serde_json::Error| Error::Usage(e.to_string());
-        let mut text = serde_json::to_string(&self.header).map_err(unwritten)? + "\n";
+        let mut text = sealed(&self.header).map_err(unwritten)?;
         // More than was asked for now stays, in the order in which it was finished.
         let asked: std::collections::HashSet<&L::Place> = places.iter().collect();
         let others = self.lines.iter().filter(|line| !asked.contains(&line.place()));
         for line in places.iter().filter_map(|place| self.find(place)).chain(others) {
-            text += &serde_json::to_string(line).map_err(unwritten)?;
-            text.push('\n');
+            text += &sealed(line).map_err(unwritten)?;
         }
         Ok(menet_io::atomic::write(&self.path, |out| out.write_all(text.as_bytes()))?)
     }
 
     fn write(&mut self, line: &impl Serialize) -> Result<()> {
-        let text = serde_json::to_string(line).map_err(|e| Error::Usage(e.to_string()))?;
-        let done = self.file.write_all((text + "\n").as_bytes()).and_then(|()| self.file.sync_data());
+        let text = sealed(line).map_err(|e| Error::Usage(e.to_string()))?;
+        let done = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_data());
         done.map_err(|e| broken(&self.path, &e))
     }
+}
+
+/// The two parts of a line around its text: the checksum comes first, so that it is found without reading the text.
+const OPEN: [&str; 2] = ["{\"sum\":\"", "\",\"line\":"];
+
+/// A line of the journal: JSON with the checksum of what it says, so that a damaged digit is not believed.
+fn sealed(line: &impl Serialize) -> serde_json::Result<String> {
+    let text = serde_json::to_string(line)?;
+    let sum = XxHash64::oneshot(0, text.as_bytes());
+    Ok(format!("{}{sum:016x}{}{text}}}\n", OPEN[0], OPEN[1]))
+}
+
+/// The text of a line; none if it is damaged.
+fn unsealed(line: &[u8]) -> Option<&[u8]> {
+    let (sum, rest) = line.strip_prefix(OPEN[0].as_bytes())?.split_at_checked(16)?;
+    let text = rest.strip_prefix(OPEN[1].as_bytes())?.strip_suffix(b"}")?;
+    (sum == format!("{:016x}", XxHash64::oneshot(0, text)).as_bytes()).then_some(text)
 }
 
 impl Header {
@@ -226,7 +237,9 @@ impl Header {
     /// Checks that a first line belongs to this run; the error says what differs.
     fn check<L: Line>(&self, line: &[u8]) -> std::result::Result<(), String> {
         let name = L::NAME;
-        let Ok(any) = serde_json::from_slice::<serde_json::Value>(line) else {
+        // Headers of earlier formats had no checksum.
+        let text = unsealed(line).unwrap_or(line);
+        let Ok(any) = serde_json::from_slice::<serde_json::Value>(text) else {
             return Err(format!("its {name} cannot be read"));
         };
         let format = any.get("format").and_then(serde_json::Value::as_u64);
@@ -238,6 +251,7 @@ impl Header {
             ));
         }
         match serde_json::from_value::<Header>(any) {
+            Ok(_) if unsealed(line).is_none() => Err(format!("its {name} is damaged in the first line")),
             Ok(found) if found == *self => Ok(()),
             Ok(found) => Err(found.difference(self)),
             Err(_) => Err(format!("its {name} cannot be read")),
@@ -246,7 +260,14 @@ impl Header {
 
     fn difference(&self, other: &Header) -> String {
         if self.data != other.data {
-            return "of other data".to_owned();
+            let pairs = self.data.iter().zip(&other.data);
+            let mut parts: BTreeSet<String> =
+                pairs.flat_map(|(there, here)| there.difference(here)).collect();
+            if self.data.len() != other.data.len() {
+                parts.insert("number of sets".to_owned());
+            }
+            let parts: Vec<String> = parts.into_iter().collect();
+            return format!("of other data: {}", parts.join(", "));
         }
         if self.menet != other.menet {
             return format!("made by menet {}, but this is {}", self.menet, other.menet);

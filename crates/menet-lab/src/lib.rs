@@ -7,6 +7,7 @@
 //! | [`space`] | which parameters are searched for each method |
 //! | [`tune`](mod@tune) | the choice of parameters by cross-validation inside the training samples |
 //! | [`cell`] | one method on one split |
+//! | [`folder`] | a folder of results, and which of its files are ours |
 //! | [`journal`] | finished work on disk, so that a stopped run can continue |
 //! | `workers` | pieces of work on all cores |
 //! | [`run`](mod@run) | all cells, on all cores |
@@ -25,6 +26,7 @@ pub mod cell;
 mod curves;
 pub mod error;
 pub mod figures;
+pub mod folder;
 pub mod journal;
 mod names;
 pub mod output;
@@ -42,6 +44,7 @@ pub mod validate;
 mod workers;
 
 pub use error::{Error, Result};
+pub use folder::Folder;
 pub use progress::{Left, Progress, Status};
 pub use protocol::{MetricChoice, Protocol, Set, TuneOptions};
 pub use run::run;

@@ -1,7 +1,5 @@
 //! Tables and files of a run.
 
-use std::path::Path;
-
 use menet::Named;
 use menet::scores::ScoreKind;
 use menet_io::write::csv_rows;
@@ -9,21 +7,38 @@ use toml::{Table, Value};
 
 use crate::cell::Cell;
 use crate::error::{Error, Result};
-use crate::journal::Fingerprint;
+use crate::folder::Folder;
+use crate::journal::{self, Fingerprint};
 use crate::params::fields;
 use crate::protocol::{Protocol, Set};
 use crate::study::{ChoiceRow, Confusion, Study, SummaryRow};
 use crate::tune::selection::{self, Selection, mean};
 use crate::tune::{Found, Trial, Tuned};
 
+/// The files that a run of [`write`] leaves in its folder.
+pub const FILES: &[&str] = &[
+    journal::NAME,
+    "results.csv",
+    "summary.csv",
+    "confusion.csv",
+    "splits.csv",
+    "choices.csv",
+    "run.toml",
+    "report.html",
+    "figures/",
+];
+
+/// The files of [`write_tuning`].
+pub const TUNING_FILES: &[&str] = &["trials.csv", "best.toml", "params.toml", "tuning.svg", "tuning.png"];
+
 /// Writes the tables and the record.
 ///
 /// # Errors
 /// When one cannot be written.
-pub fn write(study: &Study, protocol: &Protocol, sets: &[Set<'_>], folder: &Path) -> Result<()> {
+pub fn write(study: &Study, protocol: &Protocol, sets: &[Set<'_>], folder: &Folder) -> Result<()> {
     let header = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<String>>();
     csv_rows(
-        &folder.join("results.csv"),
+        &folder.file("results.csv")?,
         &header(&["data", "train_per_class", "method", "repeat", "dimension", "rate"]),
         study.results.iter().map(|row| {
             vec![
@@ -37,7 +52,7 @@ pub fn write(study: &Study, protocol: &Protocol, sets: &[Set<'_>], folder: &Path
         }),
     )?;
     csv_rows(
-        &folder.join("summary.csv"),
+        &folder.file("summary.csv")?,
         &header(&SummaryRow::COLUMNS),
         study.summary.iter().map(|row| {
             vec![
@@ -56,7 +71,7 @@ pub fn write(study: &Study, protocol: &Protocol, sets: &[Set<'_>], folder: &Path
         }),
     )?;
     csv_rows(
-        &folder.join("confusion.csv"),
+        &folder.file("confusion.csv")?,
         &header(&["data", "train_per_class", "method", "class", "taken_for", "samples"]),
         study.confusions.iter().flat_map(confusion_rows),
     )?;
@@ -79,11 +94,12 @@ pub fn write(study: &Study, protocol: &Protocol, sets: &[Set<'_>], folder: &Path
     let splits = places.flat_map(|(set, size, repeat)| of_split(set, size, repeat));
     if study.tuned {
         let rows = study.choices.iter().map(|row| row.cells().to_vec());
-        csv_rows(&folder.join("choices.csv"), &header(&ChoiceRow::COLUMNS), rows)?;
+        csv_rows(&folder.file("choices.csv")?, &header(&ChoiceRow::COLUMNS), rows)?;
     }
     let columns = header(&["data", "train_per_class", "repeat", "row", "role", "id"]);
-    csv_rows(&folder.join("splits.csv"), &columns, splits)?;
-    Ok(menet_io::atomic::write(&folder.join("run.toml"), |out| out.write_all(study.run.as_bytes()))?)
+    csv_rows(&folder.file("splits.csv")?, &columns, splits)?;
+    folder.write("run.toml", study.run.as_bytes())?;
+    Ok(())
 }
 
 /// A number, or an empty field, which spreadsheets and data frames read as missing.
@@ -172,13 +188,12 @@ pub fn table(study: &Study, cells: &[Cell]) -> (Vec<String>, Vec<Vec<String>>) {
 ///
 /// # Errors
 /// When the folder or a file cannot be written.
-pub fn write_tuning(tuned: &Tuned, source: &str, folder: &Path) -> Result<()> {
-    make_folder(folder)?;
+pub fn write_tuning(tuned: &Tuned, source: &str, folder: &Folder) -> Result<()> {
     let (header, rows) = match &tuned.found {
         Found::Walk { trials, .. } => walk_table(trials),
         Found::Selection(selection) => selection_table(selection),
     };
-    csv_rows(&folder.join("trials.csv"), &header, rows.into_iter())?;
+    csv_rows(&folder.file("trials.csv")?, &header, rows.into_iter())?;
     let chosen = fields(&tuned.method)?;
     let table = match tuned.method.men() {
         // The form that `fit` reads.
@@ -193,12 +208,10 @@ pub fn write_tuning(tuned: &Tuned, source: &str, folder: &Path) -> Result<()> {
         tuned.dimension,
     );
     for name in ["best.toml", "params.toml"] {
-        menet_io::atomic::write(&folder.join(name), |out| {
-            out.write_all((heading.clone() + &text).as_bytes())
-        })?;
+        folder.write(name, (heading.clone() + &text).as_bytes())?;
     }
     crate::figures::write_tuning(tuned, source, folder)?;
-    Ok(())
+    folder.finish()
 }
 
 /// The cross-validated score of the choice, in words.
@@ -283,15 +296,4 @@ fn selection_table(selection: &Selection) -> Rows {
         selection::cells(&trial.params).into_iter().chain(own).chain(scores).chain(tail).collect()
     };
     (header.map(str::to_owned).collect(), selection.trials.iter().enumerate().map(row).collect())
-}
-
-/// Makes a folder for output.
-///
-/// # Errors
-/// When the folder cannot be made.
-pub fn make_folder(folder: &Path) -> Result<()> {
-    std::fs::create_dir_all(folder).map_err(|e| {
-        let problem = format!("the folder cannot be made: {e}");
-        menet_io::Error::Output { path: folder.to_owned(), problem }.into()
-    })
 }

@@ -11,6 +11,7 @@ use toml::Table;
 
 use crate::cell::{Cell, Choice, Outcome, Place, evaluate, places_of};
 use crate::error::{Error, Result};
+use crate::folder::Folder;
 use crate::journal::{Fingerprint, Journal};
 use crate::names::slug;
 use crate::params::overlay;
@@ -59,11 +60,9 @@ pub fn run(
     }
     let fingerprints: Vec<Fingerprint> = sets.iter().map(Fingerprint::new).collect();
     let run_toml = output::run_toml(protocol, &fingerprints, command)?;
-    // More repeats go on with the same run.
-    let mut options = Table::try_from(protocol).map_err(|e| Error::Usage(e.to_string()))?;
-    options.remove("repeats");
-    let mut journal: Journal<Cell> = Journal::open(folder, &options, &fingerprints)?;
-    journal.refuse_fewer(folder, protocol.repeats, |cell| cell.place.repeat)?;
+    let folder = &Folder::open(folder, "evaluate", output::FILES)?;
+    let mut journal: Journal<Cell> = Journal::open(folder, &options(protocol)?, &fingerprints)?;
+    journal.refuse_fewer(folder.path(), protocol.repeats, |cell| cell.place.repeat)?;
     let places = places(protocol, &sets);
     complete(protocol, &places, &mut journal, progress)?;
     let cells: Vec<Cell> = places.iter().filter_map(|(_, place)| journal.find(place).cloned()).collect();
@@ -77,7 +76,7 @@ pub fn run(
         choices: choices(&cells),
         run: run_toml,
         showcases: Vec::new(),
-        validations: sets.iter().map(|set| validated(set, folder)).collect(),
+        validations: sets.iter().map(|set| validated(set, folder.path())).collect(),
     };
     output::write(&study, protocol, &sets, folder)?;
     let mut steps = Steps::new(progress, sets.len() * protocol.methods.len());
@@ -87,8 +86,22 @@ pub fn run(
     figures::write_all(&study, folder, progress)?;
     Steps::new(progress, 1).next("writing the report".to_owned());
     let page = report::html(&study)?;
-    menet_io::atomic::write(&folder.join("report.html"), |out| out.write_all(page.as_bytes()))?;
+    folder.write("report.html", page.as_bytes())?;
+    folder.finish()?;
     Ok((study, cells))
+}
+
+/// What the cells depend on besides the data. The number of repeats is not in it: raising it goes on with the same run.
+fn options(protocol: &Protocol) -> Result<Table> {
+    let mut options = Table::try_from(protocol).map_err(|e| Error::Usage(e.to_string()))?;
+    options.remove("repeats");
+    // Parameters in full, because a parameter file names the file of a feature graph, not its edges.
+    let methods = protocol.methods.iter().map(|name| {
+        let method = protocol.params.method(name)?;
+        Ok((name.clone(), toml::Value::String(format!("{method:?}"))))
+    });
+    options.insert("params".to_owned(), toml::Value::Table(methods.collect::<Result<_>>()?));
+    Ok(options)
 }
 
 /// All cells, repeat by repeat.

@@ -2,6 +2,7 @@
 //! to it that every file is listed.
 
 mod common;
+mod keys;
 mod preparation;
 mod protocol;
 mod report;

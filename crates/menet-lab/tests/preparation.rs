@@ -1,7 +1,7 @@
 //! Samples with gaps and batches in experiments: whatever is learned is learned from training samples.
 
 use crate::common;
-use crate::common::protocol;
+use crate::common::{opened, protocol};
 use faer::Mat;
 use menet::evaluate::{classes_of, generator, halves, recognitions, subset};
 use menet::prepare::{Impute, PrepareParams, Scale};
@@ -151,8 +151,8 @@ fn validation_prepares_inside_its_folds_and_draws_what_the_model_sees() {
         };
         let folder = tempfile::tempdir().unwrap();
         let subject = Subject { set: &set, groups: None, procedures: &[&men, &pca] };
-        let found = validate(subject, &options, Some(folder.path()), &[], &()).unwrap();
-        output::write(&found, &set.data, None, folder.path(), &()).unwrap();
+        let found = validate(subject, &options, Some(&opened(folder.path())), &[], &()).unwrap();
+        output::write(&found, &set.data, None, &opened(folder.path()), &()).unwrap();
         let page = std::fs::read_to_string(folder.path().join("report.html")).unwrap();
         assert!(page.contains("menet predict"), "a new sample needs its batch");
         // A decision on held-out samples is that of a model which was fitted without them.

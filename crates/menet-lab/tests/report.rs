@@ -7,6 +7,8 @@ use menet_lab::params::MethodParams;
 use menet_lab::study::Validated;
 use menet_lab::{MetricChoice, Protocol, Set, Study, figures, report, run};
 
+use crate::common::opened;
+
 const HOSTILE: &str =
     "<img src=x onerror=window.hacked=1></script><script>window.hacked=1</script>$a$\u{202e}\u{1}";
 
@@ -55,7 +57,7 @@ fn genes() -> Table {
 /// Writes and reads back all figures; returns their names.
 fn drawn(study: &Study) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
-    let files = figures::write_all(study, folder.path(), &()).unwrap();
+    let files = figures::write_all(study, &opened(folder.path()), &()).unwrap();
     for file in &files {
         let bytes = std::fs::read(file).unwrap();
         match file.extension().unwrap().to_str().unwrap() {

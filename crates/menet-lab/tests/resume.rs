@@ -132,12 +132,14 @@ fn a_folder_of_an_older_format_is_reported() {
     let cases = [
         (format!("{header}\n{cell}\n"), "format 1"),
         (header.replacen('{', "{\"format\":2,", 1) + "\n", "format 2"),
-        (header.replacen('{', "{\"format\":4,", 1) + "\n", "format 4"),
+        (header.replacen('{', "{\"format\":9,", 1) + "\n", "format 9"),
         ("nonsense\n".to_owned(), "cannot be read"),
         ("{\"format\":2}\n".to_owned(), "cannot be read"),
     ];
     for (text, words) in cases {
-        let path = dir.path().join(journal::NAME);
+        let opened = menet_lab::Folder::open(dir.path(), "evaluate", &[]).unwrap();
+        let path = opened.file(journal::NAME).unwrap();
+        drop(opened);
         std::fs::write(&path, &text).unwrap();
         let message =
             run(&protocol, std::slice::from_ref(&set), dir.path(), &[], &()).unwrap_err().to_string();
@@ -195,7 +197,7 @@ fn a_folder_of_another_run_is_refused() {
     };
     refuse(&Protocol { seed: 8, ..protocol() }, &set(3), "options: seed");
     let more = Protocol { train_per_class: vec![3], methods: vec!["pca".to_owned()], ..protocol() };
-    refuse(&more, &set(3), "options: methods, train_per_class");
+    refuse(&more, &set(3), "options: methods, params, train_per_class");
     refuse(&protocol(), &set(4), "data");
     assert_eq!(before, file(dir.path(), "results.csv"));
 }

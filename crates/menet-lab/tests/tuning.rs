@@ -13,7 +13,7 @@ use menet_lab::tune::Found;
 use menet_lab::{MetricChoice, Protocol, Set, TuneOptions, tune};
 use rand::{RngExt, SeedableRng};
 
-use crate::common::{data, file, go, protocol, set};
+use crate::common::{data, file, go, opened, protocol, set};
 
 #[test]
 fn tuning_never_sees_the_test_samples() {
@@ -69,7 +69,7 @@ fn a_search_keeps_its_budget_and_its_choice_is_what_fit_takes() {
                 assert_eq!(men.projection(), &fitted.projection, "{}", method.name());
             }
             let dir = tempfile::tempdir().unwrap();
-            menet_lab::output::write_tuning(&tuned, "clusters", dir.path()).unwrap();
+            menet_lab::output::write_tuning(&tuned, "clusters", &opened(dir.path())).unwrap();
             for name in ["best.toml", "params.toml"] {
                 let back = MethodParams::parse(&file(dir.path(), name)).unwrap();
                 assert_eq!(back.method(method.name()).unwrap(), tuned.method, "{name}");
@@ -122,7 +122,7 @@ fn men_is_searched_in_full_and_for_the_score_asked_for() {
         let settings: Vec<String> = found.trials.iter().map(|trial| format!("{:?}", trial.params)).collect();
         assert_eq!(settings.iter().collect::<BTreeSet<_>>().len(), settings.len());
         let dir = tempfile::tempdir().unwrap();
-        menet_lab::output::write_tuning(&tuned, "clusters", dir.path()).unwrap();
+        menet_lab::output::write_tuning(&tuned, "clusters", &opened(dir.path())).unwrap();
         let trials = file(dir.path(), "trials.csv");
         let header = "beta,target_shrinkage,ridge,nonzeros,panel_size,refit,refit_ridge,rule,voters,metric,priors,mean,standard_error,rate,\
                       balanced,log_loss,auc,variables,chosen,failed";

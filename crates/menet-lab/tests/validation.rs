@@ -15,6 +15,8 @@ use menet_lab::validate::{
 use menet_lab::{Error, Progress, Result, Set, Status};
 use rand::RngExt;
 
+use crate::common::opened;
+
 /// Classes that differ in the first `signal` variables, among noise.
 fn made(seed: u64, sizes: &[usize], p: usize, signal: usize, shift: f64) -> Dataset<'static> {
     let mut rng = generator(seed, &[77]);
@@ -93,12 +95,12 @@ fn a_stopped_validation_goes_on_to_the_same_bytes() {
     };
     let subject = Subject { set: &set, groups: None, procedures: &[&men, &baseline] };
     let whole = tempfile::tempdir().unwrap();
-    let found = validate(subject, &options, Some(whole.path()), &[], &()).unwrap();
-    output::write(&found, &set.data, None, whole.path(), &()).unwrap();
+    let found = validate(subject, &options, Some(&opened(whole.path())), &[], &()).unwrap();
+    output::write(&found, &set.data, None, &opened(whole.path()), &()).unwrap();
     for stop in [1, 7, 13, 17] {
         let stopped = tempfile::tempdir().unwrap();
         let early = After(stop, AtomicUsize::new(0));
-        let error = validate(subject, &options, Some(stopped.path()), &[], &early).unwrap_err();
+        let error = validate(subject, &options, Some(&opened(stopped.path())), &[], &early).unwrap_err();
         assert!(error.to_string().contains("stop"), "{error}");
         // A kill in the middle of a line.
         let journal = stopped.path().join(NAME);
@@ -106,8 +108,9 @@ fn a_stopped_validation_goes_on_to_the_same_bytes() {
         std::fs::write(&journal, lines.clone() + &lines[lines.len() / 2..lines.len() - 5]).unwrap();
         // On another number of threads.
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1 + stop % 3).build().unwrap();
-        let again = pool.install(|| validate(subject, &options, Some(stopped.path()), &[], &())).unwrap();
-        output::write(&again, &set.data, None, stopped.path(), &()).unwrap();
+        let again =
+            pool.install(|| validate(subject, &options, Some(&opened(stopped.path())), &[], &())).unwrap();
+        output::write(&again, &set.data, None, &opened(stopped.path()), &()).unwrap();
         let (a, b) = (files(whole.path()), files(stopped.path()));
         let names: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
         let differing: Vec<_> = names.into_iter().filter(|&name| a.get(name) != b.get(name)).collect();
@@ -124,7 +127,7 @@ fn more_repeats_continue_a_run_and_other_options_are_refused() {
     let set = set(made(2, &[10, 10], 12, 4, 2.0));
     let (men, folder) = (men(), tempfile::tempdir().unwrap());
     let subject = Subject { set: &set, groups: None, procedures: &[&men] };
-    let run = |options: &Options| validate(subject, options, Some(folder.path()), &[], &());
+    let run = |options: &Options| validate(subject, options, Some(&opened(folder.path())), &[], &());
     let few = Options { permutations: 0, pairs: 0, ..quick() };
     run(&few).unwrap();
     let journal = std::fs::read_to_string(folder.path().join(NAME)).unwrap();

@@ -16,6 +16,8 @@ use menet_lab::validate::{
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
+use crate::common::opened;
+
 const HOSTILE: &str =
     "<img src=x onerror=window.hacked=1></script><script>window.hacked=1</script>$a$\u{202e}\u{1}";
 
@@ -177,7 +179,7 @@ fn built_in(name: &str) -> Dataset<'static> {
 /// Writes all figures, reads them back and returns their names.
 fn drawn(folder: &str, validation: &Validation, data: &Dataset<'_>) -> Vec<String> {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("validation").join(folder);
-    let files = figures::write_validation(validation, data, &folder, &()).unwrap();
+    let files = figures::write_validation(validation, data, &opened(&folder), &()).unwrap();
     for file in &files {
         let bytes = std::fs::read(file).unwrap();
         match file.extension().unwrap().to_str().unwrap() {

@@ -8,7 +8,7 @@ use menet_io::ModelFile;
 use menet_io::model::LabelKind;
 use menet_lab::report::validation::check_link;
 use menet_lab::validate::{self as engine, Options, Procedure, Subject, output};
-use menet_lab::{Left, Progress, Set, Status};
+use menet_lab::{Folder, Left, Progress, Set, Status};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -129,9 +129,10 @@ pub(crate) fn validate(
         }
         let set = Set { name: "data".to_owned(), data, rows: None, ids: samples.as_deref() };
         let subject = Subject { set: &set, groups: groups.as_deref(), procedures: &procedures };
-        let mut found = engine::validate(subject, &options, out.as_deref(), &command, &watch)?;
+        let folder = out.map(|out| Folder::open(&out, "validate", output::FILES)).transpose()?;
+        let mut found = engine::validate(subject, &options, folder.as_ref(), &command, &watch)?;
         found.words.splice(1..1, words);
-        if let Some(folder) = &out {
+        if let Some(folder) = &folder {
             output::write(&found, &set.data, link.as_deref(), folder, &watch)?;
         }
         let model = match &found.models {

@@ -84,7 +84,8 @@ pub(super) fn methods() -> String {
 
 impl Evaluate {
     pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
-        overwrite::refuse_run(&self.data, &self.how, self.params.as_deref(), &self.out)?;
+        let files = output::FILES;
+        overwrite::refuse_run(&self.data, &self.how, self.params.as_deref(), &self.out, files)?;
         signals::resumable();
         if !self.tune {
             self.search.refuse_without_search()?;

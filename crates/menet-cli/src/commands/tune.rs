@@ -7,11 +7,12 @@ use menet::rules::RuleKind;
 use menet::scores::ScoreKind;
 use menet::{Method, Named};
 use menet_io::ModelFile;
+use menet_lab::output::TUNING_FILES;
 use menet_lab::params::fields;
 use menet_lab::protocol::default_dimensions;
 use menet_lab::tune::selection::mean;
 use menet_lab::tune::{Found, Tuned, folds, tune_on};
-use menet_lab::{Progress, Status, TuneOptions};
+use menet_lab::{Folder, Progress, Status, TuneOptions};
 use serde_json::{Value, json};
 
 use crate::Context;
@@ -77,7 +78,7 @@ fn after_help() -> String {
 impl Tune {
     pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
         let sources = std::slice::from_ref(&self.data.data);
-        overwrite::refuse_run(sources, &self.data.how, self.params.as_deref(), &self.out)?;
+        overwrite::refuse_run(sources, &self.data.how, self.params.as_deref(), &self.out, TUNING_FILES)?;
         let params = method_params(self.params.as_deref())?;
         let name = self.method.clone().unwrap_or_else(|| params.meant().to_owned());
         self.search.refuse_without_men(std::slice::from_ref(&name))?;
@@ -112,9 +113,10 @@ impl Tune {
             table.groups.as_deref().map(|groups| super::validate::numbered(&table.of_labelled(groups)));
         let groups = groups.as_deref().map(|groups| (groups, self.leave_one_group_out));
         let folds = folds(&data, groups, options.folds, self.seed)?;
+        let folder = Folder::open(&self.out, "tune", TUNING_FILES)?;
         let tuned = tune_on(&method, &data, &dims, metric, &options, &folds, &context.watch)?;
         context.watch.status(Status { now: "drawing the plot".to_owned(), ..Status::default() });
-        menet_lab::output::write_tuning(&tuned, &self.data.data, &self.out)?;
+        menet_lab::output::write_tuning(&tuned, &self.data.data, &folder)?;
         context.watch.done();
         if let (Some(path), Some(men)) = (&self.model, &tuned.men) {
             ModelFile::new(men.as_ref().clone(), &data, &self.data.data)?.save(path)?;
@@ -151,8 +153,7 @@ impl Tune {
         // The folder's own files are written before the model.
         let inside = model.parent().is_some_and(|parent| parent == self.out);
         let name = model.file_name().unwrap_or_default().to_string_lossy();
-        if inside && ["trials.csv", "best.toml", "params.toml", "tuning.svg", "tuning.png"].contains(&&*name)
-        {
+        if inside && TUNING_FILES.contains(&&*name) {
             return Err(Failure::Usage(format!(
                 "--model {} would overwrite a file of --out {}; give --model another name",
                 text::path(model),

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use menet_io::ModelFile;
-use menet_lab::Set;
 use menet_lab::validate::{
     Assessed, Baseline, Interval, MenProcedure, Options, Procedure, Subject, Validation, output,
 };
+use menet_lab::{Folder, Set};
 use serde_json::{Value, json};
 
 use crate::Context;
@@ -134,10 +134,11 @@ impl Validate {
         let subject = Subject { set: &set, groups: groups.as_deref(), procedures: &procedures };
         let command: Vec<String> =
             std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
+        let folder = Folder::open(&self.out, "validate", output::FILES)?;
         let outcome =
-            menet_lab::validate::validate(subject, &options, Some(&self.out), &command, &context.watch)
+            menet_lab::validate::validate(subject, &options, Some(&folder), &command, &context.watch)
                 .and_then(|found| {
-                    output::write(&found, &set.data, self.link.as_deref(), &self.out, &context.watch)?;
+                    output::write(&found, &set.data, self.link.as_deref(), &folder, &context.watch)?;
                     Ok(found)
                 });
         context.watch.done();

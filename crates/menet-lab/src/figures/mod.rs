@@ -3,15 +3,15 @@
 //! One file a figure, each a function from the study's types to an SVG. Charts are kuva's; pictures with marks are
 //! composed on a small canvas of our own. PNGs are made from the SVGs, so that both show the same.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use menet::Men;
 use menet::sparse::SparseVector;
 
 use crate::curves::{self, Setting};
 use crate::error::{Error, Result};
+use crate::folder::Folder;
 use crate::names::slug;
-use crate::output::make_folder;
 use crate::progress::{Progress, Steps};
 use crate::study::{Showcase, Study};
 use crate::tune::Tuned;
@@ -76,16 +76,14 @@ pub fn all(study: &Study) -> Result<Vec<Figure>> {
 ///
 /// # Errors
 /// When a file cannot be written, or the study's parts do not fit together.
-pub fn write_all(study: &Study, folder: &Path, progress: &dyn Progress) -> Result<Vec<PathBuf>> {
-    let folder = folder.join("figures");
-    make_folder(&folder)?;
+pub fn write_all(study: &Study, folder: &Folder, progress: &dyn Progress) -> Result<Vec<PathBuf>> {
     Steps::new(progress, 1).next("drawing the figures".to_owned());
     let figures = all(study)?;
     let mut steps = Steps::new(progress, figures.len());
     let mut files = Vec::new();
     for figure in &figures {
         steps.next(format!("figure {}", figure.name));
-        files.extend(figure.write(&folder)?);
+        files.extend(figure.write(folder, "figures/")?);
     }
     Ok(files)
 }
@@ -105,20 +103,18 @@ pub fn axis_picture(shape: (usize, usize), axis: &SparseVector) -> image::RgbIma
 ///
 /// # Errors
 /// When a file cannot be written.
-pub fn write_tuning(tuned: &Tuned, source: &str, folder: &Path) -> Result<Vec<PathBuf>> {
-    Figure { name: "tuning".to_owned(), svg: renumbered(&tuning::figure(tuned, source)) }.write(folder)
+pub fn write_tuning(tuned: &Tuned, source: &str, folder: &Folder) -> Result<Vec<PathBuf>> {
+    Figure { name: "tuning".to_owned(), svg: renumbered(&tuning::figure(tuned, source)) }.write(folder, "")
 }
 
 impl Figure {
-    fn write(&self, folder: &Path) -> Result<Vec<PathBuf>> {
+    /// Writes both forms; `inner` is where in the folder, empty or ending in `/`.
+    fn write(&self, folder: &Folder, inner: &str) -> Result<Vec<PathBuf>> {
         let png = raster::png(&self.name, &self.svg)?;
-        let mut files = Vec::new();
-        for (ending, bytes) in [("svg", self.svg.as_bytes()), ("png", &png)] {
-            let path = folder.join(format!("{}.{ending}", self.name));
-            menet_io::atomic::write(&path, |out| out.write_all(bytes))?;
-            files.push(path);
-        }
-        Ok(files)
+        [("svg", self.svg.as_bytes()), ("png", &png)]
+            .into_iter()
+            .map(|(ending, bytes)| folder.write(&format!("{inner}{}.{ending}", self.name), bytes))
+            .collect()
     }
 }
 

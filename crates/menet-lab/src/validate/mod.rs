@@ -42,7 +42,6 @@ mod stability;
 mod words;
 mod work;
 
-use std::path::Path;
 use std::time::Instant;
 
 use menet::evaluate::{Split, generator, subset};
@@ -52,6 +51,7 @@ use rand::RngExt;
 use toml::{Table, Value};
 
 use crate::error::{Error, Result};
+use crate::folder::Folder;
 use crate::journal::Fingerprint;
 use crate::progress::Progress;
 use crate::protocol::Set;
@@ -101,7 +101,7 @@ impl std::fmt::Debug for Subject<'_> {
 pub fn validate(
     subject: Subject<'_>,
     options: &Options,
-    folder: Option<&Path>,
+    folder: Option<&Folder>,
     command: &[String],
     progress: &dyn Progress,
 ) -> Result<Validation> {
@@ -221,14 +221,17 @@ fn record(subject: Subject<'_>, options: &Options) -> Result<Table> {
     for name in ["repeats", "permutations", "early_stopping", "pairs", "threshold", "false_selections"] {
         record.remove(name);
     }
-    let identities = subject
-        .procedures
-        .iter()
-        .map(|procedure| (procedure.name().to_owned(), Value::String(procedure.identity())));
+    // Every field is named, so that a new one cannot be forgotten; the fingerprint is that of the set.
+    let Subject { set, groups, procedures } = subject;
+    let identities =
+        procedures.iter().map(|procedure| (procedure.name().to_owned(), Value::String(procedure.identity())));
     record.insert("methods".to_owned(), Value::Table(identities.collect()));
-    if let Some(groups) = subject.groups {
-        if groups.len() != subject.set.data.samples() {
-            let (given, samples) = (groups.len(), subject.set.data.samples());
+    // Permutations and half-samples are of the first method, and a table does not keep the order.
+    let first = procedures.first().map_or("", |procedure| procedure.name());
+    record.insert("first".to_owned(), Value::String(first.to_owned()));
+    if let Some(groups) = groups {
+        if groups.len() != set.data.samples() {
+            let (given, samples) = (groups.len(), set.data.samples());
             return Err(Error::Usage(format!(
                 "there are {given} groups for {samples} samples; give one per sample"
             )));

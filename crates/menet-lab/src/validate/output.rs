@@ -1,16 +1,15 @@
 //! The files of a validation.
 
-use std::path::Path;
-
 use menet::Dataset;
 use menet_io::write::csv_rows;
 use toml::{Table, Value};
 
 use super::{Interval, Options, Validation};
 use crate::error::{Error, Result};
+use crate::folder::Folder;
 use crate::journal::Fingerprint;
 use crate::names::name_of;
-use crate::output::{make_folder, optional};
+use crate::output::optional;
 use crate::progress::{Progress, Steps};
 use crate::{figures, report};
 
@@ -58,22 +57,24 @@ pub fn write(
     found: &Validation,
     data: &Dataset<'_>,
     link: Option<&str>,
-    folder: &Path,
+    folder: &Folder,
     progress: &dyn Progress,
 ) -> Result<()> {
-    make_folder(folder)?;
     tables(found, data, folder)?;
-    menet_io::atomic::write(&folder.join("run.toml"), |out| out.write_all(found.run.as_bytes()))?;
+    folder.write("run.toml", found.run.as_bytes())?;
     figures::write_validation(found, data, folder, progress)?;
     Steps::new(progress, 1).next("writing the report".to_owned());
     let page = report::validation::html(found, data, link)?;
-    Ok(menet_io::atomic::write(&folder.join("report.html"), |out| out.write_all(page.as_bytes()))?)
+    folder.write("report.html", page.as_bytes())?;
+    // Whoever opens the folder only to write keeps the finished work.
+    folder.file(super::NAME)?;
+    folder.finish()
 }
 
-fn tables(found: &Validation, data: &Dataset<'_>, folder: &Path) -> Result<()> {
+fn tables(found: &Validation, data: &Dataset<'_>, folder: &Folder) -> Result<()> {
     let write = |name: &str, header: &[&str], rows: Vec<Vec<String>>| {
         let header: Vec<String> = header.iter().map(|&name| name.to_owned()).collect();
-        csv_rows(&folder.join(name), &header, rows.into_iter())
+        Ok::<_, Error>(csv_rows(&folder.file(name)?, &header, rows.into_iter())?)
     };
     write("summary.csv", &["method", "score", "class", "mean", "low", "high"], summary(found))?;
     let mut rows = Vec::new();
@@ -150,7 +151,7 @@ fn summary(found: &Validation) -> Vec<Vec<String>> {
 }
 
 /// How every sample was classified when it was held out.
-fn samples(found: &Validation, folder: &Path) -> Result<()> {
+fn samples(found: &Validation, folder: &Folder) -> Result<()> {
     let fixed = ["method", "row", "name", "class", "tested", "wrong", "most_often"];
     let probabilities = found.classes.iter().map(|class| format!("p({class})"));
     let header: Vec<String> = fixed.iter().map(|&name| name.to_owned()).chain(probabilities).collect();
@@ -173,10 +174,10 @@ fn samples(found: &Validation, folder: &Path) -> Result<()> {
             rows.push(words.into_iter().chain((0..found.classes.len()).map(known)).collect());
         }
     }
-    Ok(csv_rows(&folder.join("samples.csv"), &header, rows.into_iter())?)
+    Ok(csv_rows(&folder.file("samples.csv")?, &header, rows.into_iter())?)
 }
 
-fn confusion(found: &Validation, folder: &Path) -> Result<()> {
+fn confusion(found: &Validation, folder: &Folder) -> Result<()> {
     let mut rows = Vec::new();
     for method in &found.methods {
         for (class, row) in method.confusion.iter().enumerate() {
@@ -187,10 +188,10 @@ fn confusion(found: &Validation, folder: &Path) -> Result<()> {
         }
     }
     let header = ["method", "class", "taken_for", "decisions"].map(str::to_owned);
-    Ok(csv_rows(&folder.join("confusion.csv"), &header, rows.into_iter())?)
+    Ok(csv_rows(&folder.file("confusion.csv")?, &header, rows.into_iter())?)
 }
 
-fn panel(found: &Validation, folder: &Path) -> Result<()> {
+fn panel(found: &Validation, folder: &Folder) -> Result<()> {
     let axes = found.panel.first().map_or(0, |entry| entry.weights.len());
     let fixed = ["name", "variable", "frequency", "folds", "order", "effect", "class", "stable"];
     let weights = (1..=axes).map(|axis| format!("weight_{axis}"));
@@ -208,5 +209,5 @@ fn panel(found: &Validation, folder: &Path) -> Result<()> {
         ];
         words.into_iter().chain(entry.weights.iter().map(f64::to_string)).collect::<Vec<String>>()
     });
-    Ok(csv_rows(&folder.join("panel.csv"), &header, rows)?)
+    Ok(csv_rows(&folder.file("panel.csv")?, &header, rows)?)
 }

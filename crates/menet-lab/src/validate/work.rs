@@ -1,14 +1,14 @@
 //! The pieces of work of a validation, each finished once and kept.
 
 use std::collections::HashMap;
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
 use super::permutation::Statistic;
 use super::procedure::Decided;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::folder::Folder;
 use crate::journal::{Fingerprint, Journal, Line};
 
 /// Which piece of work.
@@ -54,27 +54,11 @@ pub const NAME: &str = "work.jsonl";
 impl Line for Done {
     type Place = Place;
     const NAME: &'static str = NAME;
-    const FORMAT: u32 = 1;
+    /// Format 1 had no checksums, and a permutation that could not be fitted had no result.
+    const FORMAT: u32 = 2;
 
     fn place(&self) -> Place {
         self.place.clone()
-    }
-}
-
-/// Refuses a folder whose files would be overwritten, though they are of no validation.
-fn refuse_foreign(folder: &Path) -> Result<()> {
-    if folder.as_os_str().is_empty() {
-        return Err(Error::Usage(
-            "the name of the folder is empty; give a folder for the results".to_owned(),
-        ));
-    }
-    let there = |name: &&&str| folder.join(name).exists();
-    match super::output::FILES.iter().find(there) {
-        Some(name) if !folder.join(NAME).exists() => Err(Error::Usage(format!(
-            "{}: this folder has a {name} that no validation wrote, which would be overwritten; give another folder",
-            folder.display()
-        ))),
-        _ => Ok(()),
     }
 }
 
@@ -86,10 +70,9 @@ pub(super) enum Store {
 }
 
 impl Store {
-    pub(super) fn open(folder: Option<&Path>, options: &Table, data: &Fingerprint) -> Result<Self> {
+    pub(super) fn open(folder: Option<&Folder>, options: &Table, data: &Fingerprint) -> Result<Self> {
         Ok(match folder {
             Some(folder) => {
-                refuse_foreign(folder)?;
                 Store::Disk(Box::new(Journal::open(folder, options, std::slice::from_ref(data))?))
             }
             None => Store::Memory(HashMap::new()),

@@ -8,7 +8,7 @@ use faer::Mat;
 use menet::Dataset;
 use menet_lab::cell::Cell;
 use menet_lab::params::MethodParams;
-use menet_lab::{MetricChoice, Protocol, Set, Study, run};
+use menet_lab::{Folder, MetricChoice, Protocol, Set, Study, run};
 use rand::{RngExt, SeedableRng};
 
 /// Classes around their centres; the last class has fewer samples.
@@ -46,4 +46,8 @@ pub(crate) fn go(protocol: &Protocol, set: &Set<'_>, folder: &Path) -> (Study, V
 
 pub(crate) fn file(folder: &Path, name: &str) -> String {
     std::fs::read_to_string(folder.join(name)).unwrap()
+}
+
+pub(crate) fn opened(folder: &Path) -> Folder {
+    Folder::open(folder, "validate", menet_lab::validate::output::FILES).unwrap()
 }

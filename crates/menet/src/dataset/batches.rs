@@ -6,8 +6,8 @@ use crate::error::{Error, Result};
 /// The batch of every sample.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Batches {
-    names: Vec<String>,
-    of: Vec<usize>,
+    pub(super) names: Vec<String>,
+    pub(super) of: Vec<usize>,
 }
 
 impl Batches {

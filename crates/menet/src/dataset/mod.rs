@@ -1,6 +1,7 @@
 //! Labelled data: the one place where input is validated.
 
 mod batches;
+mod digest;
 mod distinct;
 mod missing;
 mod samples;

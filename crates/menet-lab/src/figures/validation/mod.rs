@@ -1,12 +1,12 @@
 //! The figures of a validation, one file per figure, each a function from the results and the data to an SVG.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use menet::Dataset;
 
 use super::{Figure, renumbered};
 use crate::error::{Error, Result};
-use crate::output::make_folder;
+use crate::folder::Folder;
 use crate::progress::{Progress, Steps};
 use crate::validate::{Validation, shown};
 
@@ -59,18 +59,16 @@ pub fn all(validation: &Validation, data: &Dataset<'_>) -> Result<Vec<Figure>> {
 pub fn write(
     validation: &Validation,
     data: &Dataset<'_>,
-    folder: &Path,
+    folder: &Folder,
     progress: &dyn Progress,
 ) -> Result<Vec<PathBuf>> {
-    let folder = folder.join("figures");
-    make_folder(&folder)?;
     Steps::new(progress, 1).next("drawing the figures".to_owned());
     let figures = all(validation, data)?;
     let mut steps = Steps::new(progress, figures.len());
     let mut files = Vec::new();
     for figure in &figures {
         steps.next(format!("figure {}", figure.name));
-        files.extend(figure.write(&folder)?);
+        files.extend(figure.write(folder, "figures/")?);
     }
     Ok(files)
 }

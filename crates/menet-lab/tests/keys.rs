@@ -1,0 +1,194 @@
+//! A folder continues only the run that it holds: whatever goes in is part of the key.
+
+use std::path::Path;
+
+use faer::Mat;
+use menet::evaluate::generator;
+use menet::penalties::feature_graph::{Edge, EdgeList, FeatureGraph};
+use menet::penalties::groups::Groups;
+use menet::{Dataset, MenParams};
+use menet_lab::params::MethodParams;
+use menet_lab::validate::{Baseline, MenProcedure, NAME, Options, Procedure, Subject, validate};
+use menet_lab::{Protocol, Result, Set, TuneOptions, run};
+use rand::RngExt;
+
+use crate::common::{file, opened, protocol};
+
+const SAMPLES: usize = 24;
+
+fn values(seed: u64) -> Mat<f64> {
+    let mut rng = generator(seed, &[3]);
+    Mat::from_fn(SAMPLES, 6, |i, j| rng.random::<f64>() + if j == i % 3 { 1.0 } else { 0.0 })
+}
+
+fn data() -> Dataset<'static> {
+    let labels: Vec<usize> = (0..SAMPLES).map(|i| i % 3).collect();
+    Dataset::from_owned(values(1), &labels).unwrap()
+}
+
+fn names(first: &str) -> Vec<String> {
+    (0..6).map(|j| if j == 0 { first.to_owned() } else { format!("v{j}") }).collect()
+}
+
+fn set(data: Dataset<'static>) -> Set<'static> {
+    Set { name: "set".to_owned(), data, rows: None, ids: None }
+}
+
+/// Sets that differ from the plain one in one input, with the word for it.
+fn other_sets() -> Vec<(&'static str, Set<'static>)> {
+    let labels: Vec<usize> = (0..SAMPLES).map(|i| (i / 2) % 3).collect();
+    let weights: Vec<f64> = (0..SAMPLES).map(|i| 1.0 + (i % 5) as f64).collect();
+    let batches = |shift: usize| (0..SAMPLES).map(|i| (i + shift) / 5 % 2).collect::<Vec<_>>();
+    let with = |data: Dataset<'static>| set(data);
+    let rows = (1..=SAMPLES).collect();
+    vec![
+        (
+            "values",
+            with(Dataset::from_owned(values(2), &(0..SAMPLES).map(|i| i % 3).collect::<Vec<_>>()).unwrap()),
+        ),
+        ("labels", with(Dataset::from_owned(values(1), &labels).unwrap())),
+        ("sample weights", with(data().with_weights(&weights).unwrap())),
+        ("balanced classes", with(data().with_balanced_classes())),
+        ("batches", with(data().with_batches(&batches(0)).unwrap())),
+        ("image shape", with(data().with_image_shape(2, 3).unwrap())),
+        ("variable names", with(data().with_feature_names(names("age")).unwrap())),
+        ("rows", Set { rows: Some(rows), ..set(data()) }),
+        ("name or size", Set { name: "other".to_owned(), ..set(data()) }),
+    ]
+}
+
+fn quick() -> Options {
+    Options { folds: 2, repeats: 1, permutations: 2, pairs: 1, largest_panel: 3, ..Options::default() }
+}
+
+fn men(params: MenParams) -> MenProcedure {
+    let mut men = MenProcedure::new(params.with(|it| it.nonzeros = Some(2)));
+    (men.grid.ridge, men.folds) = (vec![0.3], 2);
+    men
+}
+
+fn refused(found: Result<impl std::fmt::Debug>, word: &str) {
+    let message = found.unwrap_err().to_string();
+    assert!(message.contains("another run") && message.contains(word), "{word}: {message}");
+}
+
+/// Parameters that differ in one field.
+fn other_params() -> Vec<MenParams> {
+    let edge = |weight| Edge { ends: (0.into(), 1.into()), weight };
+    let graph = |weight| {
+        let edges = FeatureGraph::Edges(EdgeList::new("edges.csv", vec![edge(weight)]));
+        MenParams::default().with(|it| it.feature_graph = Some(edges))
+    };
+    let group = |at: usize| {
+        MenParams::default().with(|it| it.groups = Some(Groups::from_pairs([(0, "g"), (at, "g")])))
+    };
+    vec![
+        // A parameter file would name the file of both graphs, and how many edges there are.
+        graph(1.0),
+        graph(2.0),
+        group(1),
+        group(2),
+        MenParams::default().with(|it| it.always = Some(vec![0.into()])),
+        MenParams::default().with(|it| it.never = Some(vec![0.into()])),
+        MenParams::default().with(|it| it.beta *= 1.0 + f64::EPSILON),
+    ]
+}
+
+#[test]
+fn a_validation_continues_only_with_the_same_inputs() {
+    let dir = tempfile::tempdir().unwrap();
+    let go = |set: &Set<'_>, groups: Option<&[usize]>, options: &Options, procedures: &[&dyn Procedure]| {
+        let folder = opened(dir.path());
+        validate(Subject { set, groups, procedures }, options, Some(&folder), &[], &())
+    };
+    let (plain, own) = (set(data()), men(MenParams::default()));
+    go(&plain, None, &quick(), &[&own]).unwrap();
+    let journal = file(dir.path(), NAME);
+    for (word, other) in other_sets() {
+        refused(go(&other, None, &quick(), &[&own]), word);
+    }
+    let ids: Vec<String> = (0..SAMPLES).map(|i| format!("s{i}")).collect();
+    refused(go(&Set { ids: Some(&ids), ..plain.clone() }, None, &quick(), &[&own]), "sample names");
+    for groups in [3, 4] {
+        let groups: Vec<usize> = (0..SAMPLES).map(|i| i / groups).collect();
+        refused(go(&plain, Some(&groups), &quick(), &[&own]), "groups");
+    }
+    refused(go(&plain, None, &Options { folds: 3, ..quick() }, &[&own]), "folds");
+    refused(go(&plain, None, &Options { seed: 1, ..quick() }, &[&own]), "seed");
+    refused(go(&plain, None, &Options { largest_panel: 4, ..quick() }, &[&own]), "largest_panel");
+    for params in other_params() {
+        refused(go(&plain, None, &quick(), &[&men(params)]), "methods");
+    }
+    let inner = MenProcedure { folds: 3, ..own.clone() };
+    refused(go(&plain, None, &quick(), &[&inner]), "methods");
+    go(&plain, None, &quick(), &[&own]).unwrap();
+    assert_eq!(file(dir.path(), NAME), journal, "nothing was computed again");
+}
+
+/// Permutations and half-samples are those of the first method.
+#[test]
+fn a_validation_continues_only_with_the_same_first_method() {
+    let dir = tempfile::tempdir().unwrap();
+    let pca = menet::Method::from_name("pca").unwrap();
+    let pca = Baseline { method: pca, prepare: menet::prepare::PrepareParams::default(), folds: 2 };
+    let (plain, own) = (set(data()), men(MenParams::default()));
+    let go = |procedures: &[&dyn Procedure]| {
+        let subject = Subject { set: &plain, groups: None, procedures };
+        validate(subject, &quick(), Some(&opened(dir.path())), &[], &())
+    };
+    go(&[&own, &pca]).unwrap();
+    refused(go(&[&pca, &own]), "first");
+}
+
+#[test]
+fn an_experiment_continues_only_with_the_same_inputs() {
+    let dir = tempfile::tempdir().unwrap();
+    let go =
+        |protocol: &Protocol, set: &Set<'_>| run(protocol, std::slice::from_ref(set), dir.path(), &[], &());
+    let few =
+        || Protocol { methods: vec!["men".to_owned()], train_per_class: vec![4], repeats: 1, ..protocol() };
+    go(&few(), &set(data())).unwrap();
+    let journal = file(dir.path(), menet_lab::journal::NAME);
+    for (word, other) in other_sets() {
+        // Rows come from the protocol, which chooses them.
+        if word != "rows" {
+            refused(go(&few(), &other), word);
+        }
+    }
+    let params = MethodParams::parse("[men]\nbeta = 2.0").unwrap();
+    refused(go(&Protocol { params, ..few() }, &set(data())), "params");
+    let tune = Some(TuneOptions::default());
+    refused(go(&Protocol { tune, ..few() }, &set(data())), "tune");
+    go(&few(), &set(data())).unwrap();
+    assert_eq!(file(dir.path(), menet_lab::journal::NAME), journal, "nothing was computed again");
+}
+
+/// One changed digit of finished work is not believed: the work is done again.
+#[test]
+fn damaged_work_is_done_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let (plain, own) = (set(data()), men(MenParams::default()));
+    let go = |path: &Path| {
+        let subject = Subject { set: &plain, groups: None, procedures: &[&own] };
+        validate(subject, &quick(), Some(&opened(path)), &[], &()).map(|found| found.methods)
+    };
+    let found = go(dir.path()).unwrap();
+    let journal = std::fs::read(dir.path().join(NAME)).unwrap();
+    let first = journal.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+    let mut rng = generator(5, &[6]);
+    for _ in 0..60 {
+        let at = rng.random_range(first..journal.len());
+        let mut damaged = journal.clone();
+        damaged[at] = rng.random_range(b' '..=b'~');
+        std::fs::write(dir.path().join(NAME), &damaged).unwrap();
+        assert_eq!(go(dir.path()).unwrap(), found, "byte {at}");
+        assert_eq!(std::fs::read(dir.path().join(NAME)).unwrap(), journal, "byte {at}");
+    }
+    for at in 0..first - 1 {
+        let mut damaged = journal.clone();
+        damaged[at] ^= 1;
+        std::fs::write(dir.path().join(NAME), &damaged).unwrap();
+        let message = go(dir.path()).unwrap_err().to_string();
+        assert!(message.contains("another run"), "byte {at}: {message}");
+    }
+}
