@@ -168,12 +168,12 @@ fn place(path: &Path) -> Option<PathBuf> {
     }
 }
 
-/// The files in `folder` that would be overwritten.
+/// The files in `folder` that would be overwritten, the list of these files among them.
 fn existing(folder: &Path, names: &[&str]) -> Vec<PathBuf> {
     let listed = |folder: &Path| -> Vec<PathBuf> {
         std::fs::read_dir(folder).map_or(Vec::new(), |entries| entries.flatten().map(|e| e.path()).collect())
     };
-    let mut found = Vec::new();
+    let mut found = vec![folder.join(menet_lab::folder::MARK)];
     for name in names {
         if let Some(sub) = name.strip_suffix('/') {
             found.extend(listed(&folder.join(sub)));

@@ -186,7 +186,7 @@ fn what_people_see() {
     let dir = tempfile::tempdir().unwrap();
     let demo = ok(dir.path(), &["demo"]);
     assert!(demo.contains("recognised") && demo.contains("menet-demo"), "{demo}");
-    assert_eq!(names(&dir.path().join("menet-demo")).len(), 40);
+    assert_eq!(names(&dir.path().join("menet-demo")).len(), 41, "39 axes, a path and the list of files");
     assert!(demo.contains("PCA"), "{demo}");
     ok(dir.path(), &["fit", "--data", "digits", "--preset", "paper", "--nonzeros", "9", "--model", "m"]);
     let shown = ok(dir.path(), &["inspect", "--model", "m", "--component", "2", "--png", "p"]);

@@ -102,6 +102,67 @@ fn no_result_overwrites_an_input() {
     assert!(told.contains("--png") && told.contains("--model"), "{told}");
 }
 
+/// A folder of results belongs to one command, which replaces only what it wrote.
+#[test]
+fn files_in_a_folder_of_results_are_kept() {
+    let dir = stocked();
+    let pixels = |i: usize| format!("{},{},{},{}\n", i % 3, i * i % 7, i % 2, ["no", "yes"][i % 2]);
+    let images = "a,b,c,label\n".to_owned() + &(0..20).map(pixels).collect::<String>();
+    fs::write(dir.path().join("images.csv"), images).unwrap();
+    ok(dir.path(), &["fit", "--data", "images.csv", "--shape", "1x3", "--model", "images"]);
+    let commands = [
+        ("tune --data d.csv --folds 2 --nonzeros 1 --out", "trials.csv"),
+        ("evaluate --data d.csv --methods pca --train-per-class 5 --repeats 1 --out", "summary.csv"),
+        ("validate --data d.csv --nonzeros 1 --repeats 1 --permutations 0 --pairs 0 --out", "report.html"),
+        ("inspect --model images --png", "axis-01.png"),
+        ("demo --out", "path-01.svg"),
+    ];
+    for (k, (line, file)) in commands.iter().enumerate() {
+        let out = format!("out-{k}");
+        let line: Vec<&str> = line.split(' ').chain([out.as_str()]).collect();
+        let folder = dir.path().join(&out);
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join(file), "mine").unwrap();
+        let told = refused(dir.path(), &line);
+        assert!(told.contains(file) && told.contains("did not write"), "{told}");
+        assert_eq!(contents(&folder), [((*file).to_owned(), b"mine".to_vec())], "{line:?}");
+        fs::remove_file(folder.join(file)).unwrap();
+        fs::write(folder.join("notes.txt"), "mine").unwrap();
+        ok(dir.path(), &line);
+        let all = names(&folder);
+        ok(dir.path(), &line);
+        assert_eq!(names(&folder), all, "the same command may replace its files");
+        assert_eq!(fs::read(folder.join("notes.txt")).unwrap(), b"mine");
+        // The results of one command are not those of the next.
+        let (other, _) = commands[(k + 1) % commands.len()];
+        let told = refused(dir.path(), &other.split(' ').chain([out.as_str()]).collect::<Vec<_>>());
+        assert!(told.contains("holds the results of menet") || told.contains("another run"), "{told}");
+        assert_eq!(names(&folder), all);
+    }
+}
+
+/// Weights are part of what a run is of, and a run that is asked for less leaves nothing of more behind.
+#[test]
+fn a_folder_holds_one_run() {
+    let dir = stocked();
+    let validate = |more: &[&str]| {
+        let line = "validate --data d.csv --nonzeros 1,2 --repeats 1 --out r";
+        line.split(' ').chain(more.iter().copied()).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let run = |more: &[&str]| ok(dir.path(), &validate(more).iter().map(String::as_str).collect::<Vec<_>>());
+    run(&["--permutations", "3", "--pairs", "2"]);
+    let work = fs::read(dir.path().join("r/work.jsonl")).unwrap();
+    let more = validate(&["--permutations", "3", "--pairs", "2", "--balanced"]);
+    let told = refused(dir.path(), &more.iter().map(String::as_str).collect::<Vec<_>>());
+    assert!(told.contains("another run") && told.contains("balanced classes"), "{told}");
+    assert!(dir.path().join("r/permutations.csv").exists());
+    run(&["--permutations", "0", "--pairs", "0"]);
+    for gone in ["permutations.csv", "stability.csv", "figures/permutation.svg"] {
+        assert!(!dir.path().join("r").join(gone).exists(), "{gone}");
+    }
+    assert_eq!(fs::read(dir.path().join("r/work.jsonl")).unwrap().len(), work.len(), "finished work stays");
+}
+
 #[test]
 fn too_many_threads_are_fewer() {
     let dir = stocked();
@@ -179,7 +240,7 @@ fn hostile_names_do_not_reach_the_terminal() {
         (vec!["predict", "--model", "m", "--data", file, "--out", "\u{1b}l.csv"], 0),
         (vec!["path", "--data", file, "--out", "\u{1b}p.csv", "--svg", svg], 0),
         (vec!["evaluate", "--data", file, "--methods", "men,pca", "--repeats", "2", "--out", run], 0),
-        (vec!["tune", "--data", file, "--budget", "4", "--folds", "2", "--out", run], 0),
+        (vec!["tune", "--data", file, "--budget", "4", "--folds", "2", "--out", "t\u{9b}uned"], 0),
         (vec!["fit", "--data", file, "--model", file], 2),
         (vec!["fit", "--data", file, "--label", "\u{1b}", "--model", "n"], 2),
         (vec!["fit", "--data", file, "--label", name, "--model", "n"], 2),

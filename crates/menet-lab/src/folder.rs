@@ -1,11 +1,12 @@
 //! A folder of results, and which of its files are ours.
 //!
-//! `evaluate`, `tune` and `validate` write many files into a folder that the user names. One rule holds for all of them:
+//! `evaluate`, `tune`, `validate`, `inspect --png` and `demo` write many files into a folder that the user names. One rule holds for
+//! all of them:
 //!
 //! - The file [`MARK`] names the command and every file that it wrote. Only these files are replaced.
 //! - A file that is not named there is the user's, or another command's. If a result would replace it, the command refuses to start.
 //! - At the end, files that an earlier run wrote and this one did not are removed, so that all files are of one run.
-//! - The mark is locked while a command works in the folder.
+//! - The mark is locked while a command works in the folder. A command that wrote nothing leaves neither mark nor folder behind.
 //!
 //! A name is added to the mark before its file is written, and removed after its file was, so that a kill at any time leaves no file that
 //! belongs to nobody.
@@ -13,7 +14,7 @@
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use menet_io::atomic;
@@ -27,6 +28,8 @@ pub const MARK: &str = "menet-files.txt";
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
+    /// Whether we made the folder.
+    made: bool,
     command: &'static str,
     /// What an earlier run wrote.
     before: BTreeSet<String>,
@@ -52,16 +55,10 @@ impl Folder {
             let message = "the name of the folder is empty; give a folder for the results";
             return Err(Error::Usage(message.to_owned()));
         }
+        let made = !path.exists();
         std::fs::create_dir_all(path).map_err(|e| broken(path, &e))?;
         let at = path.join(MARK);
-        let opened = OpenOptions::new().create(true).read(true).append(true).open(&at);
-        let mut mark = opened.map_err(|e| broken(&at, &e))?;
-        if let Err(TryLockError::WouldBlock) = mark.try_lock() {
-            return Err(Error::Usage(format!(
-                "{}: another menet process is using this folder; wait until it ends, or give another folder",
-                path.display()
-            )));
-        }
+        let mut mark = marked(path, &at)?;
         let mut text = String::new();
         mark.read_to_string(&mut text).map_err(|e| broken(&at, &e))?;
         // A line that a kill cut short names a file that was not begun.
@@ -75,6 +72,7 @@ impl Folder {
         mark.set_len(whole as u64).map_err(|e| broken(&at, &e))?;
         let folder = Folder {
             path: path.to_owned(),
+            made,
             command,
             before,
             now: Mutex::new(Now { mark, written: BTreeSet::new() }),
@@ -166,17 +164,49 @@ impl Folder {
     }
 }
 
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let now = self.now.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if self.before.is_empty() && now.written.is_empty() {
+            // While it is locked; whoever opened it meanwhile finds that out (see `marked`).
+            drop(std::fs::remove_file(self.path.join(MARK)));
+            if self.made {
+                drop(std::fs::remove_dir(&self.path));
+            }
+        }
+    }
+}
+
 /// Before the name of a file that was removed.
 const GONE: &str = "removed: ";
+
+/// The mark, open and locked.
+fn marked(folder: &Path, at: &Path) -> Result<File> {
+    loop {
+        let opened = OpenOptions::new().create(true).read(true).append(true).open(at);
+        let mark = opened.map_err(|e| broken(at, &e))?;
+        if let Err(TryLockError::WouldBlock) = mark.try_lock() {
+            return Err(Error::Usage(format!(
+                "{}: another menet process is using this folder; wait until it ends, or give another folder",
+                folder.display()
+            )));
+        }
+        // A process that wrote nothing may have removed it between the two.
+        if at.exists() {
+            return Ok(mark);
+        }
+    }
+}
 
 fn first_line(command: &str) -> String {
     format!("menet {command} wrote these files, and replaces or removes no others:")
 }
 
-/// The files that are there according to the lines of a mark.
+/// The files that are there according to the lines of a mark. A name that leads out of the folder is none that we wrote.
 fn named<'a>(lines: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    for line in lines {
+    let inside = |line: &&str| Path::new(line).components().all(|part| matches!(part, Component::Normal(_)));
+    for line in lines.filter(inside) {
         match line.strip_prefix(GONE) {
             Some(name) => names.remove(name),
             None => names.insert(line.to_owned()),
@@ -256,12 +286,29 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let first = Folder::open(dir.path(), "tune", &[]).unwrap();
         assert!(message(Folder::open(dir.path(), "tune", &[])).contains("another menet process"));
+        drop(Folder::open(&dir.path().join("new"), "tune", &[]).unwrap());
         drop(first);
-        // Nothing was written, so the folder is nobody's.
+        // Nothing was written, so the folder is nobody's, and holds no trace of us.
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
         Folder::open(dir.path(), "evaluate", &[]).unwrap();
         std::fs::write(dir.path().join(MARK), "a list of mine\n").unwrap();
         assert!(message(Folder::open(dir.path(), "tune", &[])).contains("menet did not write"));
         assert!(message(Folder::open(Path::new(""), "tune", &[])).contains("empty"));
+    }
+
+    /// A folder may come from somebody else, with a mark that names files elsewhere.
+    #[test]
+    fn names_that_lead_out_of_the_folder_are_not_ours() {
+        let dir = tempfile::tempdir().unwrap();
+        let (outer, inner) = (dir.path().join("mine.csv"), dir.path().join("run"));
+        std::fs::create_dir(&inner).unwrap();
+        std::fs::write(&outer, "mine").unwrap();
+        let text = format!("{}\n../mine.csv\n{}\na.csv\n", first_line("tune"), outer.display());
+        std::fs::write(inner.join(MARK), text).unwrap();
+        let folder = Folder::open(&inner, "tune", &[]).unwrap();
+        assert!(folder.had("a.csv"));
+        folder.finish().unwrap();
+        assert_eq!(std::fs::read_to_string(outer).unwrap(), "mine");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use menet::{Men, PanelRow};
 use menet_io::ModelFile;
+use menet_lab::Folder;
 use serde_json::{Value, json};
 
 use super::ends::{Ends, ends};
@@ -85,7 +86,9 @@ impl Inspect {
             None => 0..d,
         };
         if let Some(folder) = &self.png {
-            pictures::bases(&men, folder)?;
+            let folder = Folder::open(folder, "inspect", &[])?;
+            pictures::bases(&men, &folder)?;
+            folder.finish()?;
         }
         if let Some(csv) = &self.csv {
             write_panel(&men, csv)?;

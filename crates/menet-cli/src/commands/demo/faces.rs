@@ -6,7 +6,7 @@ use faer::Mat;
 use menet::baselines::Pca;
 use menet::rules::{Metric, nearest_neighbors};
 use menet::{Dataset, Men, MenParams, Projection, Reading, Reducer};
-use menet_lab::figures;
+use menet_lab::{Folder, figures};
 
 use crate::Context;
 use crate::commands::pictures;
@@ -14,6 +14,7 @@ use crate::failure::Failure;
 use crate::text;
 
 pub(super) fn run(out: &Path, context: &Context) -> Result<(), Failure> {
+    let folder = Folder::open(out, "demo", &["axis-01.png", "path-01.svg"])?;
     let table = menet_io::read("orl", &menet_io::ReadOptions::default())?;
     let all = table.dataset()?;
     let pixels = all.x()?;
@@ -28,9 +29,10 @@ pub(super) fn run(out: &Path, context: &Context) -> Result<(), Failure> {
     let params = MenParams::paper().with(|it| it.nonzeros = Some(100));
     let men = menet::fit(&train, &params, &context.watch)?;
     context.watch.done();
-    pictures::bases(&men, out)?;
+    pictures::bases(&men, &folder)?;
     let svg = figures::path(&men, 0, "ORL faces").unwrap_or_default();
-    menet_io::atomic::write(&out.join("path-01.svg"), |out| out.write_all(svg.as_bytes()))?;
+    folder.write("path-01.svg", svg.as_bytes())?;
+    folder.finish()?;
 
     let (d, p) = (men.projection().components(), train.variables());
     let certificate = men.certificates().iter().map(|c| c.kkt).fold(0.0, f64::max);
