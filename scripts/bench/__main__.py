@@ -32,6 +32,7 @@ def main():
     parser.add_argument("--growth", action="store_true", help="double n, p, d and K four times, and draw it")
     parser.add_argument("--table", type=Path, metavar="FILE", help="write the tables to a file too")
     parser.add_argument("--write", action="store_true", help="put tables and figure in docs")
+    parser.add_argument("--again", action="store_true", help="add the ratios of another day to the table in docs")
     parser.add_argument("--here", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.here:
@@ -42,11 +43,13 @@ def main():
         parser.error(f"--repeats is {options.repeats}, but must be at least 1")
     if options.write and options.case:
         parser.error("--write replaces the whole table: give no --case, or one without names to keep the table")
+    if options.again and (options.write or options.growth):
+        parser.error("--again adds to the table: give neither --write nor --growth")
     cases = list(CASES) if options.case is None else options.case
     names = [name for name, wanted in (("table", cases), ("growth", options.growth)) if wanted]
     if not names:
         parser.error("there is nothing to do: name a problem after --case, or give --growth")
-    if options.write:
+    if options.write or options.again:
         # Now rather than after a quarter of an hour.
         for name in names:
             table.around(DOCUMENT, name)
@@ -61,6 +64,8 @@ def main():
     if options.write:
         for name, lines in blocks.items():
             table.write(DOCUMENT, name, lines)
+    if options.again:
+        table.again(DOCUMENT, "table", blocks["table"])
     if options.table:
         options.table.write_text("\n\n".join("\n".join(lines) for lines in blocks.values()) + "\n", encoding="utf-8")
 

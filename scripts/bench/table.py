@@ -14,6 +14,7 @@ HEADER = (
     "solver",
     "seconds",
     "x menet",
+    "x menet, other days",
     "violation",
     "CG residual",
     "1 = 2 threads",
@@ -64,6 +65,7 @@ def problem_rows(kind, runs, machine):
                     solver,
                     f"{seconds:.3f}",
                     "" if reference is None else f"{seconds / reference:.2f}",
+                    "",  # `again` fills it
                     scientific(worst(timed, "kkt")),
                     scientific(worst(timed, "residual")),
                     same(found) if solver == "menet" else "",
@@ -117,6 +119,31 @@ def write(document, block, lines):
     new = document.with_suffix(".new")
     new.write_text("\n".join([before, *lines, after]), encoding="utf-8")
     new.replace(document)
+
+
+def again(document, block, lines):
+    """Add what was measured on another day to a table of a document: the ratios to its rows, and the day below it."""
+    before, after = around(document, block)
+    text = document.read_text(encoding="utf-8")
+    old = text[len(before) : -len(after)].strip("\n").split("\n")
+    circumstances, *_ = lines
+    ratio, days = HEADER.index("x menet"), HEADER.index("x menet, other days")
+    found = {key: cells[ratio] for key, cells in keyed(lines) if not key[1].startswith("menet")}
+    for key, cells in keyed(old):
+        if found.get(key):
+            place = old.index(line(cells))
+            cells[days] = ", ".join(filter(None, [cells[days], found[key]]))
+            old[place] = line(cells)
+    write(document, block, [*old, "", f"Another day: {circumstances}"])
+
+
+def keyed(lines):
+    """The cells of every row of a table, with its problem and solver. The problem stands in the first of its rows alone."""
+    rows = [[cell.strip() for cell in row.split("|")[1:-1]] for row in lines if row.startswith("|")]
+    problem = ""
+    for cells in rows[2:]:
+        problem = cells[0] or problem
+        yield (problem, cells[1]), cells
 
 
 def around(document, block):
