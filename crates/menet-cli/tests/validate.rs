@@ -170,8 +170,11 @@ fn files_of_others_and_finished_work_are_kept() {
     assert_eq!(lines(&journal), all);
     // A run that finished nothing leaves its folder free.
     let header = fs::read_to_string(&journal).unwrap().lines().next().unwrap().to_owned() + "\n";
+    let mark = dir.path().join("trust").join(menet_lab::folder::MARK);
+    let heading = fs::read_to_string(&mark).unwrap().lines().next().unwrap().to_owned();
     fs::remove_dir_all(dir.path().join("trust")).unwrap();
     fs::create_dir(dir.path().join("trust")).unwrap();
+    fs::write(mark, format!("{heading}\n{}\n", menet_lab::validate::NAME)).unwrap();
     fs::write(&journal, header).unwrap();
     ok(dir.path(), &with(&base, &["--seed", "3"]));
 }
