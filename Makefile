@@ -34,10 +34,12 @@ test: fixtures
 	$(MAKE) python
 
 # Damaged files, a hundred times as many as in the tests; p-values of 200 sets of noise; false selections in 100 sets of 5,000 variables;
-# random labels with missing values; paths of 200,000 problems, most of them with penalty factors of 0 and per response.
-soak:
+# random labels with missing values; paths of 200,000 problems, most of them with penalty factors of 0 and per response; what paths of
+# every penalty say of themselves, on 10,000 problems each; and 10,000 whole fits against dense NumPy.
+soak: wheel
 	MENET_SOAK=100 cargo test --release --workspace --test all -- --nocapture mutations::
 	cargo test --release --workspace --test all -- --ignored --nocapture
+	target/venv/bin/python scripts/soak_fit --problems 10000
 
 # The Python package in a virtual environment of its own: the wheel as users get it, and what its tests need.
 wheel:

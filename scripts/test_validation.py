@@ -116,7 +116,7 @@ def table(driver, expected):
     sizes = [abs(panel[k][1]) for k in rows(driver)]
     assert sizes == sorted(sizes)
     orders = []
-    for key in ["called", "frequency", "folds", "entered", "class"]:
+    for key in ["called", "frequency", "folds", "entered", "higher", "class"]:
         button = driver.find_element(By.CSS_SELECTOR, f"#panel-table button[data-key='{key}']")
         driver.execute_script("arguments[0].scrollIntoView({ block: 'center', inline: 'center' })", button)
         button.click()

@@ -49,11 +49,12 @@ print(f"{len(now)} patients to learn from, {len(later)} later ones")
 
 men = menet.ManifoldElasticNet(panel_size=10).fit(X, y)
 print(f"{men.n_components_} axes; the paths are optimal to {men.kkt_violation_.max():.0e}")
-men.panel_table()[["variable", "effect", "importance", "class"]].round(2)
+men.panel_table()[["variable", "effect", "importance", "higher_in", "class"]].round(2)
 
 # %%
-# ``effect`` is how far one standard deviation of the gene moves a patient; ``class`` is the kind that a larger value
-# favours. On the map, pale patients were used for the fit and full colours were not:
+# ``effect`` is how far one standard deviation of the gene moves a patient. ``higher_in`` is the kind in which the gene
+# is highest on average; ``class`` is the kind that a larger value favours while all other genes stay as they are. On
+# the map, pale patients were used for the fit and full colours were not:
 
 everyone = pd.concat([now, later])
 ax = plot.samples(

@@ -79,7 +79,7 @@ began = time.perf_counter()
 men = ManifoldElasticNet(panel_size=40, n_jobs=-1).fit(train, package)
 print(f"{time.perf_counter() - began:.1f} s; {men.score(test, package_test):.1%} of the held-out documents are right")
 table = pd.DataFrame(men.panel_table()).assign(word=lambda rows: words[np.asarray(rows["variable"], dtype=int)])
-table[["word", "class", "importance"]].head(12).round(3)
+table[["word", "higher_in", "importance"]].head(12).round(3)
 
 # %%
 # Of course: the examples import the package, so its name and its abbreviation are in the text. A model that uses them
@@ -94,7 +94,9 @@ print(
 )
 table = pd.DataFrame(men.panel_table()).assign(word=lambda rows: words[np.asarray(rows["variable"], dtype=int)])
 pd.set_option("display.max_colwidth", None)
-table.groupby("class")["word"].apply(lambda found: ", ".join(found[:9])).to_frame("words that favour it")
+table.groupby("higher_in")["word"].apply(lambda found: ", ".join(found[:9])).to_frame(
+    "words that are more frequent in it"
+)
 
 # %%
 # How many words does it take?

@@ -31,4 +31,4 @@ plt.show()
 # %%
 # Fitted to all samples, the panel is there to look at: what a gene weighs, and which kind it speaks for.
 
-search.panel_table()[["variable", "effect", "importance", "class"]].head(10).round(2)
+search.panel_table()[["variable", "effect", "importance", "higher_in"]].head(10).round(2)

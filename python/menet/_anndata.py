@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.utils.validation import check_array
 
 from menet import _core
 from menet._batches import missing
-from menet._input import DTYPES, SPARSE, Samples
+from menet._exact import numbers
+from menet._input import DTYPES, SPARSE, Samples, frame_names, frame_part
 
 # Where the results are written.
 OBSM, VARM, UNS = "X_menet", "menet", "menet"
@@ -116,6 +116,15 @@ class Annotated:
         told = {"label": y, "layer": layer} | {name: value for name, value in named.items() if isinstance(value, str)}
         _write(self, X, samples, told)
 
+    def _read(self, X: Samples) -> tuple[Any, Any, Any]:
+        if not is_anndata(X):
+            return super()._read(X)  # type: ignore[misc]
+        # It tells what is missing in the object or the estimator before names are compared.
+        fitted = getattr(self, "feature_names_in_", None)
+        model, wanted = (None, None) if fitted is None else self._form(_names(X))  # type: ignore[attr-defined]
+        samples = _matched(self, X, wanted)
+        return model, self._checked_form(model, samples.X), samples.names  # type: ignore[attr-defined]
+
     def _validated(self, X: Samples, *y: Any, reset: bool = False) -> Any:
         if is_anndata(X):
             X = _matched(self, X)
@@ -123,14 +132,27 @@ class Annotated:
             return super()._validated(X, *y, reset=reset)  # type: ignore[misc]
         if not reset:
             # They have the names of the fit; scikit-learn would warn that they have none.
-            return check_array(X.X, accept_sparse=SPARSE, dtype=DTYPES, ensure_all_finite=False, estimator=self)
+            return numbers("X", X.X, accept_sparse=SPARSE, dtype=DTYPES, estimator=self)
         checked = super()._validated(X.X, *y, reset=True)  # type: ignore[misc]
         self.feature_names_in_ = X.names
         return checked
 
 
-def _matched(estimator: Any, adata: Any) -> Named:
-    """Return the samples with the variables of the fit, in their order."""
+def all_of_the_fit(estimator: Any, X: Any) -> Any:
+    """Return samples in memory with all variables of the fit, by name where they have names; None if they lack some."""
+    fitted = getattr(estimator, "feature_names_in_", None)
+    given = frame_names(X)
+    if is_anndata(X) and fitted is not None:
+        given = list(X.var_names)
+    if given is None or fitted is None:
+        return X
+    if not set(given).issuperset(fitted):
+        return None
+    return X if is_anndata(X) else frame_part(X, fitted)
+
+
+def _matched(estimator: Any, adata: Any, wanted: Any = None) -> Named:
+    """Return the samples with these variables of the fit, in their order; None: with all of them."""
     name, fitted = type(estimator).__name__, getattr(estimator, "feature_names_in_", None)
     if fitted is None:
         raise ValueError(
@@ -145,16 +167,18 @@ def _matched(estimator: Any, adata: Any) -> Named:
             "adata.X, or to the name of a layer"
         )
     X, names = _matrix(adata, getattr(estimator, "layer_", None)), _names(adata)
-    if np.array_equal(names, fitted):
-        return Named(X, fitted)
-    places = adata.var_names.get_indexer(fitted)
+    what = "of the fit" if wanted is None else "that the model needs"
+    wanted = fitted if wanted is None else wanted
+    if np.array_equal(names, wanted):
+        return Named(X, wanted)
+    places = adata.var_names.get_indexer(wanted)
     if (places < 0).any():
-        lacking = fitted[places < 0].tolist()
+        lacking = wanted[places < 0].tolist()
         raise ValueError(
-            f"adata.var_names lacks {len(lacking)} of the {len(fitted)} variables of the fit: {_listed(lacking)}; "
-            f"add them, or fit {name} to the variables that both have"
+            f"adata.var_names lacks {len(lacking)} of the {len(wanted)} variables {what}: "
+            f"{', '.join(map(repr, lacking))}; add them, or fit {name} to the variables that both have"
         )
-    return Named(X[:, places], fitted)
+    return Named(X[:, places], wanted)
 
 
 def _write(estimator: Any, adata: Any, samples: Named, told: dict[str, Any]) -> None:

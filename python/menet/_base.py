@@ -15,11 +15,12 @@ from sklearn.base import (
     clone,
 )
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from menet._anndata import column, refuse
 from menet._batches import batch_names
-from menet._input import DTYPES, SPARSE, Floats, Samples, contiguous, naming_variables
+from menet._exact import validated
+from menet._input import Floats, Samples, contiguous, naming_variables
 from menet._labels import coded
 from menet._running import threads, warn_user
 
@@ -111,7 +112,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin
     def _validated(self, X: Samples, *y: Any, reset: bool = False) -> Any:
         """Return samples, and labels if they are given, as the core reads them. `reset` where they are fitted."""
         refuse(X, type(self).__name__)
-        return validate_data(self, X, *y, accept_sparse=SPARSE, dtype=DTYPES, ensure_all_finite=False, reset=reset)
+        return validated(self, X, *y, reset=reset)
 
     def _coded(self, y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
         return coded(y)
@@ -153,14 +154,22 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin
         predicted: NDArray[Any] = self.classes_[self._model.classify(z, self._threads())]
         return predicted
 
-    def _project(self, X: Samples, *, single: bool = False, batch: Any = None) -> Any:
-        """Return projected samples, in single precision if `single` and the samples are."""
+    def _project(self, X: Samples, *, single: bool = False, batch: Any = None, decides: bool = False) -> Any:
+        """Return projected samples, in single precision if `single` and the samples are; warn of doubts before a decision."""
         check_is_fitted(self)
         batch = column(X, "batch", self.__dict__.get("_known_batch") if batch is None else batch)
-        X = self._validated(X)
+        model, X, names = self._read(X)
         batches = () if batch is None else (batch_names(batch, X.shape[0]),)
-        with naming_variables(getattr(self, "feature_names_in_", None)):
-            return self._model.project(contiguous(X), self._threads(), single and X.dtype == np.float32, *batches)
+        with naming_variables(names):
+            X = contiguous(X)
+            if decides:
+                for doubt in model.doubts_of(X, self._threads(), *batches):
+                    warn_user(doubt, UserWarning)
+            return model.project(X, self._threads(), single and X.dtype == np.float32, *batches)
+
+    def _read(self, X: Samples) -> tuple[Any, Any, Any]:
+        """Return the form of the model that these samples are for, the samples, and the names of their variables."""
+        return self._model, self._validated(X), getattr(self, "feature_names_in_", None)
 
     def _check_classes(self) -> None:
         """Refuse to predict where there are no classes."""

@@ -6,11 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from menet._exact import check_mask
+
 
 def batch_names(batch: Any, n_samples: int) -> list[str] | None:
     """Return the name of the batch of every sample; None without batches."""
     if batch is None:
         return None
+    check_mask("batch", batch)
     values = batch.tolist() if isinstance(batch, np.ndarray) else list(batch)
     if len(values) != n_samples:
         raise ValueError(f"`batch` has {len(values)} entries for {n_samples} samples; give one per sample")

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.metrics import accuracy_score
 
 from menet import _choices
-from menet._anndata import column, scored
+from menet._anndata import all_of_the_fit, column, scored
 from menet._batches import batch_names
 from menet._fitted import Fitted
 from menet._input import Floats, Samples, check_memory, contiguous, naming_variables
@@ -120,7 +120,7 @@ class Decider(Fitted):
         ndarray of shape (n_samples,)
             Their classes.
         """
-        z = self._project(X, batch=batch)
+        z = self._project(X, batch=batch, decides=True)
         predicted: NDArray[Any] = self.classes_[self._model.classify(z, self._threads())]
         return predicted
 
@@ -185,7 +185,7 @@ class Decider(Fitted):
         ndarray of shape (n_samples, n_classes)
             The log-probabilities, one column per class in the order of ``classes_``.
         """
-        return self._model_of_fit().log_probabilities(self._project(X, batch=batch), self._threads())
+        return self._model_of_fit().log_probabilities(self._project(X, batch=batch, decides=True), self._threads())
 
     def decision_function(self, X: Samples, *, batch: ArrayLike | None = None) -> Floats:
         """Return the decision value of every class.
@@ -207,7 +207,7 @@ class Decider(Fitted):
             positive. With more classes, one column per class in the order of ``classes_``. The class with the largest
             value is predicted.
         """
-        z = self._project(X, batch=batch)
+        z = self._project(X, batch=batch, decides=True)
         if len(self.classes_) == 2:
             # From log-probabilities: the term that both values share may be so large that their difference is lost.
             logs = self._model.log_probabilities(z, self._threads())
@@ -246,7 +246,15 @@ class Decider(Fitted):
         return json.loads(self._model_of_fit().preparation()) is not None
 
     def _warn_of_training(self, X: Samples) -> None:
-        X = self._validated(X)
+        # Only by all their values are samples recognised.
+        X = all_of_the_fit(self, X)
+        if X is None:
+            return
+        try:
+            X = self._validated(X)
+        except ValueError:
+            # Of a frame, the panel was read before: a variable outside it holds text.
+            return
         self._warn_of_seen(self._model.seen(contiguous(X), self._threads()), X.shape[0])
 
     def _warn_of_seen(self, seen: int, samples: int) -> None:

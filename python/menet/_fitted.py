@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
+from scipy import sparse
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from menet import _core
 from menet._base import Reducer
 from menet._export import Exports, file_path
-from menet._input import Floats
+from menet._input import DTYPES, SPARSE, Floats, Samples, frame_names, frame_part
 from menet._paths import LarsPath
+from menet._running import warn_user
 from menet._settings import flag, whole_number
 
 
@@ -42,8 +45,8 @@ class Fitted(Exports, Reducer):
     def feature_importances_(self) -> Floats:
         """Return the importance of every variable, divided by the sum over the panel."""
         importances: Floats = np.zeros(len(self._model_of_fit().mean()))
-        for variable, _, _, _, _, importance, _ in self._model.panel_table():
-            importances[variable] = importance
+        for row in self._model.panel_table():
+            importances[row[0]] = row[5]
         return importances / (importances.sum() or 1.0)
 
     def get_support(self, indices: bool = False) -> NDArray[Any]:
@@ -82,7 +85,11 @@ class Fitted(Exports, Reducer):
             - ``effect``: that weight times the standard deviation of the variable, NaN if unknown;
             - ``importance``: the length of its weights over all axes times its standard deviation;
               ``feature_importances_`` holds the same numbers, divided by their sum;
-            - ``class``: the class that a larger value points to, None if unknown.
+            - ``higher_in``: the class with the largest mean of the variable, taken by itself, None if unknown;
+            - ``class``: the class that a larger value points to while all other variables stay as they are, None if
+              unknown; where variables are correlated, it need not be ``higher_in``;
+            - ``class_means``: the mean of the variable in every class of ``classes_``, less the mean of all samples,
+              divided by its standard deviation; empty if unknown.
         """
         rows = self._model_of_fit().panel_table()
         names = getattr(self, "feature_names_in_", None)
@@ -94,7 +101,9 @@ class Fitted(Exports, Reducer):
             "weight": np.array([row[3] for row in rows]),
             "effect": np.array([np.nan if row[4] is None else row[4] for row in rows]),
             "importance": np.array([row[5] for row in rows]),
+            "higher_in": _objects([None if row[7] is None else self.classes_[row[7]] for row in rows]),
             "class": _objects([None if row[6] is None else self.classes_[row[6]] for row in rows]),
+            "class_means": _objects([tuple(row[8]) for row in rows]),
         }
         if all(row[2] is not None for row in rows):
             columns["entered"] = columns["entered"].astype(np.int64)
@@ -150,6 +159,50 @@ class Fitted(Exports, Reducer):
         if isinstance(state.get("_model"), np.ndarray):
             state["_model"] = _core.Model.from_bytes(state["_model"].tobytes())
         super().__setstate__(state)
+
+    def _read(self, X: Samples) -> tuple[Any, Any, Any]:
+        """Return the form of the model that these samples are for, the samples, and the names of their variables.
+
+        Of a frame only the variables of the panel are read, which are found by their names.
+        """
+        given = frame_names(X)
+        if given is None or not hasattr(self, "feature_names_in_"):
+            return super()._read(X)
+        model, wanted = self._form(given)
+        self._refuse_lacking(given, wanted)
+        return model, self._checked_form(model, frame_part(X, wanted)), wanted
+
+    def _refuse_lacking(self, given: Iterable[str], wanted: NDArray[Any]) -> None:
+        """Refuse samples without variables that are wanted, and name all of these."""
+        known = set(given)
+        if lacking := [name for name in wanted if name not in known]:
+            raise ValueError(
+                f"X lacks {len(lacking)} of the {len(wanted)} variables that this {type(self).__name__} needs: "
+                f"{', '.join(map(repr, lacking))}"
+            )
+
+    def _form(self, given: Iterable[str]) -> tuple[_core.Model, NDArray[Any]]:
+        """Return the form of the model for samples that have these variables, and the names of those that it needs.
+
+        It needs its panel. Only neighbours that fill missing values are measured on all variables, if all are there.
+        """
+        model, fitted = self._model_of_fit(), self.feature_names_in_
+        panel = model.panel()
+        if not panel or (model.fills_from_neighbors() and set(given).issuperset(fitted)):
+            return model, fitted
+        return model.on_panel(), fitted[panel]
+
+    def _checked_form(self, model: _core.Model, X: Any) -> Any:
+        """Return samples for a form of the model as the core reads them."""
+        X = check_array(X, accept_sparse=SPARSE, dtype=DTYPES, ensure_all_finite=False, estimator=self)
+        values = X.data if sparse.issparse(X) else X
+        if model is not self._model and model.fills_from_neighbors() and np.isnan(values).any():
+            warn_user(
+                f"missing values are filled from training samples that are near on the {X.shape[1]} variables of the "
+                "panel, since X lacks other variables of the fit",
+                UserWarning,
+            )
+        return X
 
     def _model_of_fit(self) -> _core.Model:
         check_is_fitted(self)

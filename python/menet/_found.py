@@ -110,6 +110,8 @@ def _stability(found: dict[str, Any]) -> SelectionStability:
 
 
 def _entry(found: dict[str, Any], labels: list[Any]) -> PanelEntry:
-    plain = {name: value for name, value in found.items() if name not in ("class", "weights")}
-    cls = None if found["class"] is None else labels[found["class"]]
-    return PanelEntry(**plain, weights=np.array(found["weights"]), cls=cls)
+    other = ("class", "higher_in", "class_means", "weights")
+    plain = {name: value for name, value in found.items() if name not in other}
+    cls, higher_in = (None if found[name] is None else labels[found[name]] for name in ("class", "higher_in"))
+    weights, means = np.array(found["weights"]), np.array(found["class_means"])
+    return PanelEntry(**plain, weights=weights, class_means=means, higher_in=higher_in, cls=cls)

@@ -9,9 +9,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import _get_feature_names, check_array
+from sklearn.utils.validation import _get_feature_names
 
 from menet import _choices, _core
+from menet._exact import numbers
 from menet._input import DTYPES, Floats, Samples, contiguous, dense, naming_variables
 from menet._running import threads, warn_user
 from menet._settings import choice, count, number
@@ -167,8 +168,8 @@ def group_lasso(
     """
     jobs = threads(n_jobs)
     names = _get_feature_names(X)
-    X = check_array(X, dtype=DTYPES, ensure_all_finite=False)
-    array: Any = check_array(Y, dtype=np.float64, ensure_2d=False, ensure_all_finite=False, input_name="Y")
+    X = numbers("X", X, dtype=DTYPES)
+    array: Any = numbers("Y", Y, dtype=np.float64, ensure_2d=False)
     if array.ndim not in (1, 2) or array.shape[0] != X.shape[0]:
         rows = X.shape[0]
         raise ValueError(f"`Y` has shape {array.shape}, but must be ({rows},) or ({rows}, responses)")

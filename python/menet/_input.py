@@ -30,6 +30,24 @@ LARGEST = 1e100
 COPIES_IN_A_FIT = 4
 
 
+def frame_names(X: Any) -> list[str] | None:
+    """Return the names of the columns of a data frame that are text; None if it is no frame, or has no such names."""
+    # pandas and polars; others go by position.
+    if not (hasattr(X, "columns") and (hasattr(X, "iloc") or hasattr(X, "select"))):
+        return None
+    return [str(name) for name in X.columns if isinstance(name, str)] or None
+
+
+def frame_part(X: Any, names: Any) -> Any:
+    """Return some columns of a data frame."""
+    part = X[list(names)]
+    if part.shape[1] != len(names):
+        columns = list(part.columns)
+        twice = sorted({name for name in columns if columns.count(name) > 1})
+        raise ValueError(f"X has columns more than once: {', '.join(map(repr, twice))}; they need names of their own")
+    return part
+
+
 def contiguous(x: Any) -> Any:
     """Return samples as the core can borrow them: aligned, by rows or by columns; sparse ones as they are."""
     if sparse.issparse(x):

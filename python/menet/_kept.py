@@ -35,10 +35,12 @@ class Kept(Decider):
     def at(
         self, *, n_nonzeros: int | None = None, n_components: int | None = None, panel_size: int | None = None
     ) -> Self:
-        """Return the same fit with fewer variables or fewer axes, without fitting again.
+        """Return the same fit with fewer variables or fewer axes.
 
-        Its axes and decisions are bit for bit those of a fit with these parameters. With ``panel_size`` this holds if
-        the fit itself had a ``panel_size`` at least as large.
+        Its axes and decisions are bit for bit those of a fit with these parameters. They are read off the paths of this
+        fit. Where its paths do not hold them, the training samples are fitted again: with groups and the penalties
+        "reweighted", "scad" and "mcp", which are solved for one size; and with a ``panel_size`` that this fit did not
+        have, or a smaller `n_components` beside a ``panel_size``, if longer paths are needed.
 
         Parameters
         ----------
@@ -54,7 +56,9 @@ class Kept(Decider):
         ManifoldElasticNet
             A fitted estimator. This one does not change. A model from a file, which holds no training samples, can be
             made smaller only with ``refit="none"``. The smaller model can transform. It can predict only if just
-            `n_components` was given and the rule is "nearest".
+            `n_components` was given, the rule is "nearest", and the samples had no weights. A pickled estimator, and
+            one that prepares its samples or was fitted to samples without a label too, keeps what its paths reach: it
+            refuses what it would have to fit again.
         """
         check_is_fitted(self)
         k = None if n_nonzeros is None else count("n_nonzeros", n_nonzeros)
@@ -63,7 +67,8 @@ class Kept(Decider):
         threads = self._threads()
         training = None if self._training is None else self._training.samples(self._model.mean(), threads)
         try:
-            model = self._model.at(k, d, size, training, threads)
+            whole = self._training is not None and self._training.whole
+            model = self._model.at(k, d, size, training, whole, threads)
         except ValueError as e:
             if training is None and self.refit_["refit"] != "none" and "training samples" in str(e):
                 raise ValueError(
@@ -71,11 +76,43 @@ class Kept(Decider):
                     f'"{self.refit_["refit"]}" needs them to make it smaller: fit again with the size you want, or '
                     "keep the model by pickle"
                 ) from None
+            if training is not None and "training samples" in str(e):
+                asked = {"n_nonzeros": k, "n_components": d, "panel_size": size}
+                given = ", ".join(f"`{name}`={value}" for name, value in asked.items() if value is not None)
+                raise ValueError(
+                    f"the paths of this fit do not hold the model with {given}, and this estimator has not kept all "
+                    "that it was fitted to (a pickle, and a fit with prepared or unlabelled samples, keep what the "
+                    "paths reach): fit again with the size you want"
+                ) from None
             raise
         out = self._unfitted_copy()
         out._set_params_of(model)
         out._set_model(model)
         out._training = self._training
+        return out
+
+    def panel_model(self) -> Self:
+        """Return the same model for samples that have the variables of the panel alone.
+
+        Its ``n_features_in_`` is the size of the panel, so that arrays need these columns only, in the order of
+        `panel_model().feature_names_in_`. It projects and decides bit for bit like this estimator. One thing differs:
+        with ``impute="knn"``, missing values are filled from training samples that are near on the panel.
+
+        Returns
+        -------
+        ManifoldElasticNet
+            A fitted estimator without training samples and paths: it can be kept and exported, but not made smaller.
+        """
+        model = self._model_of_fit().on_panel()
+        out = self._unfitted_copy()
+        out.n_features_in_ = len(model.mean())
+        names = model.feature_names()
+        out.__dict__.pop("feature_names_in_", None)
+        if names is not None:
+            out.feature_names_in_ = np.array(names, dtype=object)
+        out._set_params_of(model)
+        out._set_model(model)
+        out._training = None
         return out
 
     @classmethod
@@ -94,10 +131,10 @@ class Kept(Decider):
             text. In a file of the command they are whole numbers if all of them are, else text.
         """
         path = Path(os.fsdecode(file))
-        try:
-            model = _core.Model.from_bytes(path.read_bytes())
-        except ValueError as e:
-            raise ValueError(f"{path}: {e}") from None
+        if not path.is_fifo():
+            # What Python raises for a file that cannot be opened.
+            path.open("rb").close()
+        model = _core.Model.load(path)
         out = cls()
         out._set_params_of(model)
         out.classes_ = _labels.from_names(model.classes(), model.label_kind())

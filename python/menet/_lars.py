@@ -8,10 +8,11 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.utils.validation import _get_feature_names, check_array
+from sklearn.utils.validation import _get_feature_names
 
 from menet import _core
 from menet._choices import PathMethod, Penalty
+from menet._exact import numbers
 from menet._input import DTYPES, SPARSE, Floats, Samples, check_sparse, contiguous, dense, naming_variables
 from menet._paths import LarsPath, LarsPaths
 from menet._running import threads, warn_user
@@ -150,7 +151,7 @@ def lars_path(
     """
     jobs = threads(n_jobs)
     names = _get_feature_names(X)
-    X = check_array(X, accept_sparse=SPARSE, dtype=DTYPES, ensure_all_finite=False)
+    X = numbers("X", X, accept_sparse=SPARSE, dtype=DTYPES)
     responses, single = _responses("y", y, rows=X.shape[0], of="X")
     options = _options(ridge, max_nonzeros, lambda_min, penalty_factors, positive, method)
     chosen = _penalty(penalty, penalty_shape, penalty_epsilon)
@@ -290,7 +291,7 @@ def lars_path_gram(
     """
     jobs = threads(n_jobs)
     names = _get_feature_names(G)
-    G = contiguous(check_array(G, dtype=np.float64, ensure_all_finite=False))
+    G = contiguous(numbers("G", G, dtype=np.float64))
     responses, single = _responses("b", b, rows=G.shape[1], of="G")
     options = _options(ridge, max_nonzeros, lambda_min, penalty_factors, positive, method)
     chosen = _penalty(penalty, penalty_shape, penalty_epsilon)
@@ -299,7 +300,7 @@ def lars_path_gram(
 
 def _responses(name: str, y: ArrayLike, *, rows: int, of: str) -> tuple[Floats, bool]:
     """Return responses in columns, and whether there was only one, given as a vector."""
-    array: Any = check_array(y, dtype=np.float64, ensure_2d=False, ensure_all_finite=False, input_name=name)
+    array: Any = numbers(name, y, dtype=np.float64, ensure_2d=False)
     if array.ndim not in (1, 2) or array.shape[0] != rows:
         raise ValueError(
             f"`{name}` has shape {array.shape}, but must be ({rows},) or ({rows}, responses): `{of}` has "

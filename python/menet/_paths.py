@@ -53,10 +53,11 @@ class LarsPath(_Read):
     settled : bool or None
         Whether another round would change nothing. None without rounds.
     stationarity : float or None
-        How far the end of the path is from stationary under its concave penalty, measured as ``kkt``. None for the
-        penalties "l1", "adaptive" and "l0".
+        How far the end of the path is from stationary under its concave penalty, with the weights at that point,
+        measured as ``kkt``. None for the penalties "l1", "adaptive" and "l0".
     local : list of bool or None
-        With the penalty "l0", for 1, 2, ... variables, whether no exchange of a variable makes the subset better.
+        With the penalty "l0", for 1, 2, ... variables, whether it is certain that no exchange of a variable makes the
+        subset better.
     feature_names : ndarray of shape (n_features,) or None
         Names of the variables, if the samples had names.
     """

@@ -10,9 +10,8 @@ from numbers import Number
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.stats import rankdata
-from sklearn.model_selection import check_cv
 
 from menet._men import ManifoldElasticNet
 from menet._settings import converted, count, optional, parameter_hints, python_name
@@ -44,12 +43,9 @@ SCORINGS = {
 }
 
 
-def folds_of(cv: Any, X: Any, labels: NDArray[Any], groups: ArrayLike | None) -> list[tuple[list[int], list[int]]]:
-    """Return the training rows and the test rows of every fold."""
-    rows = np.arange(X.shape[0])
-    splits = check_cv(cv, labels, classifier=True).split(X, labels, groups)
-    # Masks are allowed as well as rows.
-    folds = [(rows[train].tolist(), rows[test].tolist()) for train, test in splits]
+def folds_of(splits: list[tuple[NDArray[Any], NDArray[Any]]]) -> list[tuple[list[int], list[int]]]:
+    """Return the training rows and the test rows of every fold, of which none may be empty."""
+    folds = [(train.tolist(), test.tolist()) for train, test in splits]
     for place, (train, test) in enumerate(folds):
         if not train or not test:
             empty = "no training samples" if not train else "no test samples"

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from menet import _choices, _core
 from menet._anndata import Annotated
 from menet._batches import batch_names
+from menet._copies import splits_of
 from menet._decisions import Decider
 from menet._input import COPIES_IN_A_FIT, sparse_or_dense
 from menet._men import ManifoldElasticNet
@@ -52,7 +53,7 @@ class Searched(Annotated, Weighted, Decider):
     def at(
         self, *, n_nonzeros: int | None = None, n_components: int | None = None, panel_size: int | None = None
     ) -> ManifoldElasticNet:
-        """Return the best estimator with fewer variables or fewer axes, without fitting again.
+        """Return the best estimator with fewer variables or fewer axes.
 
         Parameters
         ----------
@@ -70,6 +71,17 @@ class Searched(Annotated, Weighted, Decider):
         """
         check_is_fitted(self)
         return self.best_estimator_.at(n_nonzeros=n_nonzeros, n_components=n_components, panel_size=panel_size)
+
+    def panel_model(self) -> ManifoldElasticNet:
+        """Return the best estimator for samples that have the variables of the panel alone.
+
+        Returns
+        -------
+        ManifoldElasticNet
+            A fitted estimator, as from :meth:`menet.ManifoldElasticNet.panel_model`.
+        """
+        check_is_fitted(self)
+        return self.best_estimator_.panel_model()
 
     def _choose(self) -> str:
         """Return which of the settings that are good enough is chosen, by the core's name."""
@@ -89,7 +101,8 @@ class Searched(Annotated, Weighted, Decider):
         known, groups = X, self._groups
         if not labelled.all():
             known, groups = X[labelled], None if groups is None else np.asarray(groups)[labelled]
-        folds = folds_of(self.cv, known, self.classes_[codes[labelled]], groups)
+        own = codes[labelled]
+        folds = folds_of(splits_of(type(self).__name__, self.cv, known, self.classes_[own], own, groups, threads))
         names = getattr(self, "feature_names_in_", None)
         found, scores, variables, failed, best = _core.search(
             bases,

@@ -10,13 +10,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from menet import _core
 from menet._anndata import refuse
 from menet._batches import batch_names
-from menet._input import COPIES_IN_A_FIT, DTYPES, SPARSE, Floats, Samples, naming_variables, sparse_or_dense
+from menet._copies import tell_of_copies
+from menet._exact import validated
+from menet._input import COPIES_IN_A_FIT, Floats, Samples, naming_variables, sparse_or_dense
+from menet._labels import coded
 from menet._men import ManifoldElasticNet
 from menet._running import threads, warn_user
 from menet._search import progress
@@ -50,7 +52,8 @@ class StabilitySelection(SelectorMixin, StablePanelDecisions, BaseEstimator):  #
     Parameters
     ----------
     estimator : ManifoldElasticNet, optional
-        The estimator whose parameters are used. None: ``ManifoldElasticNet()``. The panel of a half-sample has the
+        The estimator whose parameters are used. None: ``ManifoldElasticNet()``. Its penalty must be one whose paths hold
+        models of all sizes ("l1", "adaptive" or "l0"), and it has no groups of variables. The panel of a half-sample has the
         variables that enter first; its ``n_nonzeros`` has no effect. If its ``panel_size`` is set and its refit is
         "panel" or "discriminant", half-samples drop candidates one by one, as its fits do; the number has no effect.
         Variables with penalty factor 0 are in every model: they are not selected, but ``estimator_`` uses them.
@@ -137,6 +140,8 @@ class StabilitySelection(SelectorMixin, StablePanelDecisions, BaseEstimator):  #
 
     # The variables of every half-sample in the order of entry, one row each, -1 after the last.
     _orders: NDArray[np.int64]
+    # How many variables can be selected.
+    _selectable: int
 
     def __init__(
         self,
@@ -187,7 +192,8 @@ class StabilitySelection(SelectorMixin, StablePanelDecisions, BaseEstimator):  #
         y : array-like of shape (n_samples,)
             The class of every sample.
         groups : array-like of shape (n_samples,), optional
-            The group of every sample, such as the patient. Samples of one group stay in one half.
+            The group of every sample, such as the patient. Samples of one group stay in one half, and so do copies of a
+            sample.
         batch : array-like of shape (n_samples,), optional
             The batch of every sample, as for :class:`~menet.ManifoldElasticNet`.
 
@@ -218,10 +224,8 @@ class StabilitySelection(SelectorMixin, StablePanelDecisions, BaseEstimator):  #
             raise TypeError(f"`estimator` is {base!r}, but must be a ManifoldElasticNet or None")
         how = self._how()
         refuse(X, type(self).__name__)
-        X, y = validate_data(self, X, y, accept_sparse=SPARSE, dtype=DTYPES, ensure_all_finite=False)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        codes = codes.astype(np.int64, copy=False)
+        X, y = validated(self, X, y)
+        self.classes_, codes = coded(y)
         counts = counting(X, codes, self.classes_, None, base.class_weight)
         if groups is not None:
             check_consistent_length(X, groups)
@@ -231,7 +235,8 @@ class StabilitySelection(SelectorMixin, StablePanelDecisions, BaseEstimator):  #
         half_fits = COPIES_IN_A_FIT * workers // 2
         names = getattr(self, "feature_names_in_", None)
         with naming_variables(names):
-            orders, size, stable, index, bounds = _core.stable_selection(
+            tell_of_copies(type(self).__name__, X, codes, how["groups"], workers)
+            orders, size, stable, index, bounds, self._selectable = _core.stable_selection(
                 settings(base, without=NOT_OF_THE_CORE),
                 how,
                 sparse_or_dense(X, copies=max(COPIES_IN_A_FIT, 1 + half_fits)),
@@ -316,7 +321,7 @@ class StabilitySelection(SelectorMixin, StablePanelDecisions, BaseEstimator):  #
         """
         k = self._checked(size)
         orders = [[variable for variable in order if variable >= 0] for order in self._orders.tolist()]
-        return StabilityIndex(*_core.stability_index(self.n_features_in_, orders, k))
+        return StabilityIndex(*_core.stability_index(self.n_features_in_, self._selectable, orders, k))
 
     def _checked(self, size: int) -> int:
         check_is_fitted(self)

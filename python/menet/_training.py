@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,8 @@ class Training:
     # The variables that some path reaches, and whether `X` has only these.
     variables: NDArray[np.int64]
     alone: bool
+    # Whether these are all samples and variables of the fit, as it saw them, so that they can be fitted again.
+    whole: bool = field(default=False, kw_only=True)
     # Their projection on a fixed random axis, to notice a change in place.
     trace: Floats
 
@@ -39,11 +41,13 @@ class Training:
         threads: int,
     ) -> Training:
         """Remember labelled samples; if the model prepares them, prepared and with the variables that paths reach."""
-        if (codes < 0).any():
-            X, codes = X[codes >= 0], codes[codes >= 0]
+        labelled = codes >= 0
+        whole = bool(labelled.all())
+        if not whole:
+            X, codes = X[labelled], codes[labelled]
         variables = np.array(model.reachable(), dtype=np.int64)
         if json.loads(model.preparation()) is None:
-            return cls.of(X, codes, counting, variables, model.mean(), threads)
+            return cls.of(X, codes, counting, variables, model.mean(), threads, whole=whole)
         rows, weights = _core.distinct(contiguous(X), codes, counting, threads)
         batches = None if batches is None else [batches[row] for row in rows.tolist()]
         kept = model.prepared(contiguous(X[rows]), threads, batches, variables.tolist())
@@ -60,9 +64,11 @@ class Training:
         variables: NDArray[np.int64],
         mean: Floats,
         threads: int,
+        *,
+        whole: bool,
     ) -> Training:
         """Remember samples as they are now."""
-        bare = cls(X, codes, counting, variables, alone=False, trace=np.empty(0))
+        bare = cls(X, codes, counting, variables, alone=False, trace=np.empty(0), whole=whole)
         return replace(bare, trace=bare._traced(mean, threads))
 
     def samples(self, mean: Floats, threads: int) -> tuple[Any, NDArray[np.int64], Counting]:
@@ -99,6 +105,7 @@ class Training:
             codes=self.codes[rows],
             counting={"weights": weights, "balanced": False, "distinct": True},
             alone=True,
+            whole=False,
         )
         return replace(bare, trace=self.trace[rows])
 

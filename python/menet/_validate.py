@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 from threadpoolctl import threadpool_limits
 
 from menet import _core, _labels
 from menet._anndata import refuse
 from menet._batches import batch_names, missing
+from menet._exact import check_mask, validated
 from menet._found import validation_of
-from menet._input import COPIES_IN_A_FIT, DTYPES, SPARSE, Samples, naming_variables, sparse_or_dense
+from menet._input import COPIES_IN_A_FIT, Samples, naming_variables, sparse_or_dense
 from menet._men import ManifoldElasticNet
 from menet._procedures import Procedures, at_least, inner_folds, pairs_of, short
-from menet._running import threads
+from menet._running import threads, warn_user
 from menet._settings import count, flag, number
 from menet._training import Training
 from menet._validation import Validation
@@ -82,6 +82,7 @@ def validate(
         How much every sample counts in the fits of menet's own methods. Scores count every sample once.
     groups : array-like of shape (n_samples,), optional
         The group of every sample, such as the patient, the batch or the study. Samples of one group stay together.
+        Copies of a sample stay together, too, and groups that share copies are one group.
     batch : array-like of shape (n_samples,), optional
         The batch of every sample, such as a plate or a study. Our own methods subtract the mean of every batch, learned
         inside the training part; a batch that is held out whole is centred by its own samples. Other classifiers do not
@@ -179,7 +180,7 @@ def validate(
     given, others = X, pairs_of(compare)
     # Knows the variables, and becomes the final model.
     model = ManifoldElasticNet(n_jobs=n_jobs)
-    X, y = validate_data(model, X, y, accept_sparse=SPARSE, dtype=DTYPES, ensure_all_finite=False)
+    X, y = validated(model, X, y)
     model.classes_, codes = _labels.coded(y)
     members = _numbered(groups, len(codes))
     own = estimator.class_weight if isinstance(estimator, Weighted) else None
@@ -217,6 +218,8 @@ def validate(
             _progress() if flag("verbose", verbose) else None,
             workers,
         )
+    if found["copies"] is not None:
+        warn_user(f"menet.validate: {found['copies']}", UserWarning)
     fitted = _fitted(model, found["model"], X, codes, counts, batches, workers)
     return validation_of(found, model.classes_, codes, samples, names, fitted)
 
@@ -231,6 +234,7 @@ def _numbered(groups: Any, n_samples: int) -> NDArray[np.int64] | None:
     """Return groups as numbers, in the order in which they first appear."""
     if groups is None:
         return None
+    check_mask("groups", groups)
     values = groups.tolist() if isinstance(groups, np.ndarray) else list(groups)
     if len(values) != n_samples:
         raise ValueError(f"`groups` has {len(values)} entries for {n_samples} samples; give one per sample")

@@ -86,7 +86,7 @@ class Scores:
 class PermutationTest:
     """The whole procedure on permuted labels."""
 
-    # The balanced accuracy in the first repeat, with the true labels and with permuted ones. NaN: could not be learned.
+    # The balanced accuracy in the first repeat, with the true labels and with permuted ones.
     observed: float
     permuted: Floats
     # How many of `permuted` are as good or better.
@@ -96,6 +96,12 @@ class PermutationTest:
     # How many permutations were asked for, and whether fewer were enough.
     asked: int
     early: bool
+    # How many of `permuted` could not be learned from in every fold, and decided at chance there.
+    failed: int
+    # How many different arrangements of the labels there are, counted up to a million.
+    arrangements: int
+    # Why p cannot be 0.05 or less; None if it can.
+    limit: str | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +153,11 @@ class PanelEntry:
     weights: Floats
     # Its largest weight in size times its standard deviation.
     effect: float | None
-    # The class that a larger value speaks for.
+    # Its mean in every class, less the mean of all samples, divided by its standard deviation.
+    class_means: Floats
+    # The class with the largest mean of the variable, taken by itself.
+    higher_in: Any
+    # The class that a larger value speaks for while all other variables stay as they are.
     cls: Any
     # Whether it is in the stable panel.
     stable: bool
@@ -192,7 +202,9 @@ class Validation(Scores):
     permutation : PermutationTest or None
         The permutation test: ``observed`` and ``permuted`` balanced accuracies, ``as_good`` (number of permutations
         that are as good), ``p_value`` with the interval of its own uncertainty, ``asked`` (number of permutations),
-        ``early`` (whether fewer were enough). None if there was no test.
+        ``early`` (whether fewer were enough), ``failed`` (number of permutations that could not be learned from in every
+        fold, and decided at chance there), ``arrangements`` (number of different arrangements of the labels, counted up
+        to a million), ``limit`` (why p cannot be 0.05 or less, or None). None if there was no test.
     stability : SelectionStability or None
         The stability of the selection: ``half_samples``, ``size``, ``index`` (Nogueira's, at this panel size),
         ``by_size``, ``frequencies``, ``threshold``, ``stable`` (positions), ``stable_size``, ``stable_frequencies``,
@@ -202,7 +214,9 @@ class Validation(Scores):
         ``balanced``, ``standard_error``, ``chosen``, ``best``.
     panel : list of PanelEntry
         The variables of the final model, the most important first: ``name``, ``variable`` (position), ``frequency``,
-        ``folds``, ``entered``, ``weights``, ``effect``, ``cls`` (the class that a larger value speaks for), ``stable``.
+        ``folds``, ``entered``, ``weights``, ``effect``, ``class_means`` (by class, less the mean of all samples,
+        in standard deviations), ``higher_in`` (the class with the largest mean), ``cls`` (the class that a larger value
+        speaks for while all other variables stay as they are), ``stable``.
     comparison : dict
         The scores of the other methods by name: objects with the same attributes, from ``balanced_accuracy`` to
         ``choices``.
@@ -289,10 +303,11 @@ class Validation(Scores):
         return table
 
     def _panel(self) -> list[dict[str, Any]]:
-        names = ("name", "variable", "frequency", "folds", "entered", "effect", "cls", "stable")
+        names = ("name", "variable", "frequency", "folds", "entered", "effect", "higher_in", "cls", "stable")
         return [
             {name.replace("cls", "class"): getattr(entry, name) for name in names}
             | {f"weight_{axis + 1}": weight for axis, weight in enumerate(entry.weights.tolist())}
+            | {f"mean:{label}": mean for label, mean in zip(self.classes, entry.class_means.tolist(), strict=False)}
             for entry in self.panel
         ]
 
@@ -308,9 +323,10 @@ class Validation(Scores):
         ]
         if (test := self.permutation) is not None:
             early = ", enough for a clear answer" if test.early else ""
+            limit = "" if test.limit is None else f"; {test.limit}"
             lines.append(
                 f"p = {test.p_value}: {test.as_good} of {len(test.permuted)} permutations of the labels are as good"
-                f"{early}"
+                f"{early}{limit}"
             )
         else:
             lines.append("no permutation test")

@@ -10,8 +10,10 @@ from sklearn.utils.validation import _check_sample_weight, check_consistent_leng
 
 from menet._anndata import check_layer, means_missing
 from menet._batches import missing
-from menet._input import Samples
+from menet._exact import check_mask
+from menet._input import LARGEST, Samples
 from menet._labels import coded
+from menet._settings import number
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -36,7 +38,10 @@ def counting(
     """Return how much every sample with a label counts. `codes` has -1 for a sample without one."""
     weights = None
     if sample_weight is not None:
-        weights = np.ascontiguousarray(_check_sample_weight(sample_weight, X, dtype=np.float64)[codes >= 0])
+        check_mask("sample_weight", sample_weight)
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        _check_range(weights, codes)
+        weights = np.ascontiguousarray(weights[codes >= 0])
     if class_weight is None or isinstance(class_weight, str):
         if class_weight not in (None, "balanced"):
             raise ValueError(f'`class_weight` is {class_weight!r}, but must be "balanced", a dict or None')
@@ -46,9 +51,23 @@ def counting(
     known = classes.tolist()
     if unknown := [label for label in class_weight if label not in known]:
         raise ValueError(f"`class_weight` names the class {unknown[0]!r}, but the classes are {known}")
+    for label, value in class_weight.items():
+        if not 0.0 <= number("class_weight", value) <= LARGEST:
+            raise ValueError(f"`class_weight` is {value!r} for the class {label!r}, but must be from 0 to {LARGEST:g}")
     of_class = np.array([float(class_weight.get(label, 1.0)) for label in known])
     by_class = of_class[codes[codes >= 0]]
     return {"weights": by_class if weights is None else weights * by_class, "balanced": False, "distinct": False}
+
+
+def _check_range(weights: NDArray[np.float64], codes: NDArray[np.int64]) -> None:
+    """Refuse a weight that cannot be one; those of samples without a label are not used."""
+    wrong = np.flatnonzero((codes >= 0) & ~((weights >= 0.0) & (weights <= LARGEST)))
+    if wrong.size:
+        sample = int(wrong[0])
+        raise ValueError(
+            f"`sample_weight` is {float(weights[sample])!r} for sample {sample} (counted from 0), but must be from 0 "
+            f"to {LARGEST:g}"
+        )
 
 
 def partly_coded(y: Any, unlabelled: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:

@@ -234,9 +234,22 @@ class TestNewSamples:
     def test_missing_variables_are_named(self, adata):
         men = ManifoldElasticNet(n_nonzeros=5).fit(adata, "cell_type")
         with pytest.raises(ValueError, match="lacks 2 of the 30 variables of the fit: 'gene 28', 'gene 29'; add"):
-            men.predict(adata[:, :28])
-        with pytest.raises(ValueError, match=r"lacks 20 of the 30 .*'gene 14' and 15 more; add"):
-            men.transform(adata[:, :10])
+            men.prepare(adata[:, :28])
+        panel, others = men.panel_, adata.var_names.difference(men.panel_)
+        named = ", ".join(map(repr, panel[1:]))
+        message = f"lacks {len(panel) - 1} of the {len(panel)} variables that the model needs: {named}; add"
+        with pytest.raises(ValueError, match=message):
+            men.transform(adata[:, [*others, panel[0]]])
+
+    def test_the_panel_is_enough(self, adata):
+        men = ManifoldElasticNet(n_nonzeros=5).fit(adata, "cell_type")
+        new = cells(seed=1)
+        few = new[:, men.panel_[::-1]]
+        assert few.n_vars < P
+        for method in ("transform", "predict", "predict_log_proba"):
+            np.testing.assert_array_equal(getattr(men, method)(few), getattr(men, method)(new))
+            np.testing.assert_array_equal(getattr(men.panel_model(), method)(new), getattr(men, method)(new))
+        assert men.score(few, "cell_type") == men.score(new, "cell_type")
 
     def test_pickles_and_smaller_models_know_the_layer(self, adata):
         men = ManifoldElasticNet(n_nonzeros=5).fit(adata, "cell_type", layer="log")

@@ -291,3 +291,21 @@ def test_warnings_of_a_search_point_here(few_digits):
         warnings.simplefilter("always")
         ManifoldElasticNetCV(**{**SMALL, "beta": [1e-3, 1e6], "kappa": 0.01, "definiteness": "error"}).fit(X, y)
     assert {w.filename for w in caught} == {__file__}
+
+
+def test_copies_are_on_one_side_of_every_fold():
+    rng = np.random.default_rng(0)
+    noise, classes = rng.standard_normal((40, 10)), rng.integers(2, size=40)
+    X, y = np.vstack([noise, noise]), np.concatenate([classes, classes])
+    small = {"n_nonzeros": 5, "refit": "none", "rule": "nearest", "metric": "euclidean"}
+    with pytest.warns(UserWarning, match="ManifoldElasticNetCV: 40 of 80 samples are copies of others; copies stay on"):
+        honest = ManifoldElasticNetCV(**small, cv=5).fit(X, y)
+    shuffled = StratifiedKFold(5, shuffle=True, random_state=0)
+    with pytest.warns(UserWarning, match="`cv` puts some of them on both sides of a fold"):
+        leaking = ManifoldElasticNetCV(**small, cv=shuffled).fit(X, y)
+    assert honest.best_score_ < 0.65 < 0.75 < leaking.best_score_
+    # Groups 2k and 2k + 1 share copies.
+    groups = np.concatenate([np.arange(40) // 2 * 2, np.arange(40) // 2 * 2 + 1])
+    with pytest.warns(UserWarning, match="so 20 of 40 groups are left"):
+        grouped = ManifoldElasticNetCV(**small, cv=GroupKFold(5)).fit(X, y, groups=groups)
+    assert grouped.best_score_ < 0.65

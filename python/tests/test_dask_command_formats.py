@@ -178,3 +178,44 @@ def test_blocks_of_text_have_every_line_once(tmp_path):
         cuts = _text._cuts(file, _text.Dialect(",", header=True), block)
         found = b"".join(_text._lines(str(file), *cut) for cut in cuts)
         assert found == b"".join(lines[1:]).removesuffix(b"\n")
+
+
+@pytest.mark.parametrize(("write", "ending"), [(write_parquet, ".parquet"), (write_csv, ".csv")])
+def test_parts_of_one_table_have_the_same_columns(run, data, write, ending):
+    frame = frame_of(data)
+    write(frame.iloc[:120], f"part-0{ending}")
+    write(frame.iloc[120:].assign(weight=1.0), f"part-1{ending}")
+    code, _, err = run("fit", "--data", f"part-*{ending}", "--label", "y", "--model", "m.safetensors")
+    assert code == 2 and f"part-1{ending}" in err and 'weight" is a column that' in err and "lacks" in err
+    # A model knows its variables.
+    write(frame.iloc[120:], f"good-0{ending}")
+    assert run("fit", "--data", f"good-*{ending}", "--label", "y", "--model", "m.safetensors")[0] == 0
+    out = f"out{ending}.csv"
+    code, _, err = run("predict", "--data", f"part-*{ending}", "--label", "y", "--model", "m.safetensors", "--out", out)
+    assert code == 0, err
+    assert len(pd.read_csv(out)) == len(frame)
+    if ending == ".csv":
+        Path("part-1.csv").write_text((Path("part-1.csv").read_text()).replace("weight", "pixel 3", 1))
+        code, _, err = run("fit", "--data", "part-*.csv", "--label", "y", "--model", "n.safetensors")
+        assert code == 2 and "appears more than once" in err
+
+
+def test_a_whole_number_that_would_be_rounded_is_refused(run, data):
+    frame = frame_of(data).astype({"pixel 1": np.int64})
+    frame.loc[200, "pixel 1"] = 2**53 + 1
+    write_csv(frame, "d.csv")
+    write_parquet(frame, "d.parquet")
+    for file in ("d.csv", "d.parquet"):
+        code, _, err = run("fit", "--data", file, "--label", "y", "--model", "m.safetensors")
+        assert code == 2 and 'column "pixel 1" has whole numbers beyond 2^53' in err, err
+
+
+def test_the_usual_column_of_labels_can_name_the_samples(run, data):
+    frame = frame_of(data)
+    frame.insert(0, "label", [f"s{k}" for k in range(len(frame))])
+    write_csv(frame, "d.csv")
+    assert run("fit", "--data", "d.csv", "--id", "label", "--label", "y", "--model", "m.safetensors")[0] == 0
+    names = ["--id", "label", "--drop", "y", "--model", "m.safetensors"]
+    code, _, err = run("predict", "--data", "d.csv", *names, "--out", "o.csv")
+    assert code == 0, err
+    assert pd.read_csv("o.csv", index_col=0).index[7] == "s7"

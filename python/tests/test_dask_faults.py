@@ -14,6 +14,7 @@ import dask.array as da
 import numpy as np
 import pytest
 from distributed import Client, LocalCluster, WorkerPlugin
+from distributed.comm import CommClosedError
 
 from menet.dask import ManifoldElasticNet, _fit, _neighbors
 from menet.datasets import load_digits
@@ -144,6 +145,39 @@ def test_a_scheduler_that_goes_away_is_one_clear_error():
                     del men.components_
             assert not hasattr(men, "components_")
             client.close(timeout=1)
+
+
+def test_a_dead_scheduler_is_a_connection_error_before_the_first_stage_too(monkeypatch):
+    X, y = load_digits(return_X_y=True)
+    X = da.from_array(X, chunks=(500, -1))
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster,
+        Client(cluster) as client,
+    ):
+        men = ManifoldElasticNet(n_nonzeros=5).fit(X, y)
+
+        def gone(*_, **__):
+            raise CommClosedError("in <TCP (closed)>: Stream is closed")
+
+        lost = pytest.raises(ConnectionError, match=f"scheduler {client.scheduler.address} was lost while")
+        # What fails if the scheduler died a moment ago, and the client does not know it yet.
+        with monkeypatch.context() as patched:
+            patched.setattr(client, "sync", gone)
+            with lost:
+                ManifoldElasticNet(n_nonzeros=5).fit(X, y)
+        with monkeypatch.context() as patched:
+            patched.setattr(client, "scatter", gone)
+            patched.setattr("menet.dask._lazy.LARGE", 0)
+            with lost:
+                men.predict(X)
+        with monkeypatch.context() as patched:
+            patched.setattr(dask, "compute", gone)
+            with lost:
+                men.score(X, y)
+        with monkeypatch.context() as patched:
+            patched.setattr(da.Array, "compute", gone)
+            with lost:
+                ManifoldElasticNet(n_nonzeros=5).fit(X, da.from_array(y, chunks=500))
 
 
 @pytest.mark.filterwarnings("ignore:.* are copies of others")

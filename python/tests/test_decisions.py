@@ -166,10 +166,14 @@ def test_the_panel_tells_one_story(genes):
         np.testing.assert_array_equal(men.get_support(indices=True), used)
         np.testing.assert_array_equal(np.flatnonzero(men.get_support()), used)
         table = men.panel_table()
-        assert list(table) == ["variable", "axes", "entered", "weight", "effect", "importance", "class"]
+        ours = ["variable", "axes", "entered", "weight", "effect", "importance", "higher_in", "class", "class_means"]
+        assert list(table) == ours
         assert sorted(table["variable"]) == sorted(men.panel_)
         assert table["importance"].is_monotonic_decreasing
         assert set(table["class"]) <= set(men.classes_)
+        means = ((X.groupby(y.to_numpy()).mean() - X.mean()) / X.std())[table["variable"]].T
+        np.testing.assert_allclose(np.array(list(table["class_means"])), means, rtol=1e-9, atol=1e-12)
+        assert list(table["higher_in"]) == list(means.idxmax(axis=1))
         assert (table["entered"] >= 1).all()
         deviations = X.std()
         for row in table.itertuples():

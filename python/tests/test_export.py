@@ -1,9 +1,15 @@
 """Models in other programs: ONNX, SQL, JSON, MLflow. Each gives what menet gives."""
 
+import io
 import json
+import os
+import re
+import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -158,6 +164,168 @@ def test_sql_quotes_names_and_fills_what_is_missing():
         bare.to_sql("t")
 
 
+@pytest.fixture(scope="module")
+def postgres(tmp_path_factory):
+    """Return a function that runs a statement on a table in PostgreSQL, if this machine has it."""
+    programs = [shutil.which(name) for name in ("initdb", "pg_ctl", "psql")]
+    if None in programs:
+        pytest.skip("PostgreSQL is not installed")
+    initdb, pg_ctl, psql = programs
+    folder = Path(tempfile.mkdtemp(prefix="menet-pg-"))  # the path of a socket must be short
+    before = []
+    if os.name == "posix" and os.geteuid() == 0:
+        try:
+            shutil.chown(folder, "postgres")
+        except LookupError:
+            pytest.skip("PostgreSQL does not run as root")
+        before = ["runuser", "-u", "postgres", "--"]
+
+    def run(*command, **how):
+        done = subprocess.run([*before, *command], capture_output=True, text=True, cwd=folder, check=False, **how)
+        if done.returncode:
+            raise ValueError(done.stderr)
+        return done.stdout
+
+    run(initdb, "-D", folder / "data", "-A", "trust")
+    run(pg_ctl, "-D", folder / "data", "-w", "-l", folder / "log", "-o", f"-k {folder} -c listen_addresses=''", "start")
+
+    def rows(frame, sql):
+        types = {"f": "double precision", "i": "bigint", "O": "text"}
+        columns = ", ".join(
+            '"{}" {}'.format(name.replace('"', '""'), types.get(frame[name].dtype.kind, "text")) for name in frame
+        )
+        table = frame.to_csv(index=False, header=False, na_rep="NaN")
+        script = f'CREATE TEMPORARY TABLE "my table" ({columns});\nCOPY "my table" FROM STDIN (FORMAT csv);\n{table}\\.\n'
+        script += f"COPY ({sql.rstrip().removesuffix(';')}) TO STDOUT (FORMAT csv, HEADER, NULL 'NA');\n"
+        return pd.read_csv(io.StringIO(run(psql, "-q", "-v", "ON_ERROR_STOP=1", "-h", folder, "postgres", input=script)))
+
+    yield rows
+    run(pg_ctl, "-D", folder / "data", "-m", "immediate", "stop")
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(params=["sqlite", "duckdb", "postgres"])
+def database(request):
+    return {"sqlite": sqlite_rows, "duckdb": duckdb_rows}.get(request.param) or request.getfixturevalue("postgres")
+
+
+@pytest.fixture(scope="module")
+def small(genes):
+    """Return a model of few variables, the table it is for, and its labels."""
+    X, y = genes
+    men = ManifoldElasticNet(panel_size=5, n_nonzeros=5, rule="gaussian").fit(X, y)
+    return men, X[men.panel_].reset_index(drop=True), men.predict(X)
+
+
+def labels(sql):
+    """Return how the documentation selects the labels, and nothing else, in all three databases."""
+    return f"SELECT label AS found FROM ({sql.rstrip().rstrip(';')}) AS model"
+
+
+def test_columns_of_the_table_do_not_change_labels(small, database):
+    men, table, expected = small
+    sql = men.to_sql("my table")
+    assert database(table, labels(sql))["found"].tolist() == expected.tolist()
+    for name in ("label", "LABEL", "value_1", "axis_1", "value_2", "axis_2", "menet_row", "menet_range", "least", "most"):
+        other = table.assign(**{name: np.arange(len(table), dtype=float)})
+        select = labels(sql)
+        if name in ("label", "value_1", "axis_1", "value_2", "axis_2"):
+            try:
+                found = database(other, select)
+            except ValueError as e:
+                # PostgreSQL says that it does not know which column is meant.
+                assert "ambiguous" in str(e)
+                if name != "label":
+                    continue
+                found = database(other, f"SELECT found FROM ({sql.rstrip().rstrip(';')}) AS model(found)")
+        else:
+            found = database(other, select)
+        assert found["found"].tolist() == expected.tolist(), name
+
+
+def test_a_table_may_be_called_as_parts_of_the_statement(small):
+    men, table, expected = small
+    for name in ("menet_scores", "MENET_VALUES", "menet_row", "menet_range", "label"):
+        with sqlite3.connect(":memory:") as connection:
+            table.to_sql(name, connection, index=False)
+            found = pd.read_sql_query(labels(men.to_sql(name)), connection)
+        assert found["found"].tolist() == expected.tolist(), name
+
+
+def test_a_missing_column_is_an_error(small, database):
+    men, table, _ = small
+    for name in table.columns:
+        with pytest.raises(Exception, match=f"(?i){re.escape(name)}"):
+            database(table.drop(columns=name), men.to_sql("my table"))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e200])
+def test_what_menet_cannot_use_gives_no_label(small, database, value):
+    men, table, expected = small
+    for place, name in enumerate(table.columns):
+        other = table.copy()
+        other.loc[place, name] = value
+        found = database(other, labels(men.to_sql("my table")))["found"]
+        assert found.isna().tolist() == [row == place for row in range(len(table))]
+        assert found.drop(place).tolist() == np.delete(expected, place).tolist()
+
+
+def test_texts_in_sqlite_are_numbers_or_no_label(small):
+    men, table, expected = small
+    texts = table.map(lambda value: f"{value:.17g}0" if "." in f"{value:.17g}" else f"{value:.17g}")
+    texts.iloc[0, 0], texts.iloc[1, 1] = "NA", ""
+    found = sqlite_rows(texts, labels(men.to_sql("my table")))["found"]
+    assert found[:2].isna().all()
+    assert found[2:].tolist() == expected[2:].tolist()
+
+
+@pytest.mark.parametrize("scale", ["none", "log1p", "unit"])
+def test_missing_values_are_filled_in_every_database(database, scale):
+    rng = np.random.default_rng(3)
+    y = np.tile(["a", "b", "c"], 20)
+    X = pd.DataFrame(rng.normal(size=(60, 4)) ** 2, columns=list("pqrs"))
+    X["q"] += (y == "b") * 3
+    X["r"] += (y == "c") * 3
+    X.iloc[::7, 1] = np.nan
+    men = ManifoldElasticNet(n_nonzeros=3, rule="gaussian", impute="median", scale=scale).fit(X, y)
+    found = database(X, labels(men.to_sql("my table")))["found"]
+    assert found.tolist() == men.predict(X).tolist()
+    # What is not missing but cannot be used is not filled.
+    X.loc[0, "q"] = np.inf
+    X.loc[1, "q"] = -1.0 if scale == "log1p" else -1e300
+    assert database(X, labels(men.to_sql("my table")))["found"].isna().tolist() == [row < 2 for row in range(60)]
+
+
+@pytest.mark.parametrize("kind", [int, float, bool, str])
+def test_labels_have_their_own_type(database, kind):
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3)), columns=list("abc"))
+    y = (np.arange(40) % 2).astype(bool if kind is bool else int) if kind is not str else np.tile(["x'y", 'a"; --'], 20)
+    y = y.astype(kind) if kind is not str else y
+    X["b"] += (np.arange(40) % 2) * 4
+    men = ManifoldElasticNet(n_nonzeros=2, rule="centroid").fit(X, y)
+    found = database(X, labels(men.to_sql("my table")))["found"]
+    expected = men.predict(X)
+    texts = {"t": "True", "f": "False"}
+    assert [kind(texts.get(value, value) == "True") if kind is bool and value in texts else kind(value) for value in found] == [
+        kind(value) for value in expected
+    ]
+
+
+@pytest.mark.parametrize("names", [["a", "A", "c"], ["a", "a", "c"], ["a", "RowId", "c"], ["a", "b\0", "c"]])
+def test_names_that_a_database_does_not_tell_apart_are_refused(names):
+    X = np.random.default_rng(0).normal(size=(40, 3)) + np.arange(40)[:, None] % 2 * 3
+    men = ManifoldElasticNet(n_nonzeros=3).fit(pd.DataFrame(X, columns=["x", "y", "z"]), np.arange(40) % 2)
+    model = ManifoldElasticNet(n_nonzeros=3)
+    try:
+        model.fit(pd.DataFrame(X, columns=names), np.arange(40) % 2)
+    except ValueError:
+        pytest.skip("such a frame cannot be fitted")
+    with pytest.raises(ValueError, match="rename"):
+        model.to_sql("t")
+    with pytest.raises(ValueError, match="rename"):
+        men.to_sql("a\0b")
+
+
 @pytest.mark.parametrize("rule", ["gaussian", "nearest"])
 def test_json_has_all_that_the_projection_needs(genes, rule):
     X, y = genes
@@ -185,6 +353,9 @@ def test_the_command_writes_the_same(command, genes, tmp_path):
     assert menet("--sql", "t").stdout.decode() == men.to_sql("t")
     for precision, dtype in (("single", "float32"), ("double", "float64")):
         done = menet("--onnx", tmp_path / "model.onnx", "--precision", precision)
+        assert done.returncode == 0, done.stderr
+        assert (tmp_path / "model.onnx").read_bytes() == men.panel_model().to_onnx(dtype)
+        done = menet("--onnx", tmp_path / "model.onnx", "--precision", precision, "--all-variables")
         assert done.returncode == 0, done.stderr
         assert (tmp_path / "model.onnx").read_bytes() == men.to_onnx(dtype)
     assert menet("--sql", "t", "--out", tmp_path / "t.sql").returncode == 0

@@ -121,6 +121,8 @@ def test_what_is_no_model_is_refused(content, tmp_path):
     file.write_bytes(content)
     with pytest.raises(ValueError, match=r"m\.safetensors: not a usable menet model"):
         ManifoldElasticNet.load(file)
+    with pytest.raises(ValueError, match="is a device"):
+        ManifoldElasticNet.load("/dev/zero")
     with pytest.raises(FileNotFoundError, match="nowhere"):
         ManifoldElasticNet().fit([[0.0], [1.0], [3.0]], [0, 1, 1]).save(tmp_path / "nowhere" / "m")
 

@@ -55,7 +55,7 @@ def test_a_model_file_keeps_what_is_known_of_the_penalty(genes, penalty, tmp_pat
     men.save(tmp_path / "model.safetensors")
     back = menet.ManifoldElasticNet.load(tmp_path / "model.safetensors")
     assert back.penalty == penalty
-    for name in ("rounds", "settled", "stationarity", "local"):
+    for name in ("ended", "rounds", "settled", "stationarity", "local"):
         assert getattr(back.path(0), name) == getattr(men.path(0), name)
 
 

@@ -103,8 +103,8 @@ def test_the_seed_decides(drawn, fitted):
 
 def test_groups_stay_together(drawn):
     X, y = drawn
-    # Every sample twice: apart, copies would make half-samples agree more.
-    twice, classes, names = np.vstack([X, X]), np.concatenate([y, y]), [f"patient {i}" for i in range(60)] * 2
+    # Nearly every sample twice: apart, they would make half-samples agree more.
+    twice, classes, names = np.vstack([X, X + 1e-9]), np.concatenate([y, y]), [f"patient {i}" for i in range(60)] * 2
     apart = StabilitySelection(n_pairs=10).fit(twice, classes)
     together = StabilitySelection(n_pairs=10).fit(twice, classes, groups=names)
     assert together.stability_.value < apart.stability_.value
@@ -112,6 +112,47 @@ def test_groups_stay_together(drawn):
         StabilitySelection().fit(X, y, groups=[1, 2])
     with pytest.raises(ValueError, match="`groups` is 3 groups of which no two halves have two classes in both"):
         StabilitySelection().fit(X, y, groups=y)
+
+
+def test_copies_stay_together_like_groups(drawn):
+    X, y = drawn
+    twice, classes = np.vstack([X, X]), np.concatenate([y, y])
+    with pytest.warns(UserWarning, match="StabilitySelection: 60 of 120 samples are copies of others; copies stay on one"):
+        alone = StabilitySelection(n_pairs=5).fit(twice, classes)
+    with pytest.warns(UserWarning, match="60 of 120"):
+        grouped = StabilitySelection(n_pairs=5).fit(twice, classes, groups=list(range(60)) * 2)
+    np.testing.assert_array_equal(alone.frequencies_, grouped.frequencies_)
+    shared = [*range(60), *range(1, 60), 0]
+    with (
+        pytest.raises(ValueError, match="no two halves"),
+        pytest.warns(UserWarning, match="so 1 of 60 groups are left"),
+    ):
+        StabilitySelection(n_pairs=5).fit(twice, classes, groups=shared)
+
+
+def test_fits_without_an_order_of_entry_are_refused(drawn):
+    X, y = drawn
+    for base, message in (
+        (ManifoldElasticNet(groups=[[0, 1], [2, 3]]), "`groups` is 2 groups with stability selection"),
+        (ManifoldElasticNet(group_axes="together"), '`group_axes` is "together" with stability selection'),
+        (ManifoldElasticNet(penalty="scad"), "`penalty` is scad, but must be one of l1, adaptive, l0 in stability"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            StabilitySelection(base, n_pairs=2).fit(X, y)
+        with pytest.raises(ValueError, match=f"{message}.* n_pairs=0"):
+            menet.validate(base, X, y, n_repeats=1, n_permutations=0, n_pairs=2)
+    found = StabilitySelection(ManifoldElasticNet(penalty="adaptive"), n_pairs=5).fit(X, y)
+    assert set(TRUE) <= set(found.stable_.tolist())
+
+
+def test_variables_that_cannot_be_selected_do_not_count(drawn):
+    X, y = drawn
+    noise = np.random.default_rng(5).standard_normal(X.shape)
+    few = ManifoldElasticNet(never=list(range(100)))
+    with pytest.warns(UserWarning, match="no variable is stable"):
+        found = StabilitySelection(few, n_pairs=20, panel_size=5).fit(noise, y)
+    assert found.stability_.value < 0.3
+    assert found.stability(5) == found.stability_
 
 
 def test_parameters_of_the_estimator_are_used(drawn, fitted):

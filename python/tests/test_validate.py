@@ -237,7 +237,7 @@ def test_ctrl_c_interrupts(estimator):
         X = rng.standard_normal((200, 1000))
         print("begun", flush=True)
         try:
-            menet.validate({estimator}, X, np.arange(200) % 2, n_repeats=100_000, n_jobs=2)
+            validate({estimator}, X, np.arange(200) % 2, n_repeats=100_000, n_jobs=2)
         except KeyboardInterrupt:
             print("interrupted", flush=True)
     """
@@ -285,6 +285,30 @@ def test_the_words_say_how_missing_values_were_filled():
     X, y = load_breast_cancer(return_X_y=True)
     X[::9, 3] = np.nan
     men = ManifoldElasticNet(panel_size=5, impute="median")
-    words = validate(men, X, y, n_repeats=1, n_permutations=0, n_pairs=0).words[0]
-    assert "Missing values were filled from the training part alone (median)." in words
-    assert "cross-validation was done once" in words
+    words = validate(men, X, y, n_repeats=1, n_permutations=0, n_pairs=0).words
+    assert "Missing values were filled with the median of the variable" in words[1]
+    assert "cross-validation was done once" in words[0]
+
+
+def test_copies_are_told_and_stay_together():
+    X, y = noise(40, 20)
+    X, y = np.vstack([X, X]), np.concatenate([y, y])
+    with pytest.warns(UserWarning, match="menet.validate: 40 of 80 samples are copies of others"):
+        found = validate(ManifoldElasticNet(n_nonzeros=5, rule="nearest"), X, y, **FOLDS)
+    assert found.balanced_accuracy.mean < 0.7
+    assert "40 of 80 samples are copies" in found.words[0]
+
+
+def test_few_arrangements_and_failures_are_reported():
+    marker = np.arange(60)[:, None] % 2.0
+    found = validate(ManifoldElasticNet(), marker, np.arange(60) % 2, n_repeats=1, n_permutations=19, n_pairs=0)
+    assert found.permutation.failed > 0
+    assert (found.p_value, found.permutation.as_good, found.permutation.limit) == (0.05, 0, None)
+    X, y = waves(24, 5, 2)
+    y = np.sort(y)
+    found = validate(
+        ManifoldElasticNet(), X, y, groups=np.arange(24) // 6, n_splits=2, n_repeats=1, n_permutations=19, n_pairs=0
+    )
+    assert found.permutation.arrangements == 6
+    assert "p cannot be below 0.17" in found.permutation.limit
+    assert found.permutation.limit in repr(found)

@@ -35,6 +35,11 @@ def test_the_report_is_written(tmp_path):
     table = pd.read_csv(tmp_path / "panel.csv", float_precision="round_trip")
     assert list(table["name"]) == [entry.name for entry in found.panel]
     np.testing.assert_array_equal(table["weight_1"], [entry.weights[0] for entry in found.panel])
+    means = [f"mean:{label}" for label in found.classes]
+    np.testing.assert_array_equal(table[means], [entry.class_means for entry in found.panel])
+    assert list(table["higher_in"]) == [entry.higher_in for entry in found.panel]
+    assert [entry.higher_in for entry in found.panel] == [found.classes[np.argmax(row)] for row in table[means].values]
+    pd.testing.assert_series_equal(found.to_frame("panel")["higher_in"], table["higher_in"], check_dtype=False)
     assert (
         list(pd.read_csv(tmp_path / "scores.csv", float_precision="round_trip")["auc"]) == found.scores["auc"].tolist()
     )

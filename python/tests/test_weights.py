@@ -95,9 +95,9 @@ def test_searches_and_selections_take_weights():
 @pytest.mark.parametrize(
     ("weights", "words"),
     [
-        (np.full(60, -1.0), "weights"),
+        (np.full(60, -1.0), "`sample_weight` is -1.0 for sample 0"),
         (np.full(60, np.nan), "NaN"),
-        (np.zeros(60), "weights"),
+        (np.zeros(60), "weight"),
         (np.ones(59), "sample_weight"),
         (np.arange(60) % 3, "class"),
     ],

@@ -61,7 +61,7 @@ def sketch(file, men, table, order, places, panel, z, kind, right, ink):
 
     effects = np.array([abs(effect) for effect in men.panel_table()["effect"]])
     classes = list(men.classes_)
-    favoured = [classes.index(name) for name in men.panel_table()["class"]]
+    favoured = [classes.index(name) for name in men.panel_table()["higher_in"]]
     middle.barh(range(len(panel)), effects, color=[COLOURS[k] for k in favoured])
     middle.set_yticks(range(len(panel)), men.panel_table()["variable"], fontsize=8)
     middle.invert_yaxis()

@@ -13,6 +13,7 @@ mod text;
 use clap::{Parser, Subcommand};
 
 use failure::Failure;
+use menet_io::formulas;
 use progress::Watch;
 
 /// Sparse, supervised, linear dimension reduction: which variables make which axis.
@@ -84,6 +85,13 @@ impl Context {
     /// Prints a line about what was done, unless the user asked for quiet.
     fn say(&self, line: impl std::fmt::Display) -> Result<(), Failure> {
         if self.quiet { Ok(()) } else { text::print(line) }
+    }
+
+    /// Says of names in a file of data that a spreadsheet would take some for formulas.
+    fn notice_formulas<'a>(&self, path: &std::path::Path, names: impl IntoIterator<Item = &'a String>) {
+        if let Some(told) = formulas::notice(path, formulas::count(names)) {
+            self.notice(told);
+        }
     }
 
     /// Prints a line on standard error about something doubtful, also with `--json`; only `--quiet` silences it.

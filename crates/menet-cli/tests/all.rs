@@ -3,11 +3,15 @@
 mod always_never;
 mod command;
 mod common;
+mod copies;
+mod endless;
 mod errors;
 mod experiments;
 mod feature_graph;
 mod files;
 mod first_contact;
+mod formulas;
+mod panel_alone;
 mod panels;
 mod preparation;
 mod safety;

@@ -3,25 +3,26 @@
 use std::collections::{BTreeMap, HashSet};
 
 use crate::error::short;
+use crate::needs::Needs;
 use crate::table::{Table, Values};
 
 /// With fewer samples than this, nothing is said about a column.
 const FEW: usize = 5;
 
-/// One notice per doubt.
-pub(crate) fn about(table: &Table) -> Vec<String> {
-    let mut notices = counts_and_names(table);
+/// One notice per doubt. Nothing is said of columns that the model does not need.
+pub(crate) fn about(table: &Table, needs: Option<&Needs>) -> Vec<String> {
+    let mut notices = counts_and_names(table, &|name| needs.is_none_or(|needs| needs.needs(name)));
     notices.extend(equal_classes(table));
     notices
 }
 
 /// Columns that count the samples, or whose name suggests sample names and whose whole numbers all differ.
-fn counts_and_names(table: &Table) -> Vec<String> {
+fn counts_and_names(table: &Table, used: &dyn Fn(&str) -> bool) -> Vec<String> {
     let (Values::Dense(values), Some(names)) = (&table.values, &table.feature_names) else {
         return Vec::new();
     };
     let mut notices = Vec::new();
-    for (j, name) in names.iter().enumerate().filter(|_| table.rows >= FEW) {
+    for (j, name) in names.iter().enumerate().filter(|(_, name)| table.rows >= FEW && used(name)) {
         let column = || values.iter().skip(j).step_by(table.columns).copied();
         let counts =
             column().zip(column().skip(1)).all(|(a, b)| b == a + 1.0) && column().all(|x| x.fract() == 0.0);
@@ -85,18 +86,18 @@ mod tests {
     fn names_among_the_variables_are_noticed() {
         let labels = ["x", "y", "x", "y", "x"];
         let rows = [[7.0, 0.5], [3.0, 0.1], [9.0, 0.2], [4.0, 0.7], [1.0, 0.2]];
-        let notices = about(&table(&["patient_id", "a"], &rows, &labels));
+        let notices = about(&table(&["patient_id", "a"], &rows, &labels), None);
         assert!(notices.len() == 1 && notices[0].contains("--id \"patient_id\""), "{notices:?}");
-        assert!(about(&table(&["age", "a"], &rows, &labels)).is_empty());
+        assert!(about(&table(&["age", "a"], &rows, &labels), None).is_empty());
         let counted = [[4.0, 0.5], [5.0, 0.1], [6.0, 0.2], [7.0, 0.7], [8.0, 0.2]];
-        assert!(about(&table(&["v", "a"], &counted, &labels))[0].contains("counts the samples"));
-        assert!(about(&table(&["v", "a"], &counted[..4], &labels[..4])).is_empty(), "too few to say");
+        assert!(about(&table(&["v", "a"], &counted, &labels), None)[0].contains("counts the samples"));
+        assert!(about(&table(&["v", "a"], &counted[..4], &labels[..4]), None).is_empty(), "too few to say");
     }
 
     #[test]
     fn one_number_written_in_two_ways_is_noticed() {
         let rows = [[1.0, 2.0]; 3];
-        assert!(about(&table(&["a", "b"], &rows, &["1000", "1e3", "x"]))[0].contains("same number"));
-        assert!(about(&table(&["a", "b"], &rows, &["1", "2", ""])).is_empty());
+        assert!(about(&table(&["a", "b"], &rows, &["1000", "1e3", "x"]), None)[0].contains("same number"));
+        assert!(about(&table(&["a", "b"], &rows, &["1", "2", ""]), None).is_empty());
     }
 }

@@ -9,6 +9,7 @@ use menet::MenParams;
 use menet::penalties::feature_graph::{Edge, EdgeList, FeatureGraph};
 
 use crate::error::{Error, Result, short};
+use crate::whole;
 
 /// The titles that a first line may have.
 const TITLES: [[&str; 2]; 3] = [["variable", "variable"], ["from", "to"], ["source", "target"]];
@@ -18,7 +19,7 @@ const TITLES: [[&str; 2]; 3] = [["variable", "variable"], ["from", "to"], ["sour
 /// # Errors
 /// When it cannot be read, has no edge, or a line is not an edge; the message names the line.
 pub fn read_edges(path: &Path) -> Result<EdgeList> {
-    let text = std::fs::read_to_string(path).map_err(|e| Error::input(path, e))?;
+    let text = whole::read_text(path, whole::LISTS)?;
     let mut edges = Vec::new();
     // Line by line: a reader of the whole file does not count empty lines.
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());

@@ -7,6 +7,7 @@ use menet::penalties::groups::Groups;
 use menet::{VariableRef, Variables};
 
 use crate::error::{Error, Result, short};
+use crate::whole;
 
 /// Reads groups of variables.
 ///
@@ -17,13 +18,13 @@ use crate::error::{Error, Result, short};
 /// # Errors
 /// When the file cannot be read, is empty, a line does not have two fields, or a variable is not known or twice in a group.
 pub fn read_groups(path: &Path, names: Option<&[String]>, p: usize) -> Result<Groups> {
+    let text = whole::read_text(path, whole::LISTS)?;
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
         .comment(None)
         .trim(csv::Trim::All)
-        .from_path(path)
-        .map_err(|e| Error::input(path, e))?;
+        .from_reader(text.as_bytes());
     let variables = Variables::new(names, p);
     let mut pairs: Vec<(usize, String)> = Vec::new();
     let mut seen: HashMap<(usize, String), u64> = HashMap::new();
@@ -39,7 +40,7 @@ pub fn read_groups(path: &Path, names: Option<&[String]>, p: usize) -> Result<Gr
                 if found == 1 { "" } else { "s" }
             )));
         };
-        let (variable, group) = (variable.trim_start_matches('\u{feff}'), group.to_owned());
+        let group = group.to_owned();
         if at == 0 && variable.eq_ignore_ascii_case("variable") && group.eq_ignore_ascii_case("group") {
             continue;
         }

@@ -32,6 +32,7 @@
 //! in the place of the checksum, and the name, type, shape and bytes of every tensor. All numbers are finite except penalty factors and
 //! missing values of `prepare.*`.
 
+mod check;
 mod panel;
 mod paths;
 mod preparation;
@@ -48,8 +49,8 @@ use menet::refit::RefitReport;
 use menet::{Component, Dataset, Men, MenParams, MenParts, Projection, Reading, Stage};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
-use crate::{atomic, fingerprint, memory};
+use crate::error::{Error, Result, short};
+use crate::{atomic, fingerprint, memory, whole};
 use panel::{pack_panel, pack_reached, unpack_panel, unpack_reached};
 use paths::{pack_paths, unpack_paths};
 use preparation::{pack_preparation, unpack_preparation};
@@ -89,6 +90,27 @@ pub enum LabelKind {
     Boolean,
 }
 
+impl LabelKind {
+    /// Refuses a class that is not of this type: other programs get it without quotation marks.
+    pub(crate) fn check(self, class: &str) -> std::result::Result<(), Problem> {
+        let (sound, allowed) = match self {
+            LabelKind::Text => (true, ""),
+            LabelKind::Integer => {
+                let number = class.parse::<i128>().ok().filter(|number| number.to_string() == class);
+                let range = i128::from(i64::MIN)..=i128::from(u64::MAX);
+                (number.is_some_and(|number| range.contains(&number)), "a whole number of 64 bits")
+            }
+            LabelKind::Number => (class.parse().is_ok_and(f64::is_finite), "a finite number"),
+            LabelKind::Boolean => (["False", "True"].contains(&class), "False or True"),
+        };
+        if sound {
+            Ok(())
+        } else {
+            Err(format!("the class {:?} is not {allowed}, but its kind says so", short(class)))
+        }
+    }
+}
+
 /// A fitted model and its origin.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelFile {
@@ -118,6 +140,8 @@ struct Header {
     cg_residual: Option<f64>,
     #[serde(default)]
     unlabelled: (usize, usize),
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    too_small: Vec<usize>,
     seconds: Vec<(Stage, f64)>,
     image_shape: Option<(usize, usize)>,
     provenance: Provenance,
@@ -189,8 +213,7 @@ impl ModelFile {
     /// # Errors
     /// When it cannot be read, is not a model of a known version, or is inconsistent.
     pub fn load(path: &Path) -> Result<Self> {
-        let mut file = std::fs::File::open(path).map_err(|e| Error::input(path, e))?;
-        let bytes = memory::read_to_end(&mut file, path)?;
+        let bytes = memory::read_to_end(&mut whole::open(path)?, path)?;
         Self::unpack(&bytes)
             .map_err(|problem| Error::input(path, format!("not a usable menet model: {problem}")))
     }
@@ -258,6 +281,7 @@ impl ModelFile {
             regime: parts.regime.clone(),
             cg_residual: parts.cg_residual,
             unlabelled: parts.unlabelled,
+            too_small: parts.too_small.clone(),
             seconds: parts.seconds.clone(),
             image_shape: parts.image_shape,
             provenance: self.provenance.clone(),
@@ -293,6 +317,7 @@ impl ModelFile {
             }
         }
         let header: Header = serde_json::from_str(json).map_err(damaged)?;
+        header.check(unpack.floats("mean")?.len())?;
         let mut params = header.params;
         if header.refit.is_none() {
             // The file is older than presets, when only the paper's method existed.
@@ -345,8 +370,9 @@ impl ModelFile {
         (parts.reached, parts.rule) = (reached, rule);
         (parts.neighbor_recall, parts.regime) = (header.neighbor_recall, header.regime);
         (parts.cg_residual, parts.seconds) = (header.cg_residual, header.seconds);
-        parts.unlabelled = header.unlabelled;
+        (parts.unlabelled, parts.too_small) = (header.unlabelled, header.too_small);
         (parts.feature_names, parts.image_shape) = (feature_names, header.image_shape);
+        parts.params.factors(parts.feature_names.as_deref(), parts.units.len()).map_err(text)?;
         let men = Men::from_parts(parts).map_err(text)?;
         let fingerprints = match unpack.has("gallery.fingerprints") {
             true => unpack.words("gallery.fingerprints")?,

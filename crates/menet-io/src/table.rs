@@ -122,11 +122,18 @@ impl Table {
     /// # Errors
     /// When the number of variables differs, a value is missing that the model does not fill, or the model needs batches.
     pub fn project(&self, men: &Men) -> Result<Mat<f64>> {
-        let x = match &self.values {
+        Ok(men.transform_batches(self.view()?, self.batches.as_deref())?)
+    }
+
+    /// The values as they lie in memory.
+    ///
+    /// # Errors
+    /// When there are more or fewer than rows times columns.
+    pub fn view(&self) -> Result<View<'_>> {
+        Ok(match &self.values {
             Values::Dense(_) => View::Double(self.matrix()?),
             Values::Sparse(x) => View::Sparse(x),
-        };
-        Ok(men.transform_batches(x, self.batches.as_deref())?)
+        })
     }
 
     /// The labelled data; dense values are not copied.
@@ -203,22 +210,6 @@ impl Table {
         let mut missing = Missing::default();
         missing.look(self, 0);
         missing.check(&self.source, self.rows)
-    }
-
-    /// The table as a model needs it: columns in the model's order and, with `fill`, missing values replaced by the mean
-    /// of the training data, unless the model fills them in its own way.
-    ///
-    /// # Errors
-    /// When a column that the model needs is missing.
-    pub fn arranged(self, men: &Men, fill: bool) -> Result<Self> {
-        let mut table = match men.feature_names() {
-            Some(names) => self.select(names)?,
-            None => self,
-        };
-        if fill && men.preparation().is_none() && table.columns == men.projection().variables() {
-            table.fill_missing(men.projection().mean());
-        }
-        Ok(table)
     }
 
     /// Adds the samples of another table with the same columns.

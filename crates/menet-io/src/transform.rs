@@ -7,7 +7,9 @@ use menet::{Men, Monitor, Stage};
 use crate::blocks::BlockReader;
 use crate::error::{Error, Result};
 use crate::formats::ReadOptions;
+use crate::formulas;
 use crate::missing::Missing;
+use crate::needs::ForTables;
 use crate::write::BlockWriter;
 
 /// What was projected.
@@ -37,7 +39,8 @@ pub fn transform(
 ) -> Result<Transformed> {
     // An svmlight file may lack the last variables: they are 0.
     let least_columns = men.projection().variables();
-    let as_it_is = ReadOptions { least_columns, ..options.clone() };
+    let fitted = ForTables::new(men)?;
+    let as_it_is = ReadOptions { least_columns, needs: fitted.needs(), ..options.clone() };
     let mut reader = BlockReader::open(source, &as_it_is, block_bytes)?;
     let header: Vec<String> = (1..=men.projection().components()).map(|k| format!("z{k}")).collect();
     let id = reader.id_name();
@@ -49,28 +52,39 @@ pub fn transform(
         ));
     }
     let mut writer = BlockWriter::create(out, &header, id)?;
-    let mut missing = Missing::default();
+    let (mut missing, mut like_formulas) = (Missing::default(), 0);
     loop {
         if monitor.stop() {
             return Err(menet::Error::Stopped { stage: Stage::Transform }.into());
         }
         let start = reader.rows();
         let Some(table) = reader.next().transpose()? else { break };
-        let mut table = table.arranged(men, fill)?;
-        notices.append(&mut table.notices);
+        let (mut table, form) = fitted.arrange(table)?;
+        let mut unknown = Vec::new();
+        if fill && ForTables::takes_means(form) && table.columns == form.projection().variables() {
+            unknown = form.unknown_samples(table.view()?);
+            table.fill_missing(form.projection().mean());
+        }
+        // Every block says the same.
+        notices
+            .extend(table.notices.drain(..).filter(|notice| !notices.contains(notice)).collect::<Vec<_>>());
         if !men.fills() {
             missing.look(&table, start);
         }
         // The message says how many values are missing in all.
         if !missing.any() {
-            let z = table.project(men).map_err(|e| counted_from(start, e))?;
-            writer.write(z.as_ref(), table.ids.as_ref().map(|ids| ids.values.as_slice()))?;
+            let mut z = table.project(form).map_err(|e| counted_from(start, e))?;
+            unknown.into_iter().for_each(|i| z.row_mut(i).fill(f64::NAN));
+            let ids = table.ids.as_ref().map(|ids| ids.values.as_slice());
+            writer.write(z.as_ref(), ids)?;
+            like_formulas += formulas::count(ids.unwrap_or_default());
         }
         let (done, total) = reader.progress();
         monitor.progress(Stage::Transform, done as usize, total as usize);
     }
     missing.check(source, reader.rows())?;
     writer.finish()?;
+    notices.extend(formulas::notice(out, like_formulas));
     Ok(Transformed { samples: reader.rows(), notices })
 }
 

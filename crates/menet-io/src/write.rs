@@ -14,6 +14,7 @@ use parquet::schema::types::Type;
 
 use crate::atomic::{self, Draft, failed};
 use crate::error::{Error, Result};
+use crate::formulas;
 
 /// Bytes of numbers in a row group of a parquet file.
 const GROUP: usize = 32 << 20;
@@ -249,7 +250,18 @@ fn not_written(path: &Path, e: &ParquetError) -> Error {
     Error::output(path, format!("cannot be written: {e}"))
 }
 
-/// Writes rows of text as CSV.
+/// Writes a table for people as CSV, in which no cell is a formula ([`formulas`]).
+///
+/// # Errors
+/// As [`csv_rows`].
+pub fn csv_table(path: &Path, header: &[String], rows: impl Iterator<Item = Vec<String>>) -> Result<()> {
+    let shown = |row: Vec<String>| -> Vec<String> {
+        row.iter().map(|cell| formulas::shown(cell).into_owned()).collect()
+    };
+    csv_rows(path, &shown(header.to_vec()), rows.map(shown))
+}
+
+/// Writes rows of text as CSV, every cell as it is, for programs that read them.
 ///
 /// # Errors
 /// When the file is not called `.csv` or `-`, or cannot be written.

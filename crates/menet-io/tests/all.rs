@@ -4,6 +4,8 @@
 mod always_never;
 mod blocks;
 mod common;
+mod crafted;
+mod folders;
 mod model;
 mod mutations;
 mod preparation;

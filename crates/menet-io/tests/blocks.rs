@@ -8,7 +8,7 @@ use faer::{Mat, MatRef};
 use menet::{Men, MenParams, Monitor, Stage, fit};
 use menet_io::blocks::{BLOCK, BlockReader};
 use menet_io::write::{self, BlockWriter};
-use menet_io::{ReadOptions, Table, Values, read, transform};
+use menet_io::{ForTables, ReadOptions, Table, Values, read, transform};
 use parquet::basic::{Repetition, Type as PhysicalType};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, FloatType, Int64Type};
 use parquet::file::writer::SerializedFileWriter;
@@ -256,13 +256,15 @@ fn blocks_together_are_the_table() {
 
 /// The error for the whole table.
 fn whole_message(men: &Men, source: &Path) -> String {
+    let fitted = ForTables::new(men).unwrap();
     let told = |table: Table| {
-        let table = table.arranged(men, false)?;
+        let (table, men) = fitted.arrange(table)?;
         table.check_missing()?;
         men.transform(table.matrix()?)?;
         Ok(())
     };
-    load(source, &ReadOptions::default()).and_then(told).unwrap_err().to_string()
+    let options = ReadOptions { needs: fitted.needs(), ..ReadOptions::default() };
+    load(source, &options).and_then(told).unwrap_err().to_string()
 }
 
 #[test]
@@ -280,7 +282,7 @@ fn what_is_wrong_is_told_as_of_the_whole_and_leaves_nothing() {
     };
     let nameless = doubles(x.col_iter().flat_map(|c| c.iter().copied().collect::<Vec<_>>()), &[5, ROWS]);
     let cases: Vec<(&str, Vec<u8>, &str)> = vec![
-        ("text.csv", format!("{good}1,2,x,3,four,5,6\n").into_bytes(), "line 39, column \"more\": \"four\""),
+        ("text.csv", format!("{good}1,2,x,four,4,5,6\n").into_bytes(), "line 39, column \"a\": \"four\""),
         ("ragged.csv", format!("{good}1,2\n").into_bytes(), "line 39 has 2 fields"),
         (
             "gap.csv",

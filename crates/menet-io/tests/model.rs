@@ -8,6 +8,7 @@ use menet::params::Preset;
 use menet::refit::Refit;
 use menet::rules::{Learned, Metric, Nearest, Priors, RuleKind};
 use menet::{Dataset, Men, MenParams, MenParts, Named, Reading, fit};
+use menet_io::export::to_sql;
 use menet_io::model::{LabelKind, paths_from_bytes, paths_to_bytes};
 use menet_io::{ModelFile, Table, Values};
 
@@ -159,8 +160,28 @@ fn a_model_survives_the_file_bit_for_bit() {
     let paths = model.men.paths();
     assert_eq!(paths_from_bytes(&paths_to_bytes(paths).unwrap()).unwrap(), paths);
     assert!(paths_from_bytes(&[0; 20]).is_err());
-    let numbers = ModelFile { label_kind: Some(LabelKind::Integer), ..model.clone() };
+    type Names = fn(usize) -> String;
+    let named = |kind: LabelKind, name: Names| {
+        let count = model.men.classes().len();
+        let men = with_parts(&model, |parts| parts.classes = (0..count).map(name).collect()).men;
+        ModelFile { men, label_kind: Some(kind), ..model.clone() }
+    };
+    let numbers = named(LabelKind::Integer, |class| (class as i64 - 3).to_string());
     assert_eq!(ModelFile::from_bytes(&numbers.to_bytes().unwrap()).unwrap(), numbers);
+    let crafted: [(LabelKind, Names); 4] = [
+        (LabelKind::Integer, |class| format!("{class} END AS label FROM t; DROP TABLE t; --")),
+        (LabelKind::Integer, |class| format!("0{class}")),
+        (LabelKind::Number, |class| format!("inf{}", " ".repeat(class))),
+        (LabelKind::Boolean, |class| format!("true{class}")),
+    ];
+    for (kind, name) in crafted {
+        let crafted = named(kind, name);
+        let refused = ModelFile::from_bytes(&crafted.to_bytes().unwrap()).unwrap_err().to_string();
+        assert!(refused.contains("its kind says so"), "{refused}");
+        // A model that was never in a file.
+        let refused = to_sql(&crafted, "t").unwrap_err().to_string();
+        assert!(refused.contains("its kind says so"), "{refused}");
+    }
     let mut parts = model.men.parts().clone();
     parts.neighbor_recall = Some(0.1 + 0.2);
     let approximate = ModelFile { men: Men::from_parts(parts).unwrap(), ..model.clone() };

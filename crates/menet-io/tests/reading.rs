@@ -227,6 +227,24 @@ fn an_index_is_no_variable() {
 }
 
 #[test]
+fn the_usual_column_of_labels_gives_way_to_an_option_that_names_it() {
+    let text = "label,a,kind\np1,1,x\np2,2,y\n";
+    let named = ReadOptions { id: Some("label".into()), label: "kind".into(), ..plain() };
+    assert_eq!(csv(text, &named).unwrap().labels.unwrap(), ["x", "y"]);
+    let usual = ReadOptions { id: Some("label".into()), drop: vec!["kind".into()], ..plain() };
+    let table = csv(text, &usual).unwrap();
+    assert_eq!((table.labels, table.ids.unwrap().values), (None, vec!["p1".to_owned(), "p2".to_owned()]));
+    let turned = ReadOptions { transpose: true, id: Some("label".into()), ..plain() };
+    let table = csv("g,s1,s2\nlabel,p1,p2\na,1,2\n", &turned).unwrap();
+    assert_eq!((table.labels, table.ids.unwrap().values[1].as_str()), (None, "p2"));
+    for transpose in [false, true] {
+        let both = ReadOptions { id: Some("kind".into()), label: "kind".into(), transpose, ..plain() };
+        let message = error(csv("kind,a\nkind,1\n", &both));
+        assert!(message.contains("--id and --label both name"), "{message}");
+    }
+}
+
+#[test]
 fn a_column_can_name_the_samples() {
     let named = |name: &str| ReadOptions { id: Some(name.into()), ..plain() };
     let table = csv("a,patient,label\n1,007,x\n2,8,y\n", &named("patient")).unwrap();
@@ -234,7 +252,6 @@ fn a_column_can_name_the_samples() {
     assert_eq!((ids.name.as_str(), ids.values), ("patient", vec!["007".to_owned(), "8".to_owned()]));
     assert_eq!(table.columns, 1);
     assert!(error(csv("a,label\n1,x\n", &named("q"))).contains("\"q\""));
-    assert!(error(csv("a,label\n1,x\n", &named("label"))).contains("--id and --label"));
     let table = one_of("types.parquet", "u8", None).unwrap();
     assert!(table.ids.is_none());
 }
@@ -316,6 +333,11 @@ fn text_in_every_dress() {
     assert!(error(csv("a;b\n1,5;2\n", &told)).ends_with("give --decimal ,"));
     assert!(error(csv(b"PAR1 and more", &plain())).contains("--format parquet"));
     assert!(error(csv("a,b\n1,9007199254740993\n", &plain())).contains("beyond 2^53"));
+    assert!(error(csv("a,b\n1,-9007199254740993\n", &plain())).contains("beyond 2^53"));
+    for two_signs in ["--1", "+-1", "++1"] {
+        let message = error(csv(format!("a,b\n1,{two_signs}\n"), &plain()));
+        assert!(message.contains("not a finite number;"), "{message}");
+    }
     let message = error(csv("a;b\n1,5;2\n", &plain()));
     assert!(message.contains("--delimiter semicolon") && message.contains("--decimal ,"), "{message}");
     assert!(error(from_bytes("numbers", "a\n1\n", &plain())).contains("--format"));

@@ -201,7 +201,8 @@ fn batches_come_from_a_column_or_a_file() {
         (dir.path().join("b.csv"), "runs", "to take the batches from"),
         (svm, "runs", "one batch per line"),
         (write(&dir, "g.csv", "run,a,label\nr2,1,x\n,2,y\n"), "run", "the batch of sample 2 is missing"),
-        (dir.path().join("b.csv"), "label", "--batch and --label"),
+        // The column of the classes gives way to --batch.
+        (dir.path().join("b.csv"), "label", "column \"run\": \"r2\" is not a finite number"),
     ] {
         let message = load(&path, &options(batch)).unwrap_err().to_string();
         assert!(message.contains(word), "{message}");

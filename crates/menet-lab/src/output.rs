@@ -2,7 +2,7 @@
 
 use menet::Named;
 use menet::scores::ScoreKind;
-use menet_io::write::csv_rows;
+use menet_io::write::csv_table;
 use toml::{Table, Value};
 
 use crate::cell::Cell;
@@ -37,7 +37,7 @@ pub const TUNING_FILES: &[&str] = &["trials.csv", "best.toml", "params.toml", "t
 /// When one cannot be written.
 pub fn write(study: &Study, protocol: &Protocol, sets: &[Set<'_>], folder: &Folder) -> Result<()> {
     let header = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<String>>();
-    csv_rows(
+    csv_table(
         &folder.file("results.csv")?,
         &header(&["data", "train_per_class", "method", "repeat", "dimension", "rate"]),
         study.results.iter().map(|row| {
@@ -51,7 +51,7 @@ pub fn write(study: &Study, protocol: &Protocol, sets: &[Set<'_>], folder: &Fold
             ]
         }),
     )?;
-    csv_rows(
+    csv_table(
         &folder.file("summary.csv")?,
         &header(&SummaryRow::COLUMNS),
         study.summary.iter().map(|row| {
@@ -70,7 +70,7 @@ pub fn write(study: &Study, protocol: &Protocol, sets: &[Set<'_>], folder: &Fold
             ]
         }),
     )?;
-    csv_rows(
+    csv_table(
         &folder.file("confusion.csv")?,
         &header(&["data", "train_per_class", "method", "class", "taken_for", "samples"]),
         study.confusions.iter().flat_map(confusion_rows),
@@ -94,10 +94,10 @@ pub fn write(study: &Study, protocol: &Protocol, sets: &[Set<'_>], folder: &Fold
     let splits = places.flat_map(|(set, size, repeat)| of_split(set, size, repeat));
     if study.tuned {
         let rows = study.choices.iter().map(|row| row.cells().to_vec());
-        csv_rows(&folder.file("choices.csv")?, &header(&ChoiceRow::COLUMNS), rows)?;
+        csv_table(&folder.file("choices.csv")?, &header(&ChoiceRow::COLUMNS), rows)?;
     }
     let columns = header(&["data", "train_per_class", "repeat", "row", "role", "id"]);
-    csv_rows(&folder.file("splits.csv")?, &columns, splits)?;
+    csv_table(&folder.file("splits.csv")?, &columns, splits)?;
     folder.write("run.toml", study.run.as_bytes())?;
     Ok(())
 }
@@ -193,7 +193,7 @@ pub fn write_tuning(tuned: &Tuned, source: &str, folder: &Folder) -> Result<()> 
         Found::Walk { trials, .. } => walk_table(trials),
         Found::Selection(selection) => selection_table(selection),
     };
-    csv_rows(&folder.file("trials.csv")?, &header, rows.into_iter())?;
+    csv_table(&folder.file("trials.csv")?, &header, rows.into_iter())?;
     let chosen = fields(&tuned.method)?;
     let table = match tuned.method.men() {
         // The form that `fit` reads.

@@ -2,7 +2,9 @@
 //! to it that every file is listed.
 
 mod common;
+mod honesty;
 mod keys;
+mod noise;
 mod preparation;
 mod protocol;
 mod report;
@@ -10,3 +12,4 @@ mod resume;
 mod tuning;
 mod validation;
 mod validation_figures;
+mod words;

@@ -116,7 +116,8 @@ fn a_validation_continues_only_with_the_same_inputs() {
     refused(go(&plain, None, &Options { folds: 3, ..quick() }, &[&own]), "folds");
     refused(go(&plain, None, &Options { seed: 1, ..quick() }, &[&own]), "seed");
     refused(go(&plain, None, &Options { largest_panel: 4, ..quick() }, &[&own]), "largest_panel");
-    for params in other_params() {
+    // Groups have no order of entry, so they are refused before.
+    for params in other_params().into_iter().filter(|params| params.groups.is_none()) {
         refused(go(&plain, None, &quick(), &[&men(params)]), "methods");
     }
     let inner = MenProcedure { folds: 3, ..own.clone() };

@@ -199,7 +199,7 @@ impl<'a> View<'a> {
         }
     }
 
-    fn samples_with_missing(self) -> Result<CoreSamples<'a>> {
+    pub(crate) fn samples_with_missing(self) -> Result<CoreSamples<'a>> {
         let samples: CoreSamples<'a> = match self {
             View::Double(x) => x.into(),
             View::Single(x) => x.into(),

@@ -1,5 +1,6 @@
-//! How much every sample counts.
+//! How much every sample counts, and which samples stay together.
 
+use menet::evaluate::together_in;
 use menet::{Dataset, Result};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -62,4 +63,25 @@ pub(crate) fn distinct<'py>(
         run(py, threads, |_| Ok(counting.weigh(x.plain_dataset(codes, None)?)?.distinct_samples()))?;
     let rows = rows.into_iter().map(|row| row as i64);
     Ok((PyArray1::from_iter(py, rows), PyArray1::from_vec(py, weights)))
+}
+
+/// Which samples stay together, copies and those of one group: one number per sample, or none where every sample stands for itself; and what
+/// a reader should know of it.
+#[pyfunction]
+#[pyo3(signature = (x, codes, groups, threads))]
+pub(crate) fn together(
+    py: Python<'_>,
+    x: Samples<'_>,
+    codes: PyReadonlyArray1<'_, i64>,
+    groups: Option<Vec<usize>>,
+    threads: usize,
+) -> PyResult<(Option<Vec<usize>>, Option<String>)> {
+    let (x, codes) = (x.view()?, vector(&codes)?);
+    run(py, threads, |_| {
+        let classes: Vec<usize> =
+            codes.iter().map(|&code| usize::try_from(code).unwrap_or(usize::MAX)).collect();
+        let found = together_in(x.samples_with_missing()?.view(), &classes, groups.as_deref())?;
+        let words = found.in_words().filter(|_| !found.expected);
+        Ok((found.units, words))
+    })
 }

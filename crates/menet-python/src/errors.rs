@@ -120,6 +120,7 @@ fn in_python(message: &str) -> String {
         ("`components`", "`n_components`"),
         ("`nonzeros`", "`n_nonzeros`"),
         ("`voters`", "`n_neighbors`"),
+        ("`weights`", "`sample_weight`"),
         ("`neighbors` is 0", "`n_neighbors` is 0"),
     ];
     names.iter().fold(message.to_owned(), |text, (core, python)| text.replace(core, python))

@@ -14,6 +14,8 @@ fn ends(interval: Interval) -> Ends {
 
 #[derive(IntoPyObject)]
 pub(crate) struct Found {
+    /// What a reader should know of copies of samples.
+    copies: Option<String>,
     methods: Vec<Method>,
     permutation: Option<Permutation>,
     stability: Option<Stability>,
@@ -56,6 +58,9 @@ struct Permutation {
     p_value: Ends,
     asked: usize,
     early: bool,
+    failed: usize,
+    arrangements: u64,
+    limit: Option<String>,
 }
 
 #[derive(IntoPyObject)]
@@ -83,6 +88,8 @@ struct Entry {
     entered: Option<usize>,
     weights: Vec<f64>,
     effect: Option<f64>,
+    class_means: Vec<f64>,
+    higher_in: Option<usize>,
     class: Option<usize>,
     stable: bool,
 }
@@ -92,6 +99,7 @@ impl Found {
         let row =
             |row: validate::SizeRow| (row.variables, row.balanced, row.standard_error, row.chosen, row.best);
         Found {
+            copies: found.copies.filter(|_| found.design.copies > 0),
             methods: found.methods.into_iter().map(Method::from).collect(),
             permutation: found.permutation.map(Permutation::from),
             stability: found.stability.map(Stability::from),
@@ -131,8 +139,20 @@ impl From<Assessed> for Method {
 
 impl From<validate::PermutationTest> for Permutation {
     fn from(test: validate::PermutationTest) -> Self {
-        let validate::PermutationTest { observed, permuted, as_good, p_value, asked, early } = test;
-        Permutation { observed, permuted, as_good, p_value: ends(p_value), asked, early }
+        let limit = test.limit();
+        let validate::PermutationTest { observed, permuted, as_good, p_value, asked, early, .. } = test;
+        let validate::PermutationTest { failed, arrangements, .. } = test;
+        Permutation {
+            observed,
+            permuted,
+            as_good,
+            p_value: ends(p_value),
+            asked,
+            early,
+            failed,
+            arrangements,
+            limit,
+        }
     }
 }
 
@@ -163,6 +183,8 @@ impl From<validate::PanelEntry> for Entry {
             entered: entry.entered,
             weights: entry.weights,
             effect: entry.effect,
+            class_means: entry.class_means,
+            higher_in: entry.higher_in,
             class: entry.class,
             stable: entry.stable,
         }

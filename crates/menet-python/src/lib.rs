@@ -56,7 +56,7 @@ mod core {
     #[pymodule_export]
     use super::baselines::Baseline;
     #[pymodule_export]
-    use super::counting::distinct;
+    use super::counting::{distinct, together};
     #[pymodule_export]
     use super::export::{to_json, to_onnx, to_sql};
     #[pymodule_export]

@@ -35,7 +35,8 @@ pub(crate) struct Model {
 type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>,));
 
 /// A row of the panel's table: variable, axes, place of entry, weight, effect, importance, class.
-type PanelRow = (usize, Vec<usize>, Option<usize>, f64, Option<f64>, f64, Option<usize>);
+type PanelRow =
+    (usize, Vec<usize>, Option<usize>, f64, Option<f64>, f64, Option<usize>, Option<usize>, Vec<f64>);
 
 impl From<ModelFile> for Model {
     fn from(file: ModelFile) -> Self {
@@ -124,6 +125,12 @@ impl Model {
         Ok(py.detach(|| self.file.save(&path)).map_err(Failure::from)?)
     }
 
+    /// From a file or a pipe.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        run(py, 1, |_| Ok(Model { file: ModelFile::load(&path)? }))
+    }
+
     /// From what `__reduce__` gave, or a file's bytes.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
@@ -141,6 +148,8 @@ impl Model {
     }
 
     /// The same fit with fewer variables or components, from the prepared training samples if there are any; `codes` are their classes.
+    /// `whole`: they are all that the model was fitted to, not only the labelled ones and what the paths reach.
+    #[expect(clippy::too_many_arguments, reason = "a reading, and what it is read from")]
     fn at(
         &self,
         py: Python<'_>,
@@ -148,6 +157,7 @@ impl Model {
         components: Option<usize>,
         panel_size: Option<usize>,
         training: Option<(Samples<'_>, PyReadonlyArray1<'_, i64>, Counting<'_>)>,
+        whole: bool,
         threads: usize,
     ) -> PyResult<Self> {
         let reading = reading(nonzeros, components, panel_size);
@@ -163,11 +173,25 @@ impl Model {
                 None => None,
             };
             Ok(match &data {
-                Some(data) => self.men().at_prepared(reading, data)?,
+                Some(data) if whole => self.men().at_prepared(reading, data)?,
+                Some(data) => self.men().at_reached(reading, data)?,
                 None => self.men().at(reading, None)?,
             })
         })?;
         Ok(Model { file: ModelFile { men, ..self.file.clone() } })
+    }
+
+    /// The model for samples that have the variables of the panel alone.
+    fn on_panel(&self) -> PyResult<Self> {
+        let men = self.men().on_panel().map_err(Failure::from)?;
+        let (provenance, label_kind) = (self.file.provenance.clone(), self.file.label_kind);
+        // By the panel alone no training sample is recognised.
+        Ok(Model { file: ModelFile { men, fingerprints: Vec::new(), provenance, label_kind } })
+    }
+
+    /// Whether missing values are filled from neighbours, which are near on all variables.
+    fn fills_from_neighbors(&self) -> bool {
+        self.men().fills_from_neighbors()
     }
 
     /// The variables of which [`Self::axes_at`] needs sums over the training samples, rising.
@@ -204,6 +228,26 @@ impl Model {
         batches: Option<Vec<String>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         project_by(py, self.men(), x.view()?, batches.as_deref(), threads, single)
+    }
+
+    /// What is doubtful about samples, in sentences. Samples and variables without names are counted from 0.
+    #[pyo3(signature = (x, threads, batches=None))]
+    fn doubts_of(
+        &self,
+        py: Python<'_>,
+        x: Samples<'_>,
+        threads: usize,
+        batches: Option<Vec<String>>,
+    ) -> PyResult<Vec<String>> {
+        let (x, men) = (x.view()?, self.men());
+        run(py, threads, |_| {
+            let doubts = men.doubts_of(x.samples_with_missing()?.view(), batches.as_deref())?;
+            let variable = |j: usize| match men.feature_names() {
+                Some(names) => names[j].clone(),
+                None => format!("variable {j}"),
+            };
+            Ok(doubts.in_words(&|i| format!("sample {i}"), &variable))
+        })
     }
 
     /// Some variables of samples, or all, as the model prepares them.
@@ -283,7 +327,8 @@ impl Model {
     fn panel_table(&self) -> Vec<PanelRow> {
         let rows = self.men().panel_table().into_iter();
         rows.map(|row| {
-            (row.variable, row.axes, row.entered, row.weight, row.effect, row.importance, row.class)
+            let menet::PanelRow { variable, entered, weight, effect, importance, class, higher_in, .. } = row;
+            (variable, row.axes, entered, weight, effect, importance, class, higher_in, row.class_means)
         })
         .collect()
     }

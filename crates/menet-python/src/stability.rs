@@ -17,8 +17,9 @@ use crate::settings::{Settings, check_named, method};
 /// An estimate and the ends of its interval.
 type Interval = (f64, f64, f64);
 
-/// The orders of entry, the panel size, the stable panel, the index, and the bounds in the order of [`Bounds`].
-type Found = (Vec<Vec<usize>>, usize, Vec<usize>, Interval, (f64, f64, f64));
+/// The orders of entry, the panel size, the stable panel, the index, the bounds in the order of [`Bounds`], and how many variables can be
+/// selected.
+type Found = (Vec<Vec<usize>>, usize, Vec<usize>, Interval, (f64, f64, f64), usize);
 
 /// How half-samples are drawn and the stable panel is chosen.
 #[derive(FromPyObject)]
@@ -86,13 +87,19 @@ pub(crate) fn stable_selection(
     }
     let Bounds { meinshausen_buhlmann, unimodal, r_concave, .. } = found.bounds;
     let bounds = (meinshausen_buhlmann, unimodal, r_concave);
-    Ok((found.stability.orders().to_vec(), found.size, found.stable, interval(found.index), bounds))
+    let (orders, selectable) = (found.stability.orders().to_vec(), found.stability.selectable());
+    Ok((orders, found.size, found.stable, interval(found.index), bounds, selectable))
 }
 
-/// How much the panels of `size` variables agree.
+/// How much the panels of `size` variables agree, where so many of the variables can be selected.
 #[pyfunction]
-pub(crate) fn stability_index(variables: usize, orders: Vec<Vec<usize>>, size: usize) -> PyResult<Interval> {
-    let stability = Stability::new(variables, orders).map_err(Failure::from)?;
+pub(crate) fn stability_index(
+    variables: usize,
+    selectable: usize,
+    orders: Vec<Vec<usize>>,
+    size: usize,
+) -> PyResult<Interval> {
+    let stability = Stability::new(variables, orders).map_err(Failure::from)?.among(selectable);
     Ok(interval(stability.index(size)))
 }
 

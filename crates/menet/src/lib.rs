@@ -43,6 +43,7 @@
 //! | settings, by cross-validation | [`select`] | |
 //! | what other samples would have selected | [`stability`] | |
 //! | samples that no process holds at once | [`pieces`] | |
+//! | all of it in sentences, for a methods section | [`words`] | |
 //!
 //! Dense and sparse data share every stage: they differ inside [`Centred`] alone. Numerics that are not
 //! about MEN are in `numerics/`.
@@ -95,6 +96,7 @@ pub mod stability;
 pub mod targets;
 mod variables;
 mod with;
+pub mod words;
 
 pub use faer;
 
@@ -103,7 +105,7 @@ pub use dataset::{Dataset, Real};
 pub use error::{Error, Result};
 pub use fit::{Neighborhood, Prepared, fit};
 pub use methods::{Method, Reduced, Reducer};
-pub use model::{Component, Men, MenParts, PanelRow, PanelVariable, Undecided};
+pub use model::{Component, FarSample, Men, MenParts, PanelRow, PanelVariable, SampleDoubts, Undecided};
 pub use monitor::{Monitor, Stage};
 pub use named::Named;
 pub use numerics::sparse;

@@ -12,6 +12,9 @@
 use crate::error::{Error, Result};
 use crate::lars::{Ended, Path};
 use crate::numerics::sparse::SparseVector;
+use crate::params::MenParams;
+use crate::penalties::PenaltyKind;
+use crate::penalties::groups::GroupAxes;
 
 /// How many variables are read off a fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -148,10 +151,109 @@ pub(crate) fn at_ends(paths: &[Path]) -> usize {
 
 /// How many variables [`at_least`] can find for certain: below the level at which the first path was stopped, others might be
 /// missing.
-pub(crate) fn certain(paths: &[Path]) -> Result<usize> {
-    let stopped = paths.iter().filter(|path| matches!(path.ended(), Ended::MaxNonzeros { .. }));
+fn certain(paths: &[Path]) -> Result<usize> {
+    let stopped = paths.iter().filter(|path| stopped(path));
     let level = stopped.map(|path| path.last().level).fold(0.0, f64::max);
     Ok(count(&at_level(paths, level)?, &free(paths)))
+}
+
+/// Whether `paths` go far enough for a panel of `size` variables: longer ones would give the same panel.
+fn suffice(paths: &[Path], size: usize, params: &MenParams) -> Result<bool> {
+    if !paths.iter().any(stopped) {
+        return Ok(true);
+    }
+    if certain(paths)? < wanted(size, params) {
+        return Ok(false);
+    }
+    if params.refit().shares_panel() {
+        return Ok(true);
+    }
+    // Variables may leave: with fewer at the end than on the way, a longer path might have a larger K that is not too much.
+    let free = free(paths);
+    for k in 1..=reach(paths) {
+        if count(&at_nonzeros(paths, k)?, &free) > size {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// How many variables the paths must be certain of, for a panel of `size`.
+fn wanted(size: usize, params: &MenParams) -> usize {
+    if params.refit().shares_panel() { candidates(size) } else { size.saturating_add(1) }
+}
+
+fn stopped(path: &Path) -> bool {
+    matches!(path.ended(), Ended::MaxNonzeros { .. })
+}
+
+/// The ℓ1 paths of `d` axes that a panel of `size` of the `p` variables is read off. How far they must go shows only on the way.
+/// `paths_to` computes them up to a number of variables, or cuts longer ones; none where it cannot.
+pub(crate) fn far_enough(
+    size: usize,
+    params: &MenParams,
+    (p, d): (usize, usize),
+    paths_to: &dyn Fn(usize) -> Result<Option<Vec<Path>>>,
+) -> Result<Option<Vec<Path>>> {
+    let most = params.nonzeros.unwrap_or(p).min(p);
+    let mut nonzeros = (wanted(size, params) / d.max(1) + 8).min(most);
+    loop {
+        let Some(paths) = paths_to(nonzeros)? else { return Ok(None) };
+        if nonzeros >= most || suffice(&paths, size, params)? {
+            return Ok(Some(paths));
+        }
+        nonzeros = (2 * nonzeros).min(most);
+    }
+}
+
+/// To how many variables the paths of other penalties go at most, for a panel of `size` of the `p` variables.
+pub(crate) fn most_within(size: usize, params: &MenParams, p: usize) -> usize {
+    params.nonzeros.unwrap_or(size).min(size).min(p)
+}
+
+/// The paths of a fit with `params` to its first `d` axes, out of `all` paths of a fit with `fitted` parameters to the same `p` variables;
+/// none where they do not hold them. Both have the same penalty.
+///
+/// # Errors
+/// When more variables per path are asked for than were computed.
+pub(crate) fn held(
+    all: &[Path],
+    fitted: &MenParams,
+    (params, d): (&MenParams, usize),
+    p: usize,
+) -> Result<Option<Vec<Path>>> {
+    let paths = &all[..d];
+    if !params.reads_off() {
+        return Ok(of_one_size(all, fitted, (params, d), p).then(|| paths.to_vec()));
+    }
+    let reaches = |k: usize| {
+        paths.iter().all(|path| !stopped(path) || path.max_nonzeros().is_none_or(|most| k <= most))
+    };
+    let cut = |k: usize| paths.iter().map(|path| path.truncated(k)).collect::<Result<Vec<Path>>>();
+    match params.panel_size {
+        None => params.nonzeros.map_or_else(|| Ok(paths.to_vec()), |k| cut(k.min(p))).map(Some),
+        Some(size) if params.penalty == PenaltyKind::L1 => {
+            far_enough(size, params, (p, d), &|k| match reaches(k) {
+                true => cut(k).map(Some),
+                false => Ok(suffice(paths, size, params)?.then(|| paths.to_vec())),
+            })
+        }
+        Some(size) => {
+            let most = most_within(size, params, p);
+            if reaches(most) { cut(most).map(Some) } else { Ok(None) }
+        }
+    }
+}
+
+/// Whether paths that are solved for one size are those of other parameters, too.
+fn of_one_size(all: &[Path], fitted: &MenParams, (params, d): (&MenParams, usize), p: usize) -> bool {
+    let computed = all.first().and_then(Path::max_nonzeros).filter(|_| !params.grouped());
+    let unsized_by_panel = params.panel_size.is_none() && fitted.panel_size.is_none();
+    let nonzeros = params.nonzeros == fitted.nonzeros
+        || (unsized_by_panel && computed.is_some() && params.nonzeros.map(|k| k.min(p)) == computed);
+    // A limit on the panel, and groups that are chosen for all axes, depend on the number of axes.
+    let each_alone = params.panel_size.is_none() && params.group_axes == GroupAxes::Each;
+    nonzeros && params.panel_size == fitted.panel_size && (d == all.len() || each_alone)
 }
 
 #[cfg(test)]

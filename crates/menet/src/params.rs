@@ -273,6 +273,18 @@ impl MenParams {
         self.penalty_factors.as_ref().map_or(Ok(()), |factors| check_penalty_factors(factors, p))
     }
 
+    /// Refuses what does not go with so many axes.
+    ///
+    /// # Errors
+    /// Naming the parameter, its value and what is allowed.
+    pub(crate) fn check_axes(&self, axes: usize) -> Result<()> {
+        if axes == 1 && self.metric == Some(Metric::Cosine) && self.rule().kind == RuleKind::Nearest {
+            let allowed = "\"euclidean\", or left out: on one axis every cosine is 1 or -1";
+            return Err(Error::parameter("metric", "\"cosine\" with one axis", allowed));
+        }
+        Ok(())
+    }
+
     /// The penalty, for a fit of so many samples. The first path goes as far as paths of default length do, so the weights of `adaptive` do not
     /// depend on the number of variables that is asked for.
     pub(crate) fn penalty_params(&self, samples: usize) -> PenaltyParams {

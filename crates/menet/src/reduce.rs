@@ -7,7 +7,7 @@ use faer::{Mat, MatRef};
 use crate::alignment::Alignment;
 use crate::error::{Error, Result};
 use crate::gram::{Gram, GraphGram, gram_of};
-use crate::lars::{Ended, Path, lars_paths};
+use crate::lars::{Path, lars_paths};
 use crate::monitor::{Monitor, Stage};
 use crate::operator::{DefinitenessReport, Operator};
 use crate::panel;
@@ -44,6 +44,8 @@ pub struct ReductionReport {
     pub cg_residual: Option<f64>,
     /// Samples without a label that took part, and how many of them no chain of neighbours joins to a labelled one.
     pub unlabelled: (usize, usize),
+    /// The variables that vary, but so little that they count as constant, rising.
+    pub too_small: Vec<usize>,
     /// Seconds that every stage took.
     pub seconds: Vec<(Stage, f64)>,
 }
@@ -57,6 +59,7 @@ impl ReductionReport {
             neighbor_recall: None,
             cg_residual: None,
             unlabelled: (0, 0),
+            too_small: Vec::new(),
             seconds: Vec::new(),
         }
     }
@@ -167,24 +170,14 @@ impl ReducedProblem {
         if params.penalty != PenaltyKind::L1 {
             return self.paths_within(size, params, monitor);
         }
-        // As far as the panel needs it, which shows only on the way.
-        let wanted =
-            if params.refit().shares_panel() { panel::candidates(size) } else { size.saturating_add(1) };
-        let most = params.nonzeros.unwrap_or(p).min(p);
-        let mut nonzeros = (wanted / self.b.ncols().max(1) + 8).min(most);
-        loop {
-            let paths = self.paths_to(nonzeros, params, monitor)?;
-            let stopped = paths.iter().any(|path| matches!(path.ended(), Ended::MaxNonzeros { .. }));
-            if panel::certain(&paths)? >= wanted || nonzeros >= most || !stopped {
-                return Ok(paths);
-            }
-            nonzeros = (2 * nonzeros).min(most);
-        }
+        let paths_to = |nonzeros: usize| self.paths_to(nonzeros, params, monitor).map(Some);
+        let paths = panel::far_enough(size, params, (p, self.b.ncols()), &paths_to)?;
+        Ok(paths.unwrap_or_default())
     }
 
     /// The paths of a penalty other than ℓ1 that together use at most `size` variables, free ones not counted.
     fn paths_within(&self, size: usize, params: &MenParams, monitor: &dyn Monitor) -> Result<Vec<Path>> {
-        let most = params.nonzeros.unwrap_or(size).min(size).min(self.mean.len());
+        let most = panel::most_within(size, params, self.mean.len());
         if params.reads_off() {
             return self.paths_to(most, params, monitor);
         }
@@ -269,6 +262,7 @@ pub fn reduce(
 ) -> Result<ReducedProblem> {
     let (n, labelled) = (samples.samples(), y.nrows());
     check_sizes(n, y, alignment)?;
+    let too_small = samples.too_small().to_vec();
     let (x, mean, norms) = samples.into_solver(params.standardize);
     let b = if weights.is_none() && n == labelled {
         x.correlate_all(y)
@@ -286,7 +280,7 @@ pub fn reduce(
     let (gram, cg_residual) = gram_of(x, operator, regime.gram, beta, b.as_ref(), monitor)?;
     let mut report =
         ReductionReport { regime: Some(regime.clone()), cg_residual, ..ReductionReport::new(definiteness) };
-    report.unlabelled = (n - labelled, alignment.unreached());
+    (report.unlabelled, report.too_small) = ((n - labelled, alignment.unreached()), too_small);
     ReducedProblem::new(gram, b, mean, norms, labelled, report)
 }
 

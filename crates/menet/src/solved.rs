@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::fit::Prepared;
 use crate::lars::Path;
 use crate::monitor::Stage;
-use crate::panel::Reading;
+use crate::panel::{self, Reading};
 use crate::params::MenParams;
 use crate::refit::{Axes, Elimination, How, Reached, Refit, Source, Training};
 
@@ -43,29 +43,36 @@ impl<'a> Solved<'a> {
         self.source(params.refit()).read(&How::new(reading, params, self.paths.len()))
     }
 
-    /// The order in which [`Self::read`] drops `candidates` variables down to panels of `size` and more: computed once for many sizes.
-    pub(crate) fn eliminate_from(
-        &self,
-        candidates: usize,
-        size: usize,
-        params: &MenParams,
-    ) -> Result<Elimination> {
-        self.source(Refit::Discriminant).eliminate(
-            &How::new(Reading::default(), params, self.paths.len()),
-            candidates,
-            size,
-        )
+    /// The paths of a fit with `params`, cut from these, which are of a fit with `solved` parameters; none where they do not hold them.
+    pub(crate) fn held(&self, solved: &MenParams, params: &MenParams) -> Result<Option<Vec<Path>>> {
+        panel::held(&self.paths, solved, (params, self.paths.len()), self.units.len())
     }
 
-    /// The axes on a panel of that order.
-    pub(crate) fn on_panel(
+    /// The order in which [`Self::read`] drops the candidates of `paths` down to panels of `size` and more: computed once for many sizes.
+    pub(crate) fn eliminate_from(
         &self,
-        elimination: &Elimination,
-        size: usize,
+        paths: &[Path],
+        candidates: usize,
+        (size, params): (usize, &MenParams),
+    ) -> Result<Elimination> {
+        let how = How::new(Reading::default(), params, paths.len());
+        Source { paths, ..self.source(Refit::Discriminant) }.eliminate(&how, candidates, size)
+    }
+
+    /// The axes of a fit with `params` and these `paths`; those on a panel of that order, if there is one.
+    pub(crate) fn axes_of(
+        &self,
+        paths: &[Path],
+        elimination: Option<&Elimination>,
         params: &MenParams,
     ) -> Result<Axes> {
-        let how = How::new(Reading::default(), params, self.paths.len());
-        self.source(params.refit()).on_panel(&how, &elimination.panel(size), elimination.candidates())
+        let reading = Reading { panel_size: params.panel_size, ..Reading::default() };
+        let (how, source) =
+            (How::new(reading, params, paths.len()), Source { paths, ..self.source(params.refit()) });
+        match (elimination, params.panel_size) {
+            (Some(order), Some(size)) => source.on_panel(&how, &order.panel(size), order.candidates()),
+            _ => source.read(&how),
+        }
     }
 
     /// The reduced problem at the variables that were reached, for the refits that need it.

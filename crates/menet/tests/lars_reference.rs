@@ -371,6 +371,17 @@ fn bad_input_is_named() {
     let wide: Mat<f64> = Mat::zeros(2, 3);
     assert!(lars_path(&wide, &[1.0; 3], &default(), &()).unwrap_err().to_string().contains("square"));
     assert!(lars_path(&wide.transpose(), &[1.0; 2], &default(), &()).is_err());
+    // Halves that differ by rounding are those of a Gram matrix; others are not, and the path would depend on which half it reads.
+    for (off, allowed) in [(1e-12, true), (1e-6, false), (0.5, false)] {
+        let gram = faer::mat![[4.0, 0.5 + off], [0.5, 1.0]];
+        match lars_path(&gram, &[1.0; 2], &default(), &()) {
+            Ok(_) => assert!(allowed, "{off}"),
+            Err(error) => {
+                assert!(!allowed && error.to_string().contains("at row 0, column 1"), "{error}");
+                assert!(error.to_string().contains("symmetric"), "{error}");
+            }
+        }
+    }
     assert!(run(&[1e200, 1.0], default()).contains("rescale"));
     assert!(run(&[1e-200, 0.0], default()).contains("rescale"));
     let signs = default().with(|it| {

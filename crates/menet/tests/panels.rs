@@ -252,6 +252,23 @@ fn awkward_data_are_refitted_or_refused() {
     }
 }
 
+/// A marker that equals the class has no variance within classes: its rounding is no unit for scores.
+#[test]
+fn scores_without_variance_within_classes_keep_their_size() {
+    let labels: Vec<usize> = (0..15).map(|i| usize::from(i >= 8)).collect();
+    let x = Mat::from_fn(15, 3, |i, j| match j {
+        0 => 0.1 + 0.7 * labels[i] as f64,
+        _ => ((i * 7 + j * 5) % 11) as f64,
+    });
+    let data = Dataset::new(x.as_ref(), &labels).unwrap();
+    for refit in [Refit::Axis, Refit::Panel, Refit::Discriminant] {
+        let men = fitted(&data, &with(refit, None).with(|it| it.nonzeros = Some(1)));
+        assert_eq!(men.panel(), [0]);
+        assert!(men.refit().shrinkage.is_none_or(|intensity| intensity == 1.0));
+        assert!(men.projection().to_dense().norm_max() < 100.0, "{:?}", men.projection());
+    }
+}
+
 #[test]
 fn relax_goes_from_the_papers_weights_to_the_refit() {
     let (x, labels) = samples(60, 30, 3, false);
@@ -281,6 +298,36 @@ fn the_same_bits_on_any_number_of_threads() {
             let (one, two) = (on(1, &params), on(2, &params));
             assert_eq!(one.projection(), two.projection());
             assert_eq!(one.rule().unwrap(), two.rule().unwrap());
+        }
+    }
+}
+
+/// Two variables share their noise. The second is a little higher in class 1, but the model subtracts it, to take the noise off the first.
+#[test]
+fn what_a_variable_says_alone_and_with_the_others_is_told_apart() {
+    let mut rng = menet::evaluate::generator(5, &[1]);
+    let mut noise = || (0..4).map(|_| rng.random::<f64>() - 0.5).sum::<f64>();
+    let classes: Vec<usize> = (0..80).map(|i| i % 2).collect();
+    let mut x = Mat::zeros(80, 2);
+    for (i, &class) in classes.iter().enumerate() {
+        let (shared, sign) = (noise(), 2.0 * class as f64 - 1.0);
+        x[(i, 0)] = 0.5 * sign + shared + 0.05 * noise();
+        x[(i, 1)] = 0.1 * sign + shared + 0.05 * noise();
+    }
+    let data = Dataset::from_owned(x, &classes).unwrap();
+    let men = fit(&data, &MenParams::default().with(|it| it.panel_size = Some(2)), &()).unwrap();
+    let table = men.panel_table();
+    let row = |j: usize| table.iter().find(|row| row.variable == j).unwrap();
+    assert_eq!((row(0).higher_in, row(0).class), (Some(1), Some(1)));
+    assert_eq!((row(1).higher_in, row(1).class), (Some(1), Some(0)), "{:?}", row(1));
+    for j in 0..2 {
+        let column: Vec<f64> = data.x().unwrap().col(j).iter().copied().collect();
+        let mean = column.iter().sum::<f64>() / 80.0;
+        let deviation = (column.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 79.0).sqrt();
+        for class in 0..2 {
+            let own = column.iter().zip(&classes).filter(|(_, c)| **c == class).map(|(x, _)| x);
+            let expected = (own.sum::<f64>() / 40.0 - mean) / deviation;
+            assert!((row(j).class_means[class] - expected).abs() < 1e-12);
         }
     }
 }

@@ -174,7 +174,8 @@ fn read(men: &Men, reading: Reading, data: &Dataset<'_>, cuts: Cuts<'_>, moments
         Mat::from_fn(moments.counts.len(), wanted.len(), |class, k| moments.centres[(class, wanted[k])]);
     let units = factor.iter().map(|factor| 1.0 / factor).collect();
     let products = (spread.squares, spread.fourths.unwrap());
-    let sums = Sums::new(wanted, moments.counts.clone(), centres, norms, units, products).unwrap();
+    let ranges = wanted.iter().map(|&j| moments.ranges[j]).collect();
+    let sums = Sums::new(wanted, moments.counts.clone(), centres, norms, (units, ranges), products).unwrap();
     let undecided = men.axes_at(reading, Training::Sums(&sums)).unwrap();
     let z = undecided.projection().transform(data.x().unwrap()).unwrap();
     undecided.learn(z.as_ref(), data.class_indices()).unwrap()

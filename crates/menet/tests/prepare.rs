@@ -381,3 +381,54 @@ fn random_labels_stay_random_with_missing_values() {
         assert!((found - 50.0).abs() < 2.0, "{}: {found}", impute.name());
     }
 }
+
+#[test]
+fn a_model_on_its_panel_decides_like_the_whole_one() {
+    let (x, labels, batches) = samples(3, 60, 14, 0.1);
+    let (new, ..) = samples(4, 21, 14, 0.2);
+    let (complete, ..) = samples(5, 21, 14, 0.0);
+    let names: Vec<String> = (0..14).map(|j| format!("v{j}")).collect();
+    let rules = [RuleKind::Nearest, RuleKind::Centroid, RuleKind::Gaussian];
+    for with_batches in [false, true] {
+        let mut data = data(&x, &labels).with_feature_names(names.clone()).unwrap();
+        if with_batches {
+            data = data.with_batches(&batches).unwrap();
+        }
+        let of_new: Option<Vec<String>> =
+            with_batches.then(|| (0..21).map(|i| (i % 5).to_string()).collect());
+        for (way, params) in ways().into_iter().enumerate() {
+            let params = params.with(|it| {
+                (it.rule, it.panel_size) = (Some(rules[way % 3]), Some(6));
+                it.always = Some(vec!["v13".into()]);
+            });
+            let men = fit(&data, &params, &()).unwrap();
+            let (panel, on_panel) = (men.panel(), men.on_panel().unwrap());
+            assert!(panel.len() < 14 && panel.contains(&13), "{panel:?}");
+            assert_eq!(on_panel.panel(), (0..panel.len()).collect::<Vec<_>>());
+            assert_eq!(on_panel.always().len(), 1);
+            let told: Vec<String> = panel.iter().map(|&j| names[j].clone()).collect();
+            assert_eq!(on_panel.feature_names(), Some(&told[..]));
+            assert_eq!(on_panel.on_panel().unwrap(), on_panel, "nothing is left to leave out");
+            // What is learned of the panel is what samples of the panel alone would have taught.
+            let of = |x: &Mat<f64>| Mat::from_fn(x.nrows(), panel.len(), |i, at| x[(i, panel[at])]);
+            let mut alone = Dataset::with_missing(of(&x), &labels).unwrap();
+            if with_batches {
+                alone = alone.with_batches(&batches).unwrap();
+            }
+            let learned = Preparation::learn(&alone, &params.prepare_params()).unwrap();
+            assert_eq!(on_panel.preparation(), Some(&learned), "{params:?}");
+            let alike = if men.fills_from_neighbors() { vec![&complete] } else { vec![&complete, &new] };
+            for x in alike {
+                let whole = men.transform_batches(View::Double(x.as_ref()), of_new.as_deref()).unwrap();
+                let few = of(x);
+                let z = on_panel.transform_batches(View::Double(few.as_ref()), of_new.as_deref()).unwrap();
+                assert_eq!(z, whole, "to the last bit");
+                let (rule, own) = (men.rule().unwrap(), on_panel.rule().unwrap());
+                assert_eq!(
+                    own.log_probabilities(z.as_ref()).unwrap(),
+                    rule.log_probabilities(whole.as_ref()).unwrap()
+                );
+            }
+        }
+    }
+}

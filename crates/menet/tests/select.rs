@@ -3,11 +3,12 @@
 use crate::common;
 use faer::Mat;
 use menet::evaluate::{Split, generator, stratified_folds, subset};
+use menet::penalties::PenaltyKind;
 use menet::refit::Refit;
 use menet::rules::{Metric, Priors, RuleKind};
 use menet::scores::{ScoreKind, scores_of};
 use menet::select::{Grid, Size, Trial, best, best_or_own, contest, most_stable, search};
-use menet::{Dataset, Error, MenParams, Monitor, fit};
+use menet::{Dataset, Error, MenParams, Monitor, Named, fit};
 
 fn samples() -> (Mat<f64>, Vec<usize>) {
     let rng = &mut common::rng(3);
@@ -74,6 +75,34 @@ fn every_setting_gets_what_its_own_fit_would() {
                 variables += used as f64 / folds.len() as f64;
             }
             assert!((trial.variables - variables).abs() < 1e-9);
+        }
+    }
+}
+
+/// Sizes share paths only where these hold them: panels of every penalty, limits per path beside a panel, and all refits.
+#[test]
+fn shared_paths_give_what_own_paths_would() {
+    let (x, labels) = samples();
+    let data = Dataset::new(x.as_ref(), &labels).unwrap();
+    let folds = stratified_folds(&data, 2, &mut generator(7, &[])).unwrap();
+    for &penalty in PenaltyKind::ALL {
+        for (panel_size, sizes) in
+            [(None, [1, 2, 15].map(Size::Panel)), (Some(6), [1, 3, 20].map(Size::Nonzeros))]
+        {
+            let base = MenParams::default().with(|it| (it.penalty, it.panel_size) = (penalty, panel_size));
+            let grid = Grid::of(&base).with(|it| {
+                (it.sizes, it.refit, it.rule) =
+                    (sizes.to_vec(), Refit::ALL.to_vec(), vec![RuleKind::Centroid]);
+            });
+            let trials = search(&data, &base, &grid, &folds, ScoreKind::LogLoss, &(), &|_, _| ()).unwrap();
+            for trial in &trials {
+                assert_eq!(trial.failed, None, "{:?}", trial.params);
+                for (fold, found) in folds.iter().zip(&trial.folds) {
+                    let (balanced, log_loss, _) = alone(&data, fold, &trial.params);
+                    let found = (found.balanced, found.log_loss);
+                    assert_eq!(found, (balanced, Some(log_loss)), "{:?}", trial.params);
+                }
+            }
         }
     }
 }

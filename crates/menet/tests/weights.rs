@@ -173,7 +173,7 @@ fn weights_that_cannot_be_used_are_refused() {
         let mut weights = [1.0; 10];
         weights[3] = bad;
         let message = message(&weights);
-        assert!(message.contains("sample 4") && message.contains("weights"), "{message}");
+        assert!(message.contains("sample 3 (counted from 0)") && message.contains("weights"), "{message}");
     }
     assert!(message(&[0.0; 10]).contains("every sample"));
     let of_first: Vec<f64> = data.class_indices().iter().map(|&class| class as f64).collect();

@@ -69,7 +69,7 @@ class Engine:
         before, start, self._stage = self.seconds.get(name, 0.0), time.perf_counter(), name
         self._bar = _progress.Bar(name)
         self._tell = lambda: self.seconds.update({name: before + time.perf_counter() - start})
-        with _clear_errors(name, self.client):
+        with clear_errors(f"in the stage {name}", self.client):
             yield
         self._tell()
         self._bar.end()
@@ -104,7 +104,8 @@ class Engine:
 
     def _workers(self) -> dict[str, Any]:
         # Asked of the scheduler: the client's own copy may for a moment hold none of them.
-        identity: dict[str, Any] = self.client.sync(self.client.scheduler.identity, n_workers=-1)
+        with clear_errors("while the workers were counted", self.client):
+            identity: dict[str, Any] = self.client.sync(self.client.scheduler.identity, n_workers=-1)
         return dict(identity["workers"])
 
     def task(self, step: str, function: Callable[..., Any], *args: Any) -> Delayed:
@@ -191,8 +192,8 @@ class LostError(Exception):
 
 
 @contextmanager
-def _clear_errors(stage: str, client: Any) -> Iterator[None]:
-    """Say what became of the cluster, in the words of this package."""
+def clear_errors(when: str, client: Any) -> Iterator[None]:
+    """Say what became of the cluster, and when, in the words of this package."""
     try:
         yield
     except Exception as e:
@@ -205,14 +206,14 @@ def _clear_errors(stage: str, client: Any) -> Iterator[None]:
 
         if isinstance(e, KilledWorker):
             raise MemoryError(
-                f"workers died again and again in the stage {stage}, most likely for lack of memory: give them more "
+                f"workers died again and again {when}, most likely for lack of memory: give them more "
                 "memory, or use smaller chunks of rows (docs/scale-out.md says how much a stage needs)"
             ) from None
         if isinstance(e, (LostError, CancelledError, CommClosedError)) or _is_unreachable(e):
             where = getattr(getattr(client, "scheduler", None), "address", None) or "the scheduler"
             raise ConnectionError(
-                f"the connection to the Dask scheduler {where} was lost in the stage {stage}: nothing was learned; "
-                "connect a new client and fit again"
+                f"the connection to the Dask scheduler {where} was lost {when}: nothing was learned or predicted; "
+                "connect a new client, and try again"
             ) from None
         raise
 

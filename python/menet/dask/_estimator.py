@@ -17,9 +17,9 @@ from menet import _anndata, _core, _labels
 from menet._input import naming_variables
 from menet._settings import NOT_OF_THE_CORE, count, settings
 from menet.dask import _lazy, _tasks
-from menet.dask._engine import Engine
+from menet.dask._engine import Engine, clear_errors, current_client
 from menet.dask._fit import Chunks, Fit, Moments, read
-from menet.dask._input import Given, check_futures, is_dask, labels, samples
+from menet.dask._input import Given, check_futures, is_dask, is_frame, labels, samples
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -120,10 +120,11 @@ groups, group_axes, feature_graph, graph_weight, rule, n_neighbors, metric, prio
     def at(
         self, *, n_nonzeros: int | None = None, n_components: int | None = None, panel_size: int | None = None
     ) -> Self:
-        """Return the same fit with fewer variables or fewer axes, without fitting again.
+        """Return the same fit with fewer variables or fewer axes.
 
-        The training samples are read once more, by the workers. With groups and with the penalties "reweighted",
-        "scad" and "mcp", a fit is solved for one size only: for another size, the samples are fitted again.
+        The training samples are read once more, by the workers. Where the paths of this fit do not hold the smaller
+        model, the samples are fitted again: with groups and the penalties "reweighted", "scad" and "mcp", which are
+        solved for one size; and with a ``panel_size``, or a smaller `n_components` beside one, that needs longer paths.
 
         Parameters
         ----------
@@ -194,7 +195,7 @@ groups, group_axes, feature_graph, graph_weight, rule, n_neighbors, metric, prio
             return super().transform(X, batch=batch)
         _refuse(batch)
         self._check_lazy()
-        return _lazy.transform(self._model_of_fit(), self._checked(X))
+        return _lazy.transform(*self._checked(X))
 
     def predict(self, X: Any, *, batch: ArrayLike | None = None) -> Any:
         """Predict the class of every sample, by the rule in the projected space.
@@ -214,7 +215,8 @@ groups, group_axes, feature_graph, graph_weight, rule, n_neighbors, metric, prio
         if not is_dask(X):
             return super().predict(X, batch=batch)
         _refuse(batch)
-        return _lazy.predict(self._model_of_fit(), self.classes_, self._checked(X))
+        model, given = self._checked(X)
+        return _lazy.predict(model, self.classes_, given)
 
     def predict_log_proba(self, X: Any, *, batch: ArrayLike | None = None) -> Any:
         """Return the logarithm of the probability of every class.
@@ -234,7 +236,8 @@ groups, group_axes, feature_graph, graph_weight, rule, n_neighbors, metric, prio
         if not is_dask(X):
             return super().predict_log_proba(X, batch=batch)
         _refuse(batch)
-        return _lazy.log_probabilities(self._model_of_fit(), self.classes_, self._checked(X))
+        model, given = self._checked(X)
+        return _lazy.log_probabilities(model, self.classes_, given)
 
     def predict_proba(self, X: Any, *, batch: ArrayLike | None = None) -> Any:
         """Return the probability of every class.
@@ -272,11 +275,12 @@ groups, group_axes, feature_graph, graph_weight, rule, n_neighbors, metric, prio
         if not is_dask(X):
             return super().decision_function(X, batch=batch)
         _refuse(batch)
-        model = self._model_of_fit()
+        check_is_fitted(self)
         if len(self.classes_) == 2:
             logs = self.predict_log_proba(X)
             return logs[:, 1] - logs[:, 0]
-        return _lazy.decision_values(model, self.classes_, self._checked(X))
+        model, given = self._checked(X)
+        return _lazy.decision_values(model, self.classes_, given)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, batch: ArrayLike | None = None) -> float:
         """Return the mean accuracy on samples.
@@ -300,11 +304,13 @@ groups, group_axes, feature_graph, graph_weight, rule, n_neighbors, metric, prio
         if not is_dask(X):
             return super().score(X, y, sample_weight, batch=batch)
         _refuse(batch)
-        given = self._checked(X)
+        model, given = self._checked(X)
         true = labels(y, given.X.shape[0])
-        predicted, seen = dask.compute(
-            _lazy.predict(self._model, self.classes_, given), _lazy.seen(self._model, given).sum()
-        )
+        # Only by all their values are samples recognised.
+        whole = self._whole(X)
+        seen = 0 if whole is None else _lazy.seen(self._model, whole).sum()
+        with clear_errors("while samples were scored", current_client()):
+            predicted, seen = dask.compute(_lazy.predict(model, self.classes_, given), seen)
         rate = float(accuracy_score(true, predicted, sample_weight=sample_weight))
         self._warn_of_seen(int(seen), given.X.shape[0])
         return rate
@@ -347,23 +353,33 @@ groups, group_axes, feature_graph, graph_weight, rule, n_neighbors, metric, prio
                 'set_output(transform="default"), or project samples in memory'
             )
 
-    def _checked(self, X: Any) -> Given:
-        """Return samples that have the variables of the fit."""
+    def _checked(self, X: Any) -> tuple[_core.Model, Given]:
+        """Return the form of the model that samples are for, and the samples: of a frame, the columns that it needs."""
         check_is_fitted(self)
+        model = self._model
+        if is_frame(X) and hasattr(self, "feature_names_in_"):
+            named = [name for name in X.columns if isinstance(name, str)]
+            model, wanted = self._form(named)
+            self._refuse_lacking(named, wanted)
+            return model, samples(X[list(wanted)], "a projection")
         given = samples(X, "a projection")
         columns, name = given.X.shape[1], type(self).__name__
         if columns != self.n_features_in_:
             raise ValueError(
                 f"X has {columns} features, but {name} is expecting {self.n_features_in_} features as input"
             )
-        fitted = getattr(self, "feature_names_in_", None)
-        if given.names is not None and fitted is not None and given.names.tolist() != fitted.tolist():
-            at = next(j for j in range(columns) if given.names[j] != fitted[j])
-            raise ValueError(
-                f"column {at} of X is {given.names[at]!r}, but it was {fitted[at]!r} in the fit: the columns must be "
-                "the same, in the same order"
-            )
-        return given
+        return model, given
+
+    def _whole(self, X: Any) -> Given | None:
+        """Return samples with all variables of the fit; None if they lack some, or some hold text."""
+        if not (is_frame(X) and hasattr(self, "feature_names_in_")):
+            return samples(X, "a score")
+        if not set(X.columns).issuperset(self.feature_names_in_):
+            return None
+        try:
+            return samples(X[list(self.feature_names_in_)], "a score")
+        except ValueError:
+            return None
 
 
 def _fitted(

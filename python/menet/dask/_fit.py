@@ -19,7 +19,7 @@ order in which they finish.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any
 
@@ -63,6 +63,10 @@ class Moments:
     centres: Floats
     # Variables that are constant but for rounding.
     rounding: NDArray[np.int64]
+    # Variables that are constant because their squares are too small.
+    too_small: list[int] = field(default_factory=list)
+    # The smallest and the largest value of every variable.
+    ranges: list[tuple[float, float]] = field(default_factory=list)
 
     def parts(self) -> tuple[list[int], Floats, Floats, Floats]:
         """Return what the core asks for."""
@@ -174,6 +178,7 @@ class Fit:
                 "definiteness": definiteness,
                 "cg_residual": residual,
                 "neighbor_recall": recall,
+                "too_small": moments.too_small,
                 "seconds": engine.so_far(),
             }
             # The mean of the samples as given: what is projected later is not reconstructed.
@@ -193,7 +198,8 @@ class Fit:
         sums, squares_about = engine.get(engine.tree("class-sums", parts, _tasks.add))
         low, high, total, squares, about = (look.tolist() for look in (low, high, total, squares, about))
         counts = self.chunks.count
-        return Moments(counts, *_core.moments(counts, low, high, total, squares, about, sums, squares_about.tolist()))
+        found = _core.moments(counts, low, high, total, squares, about, sums, squares_about.tolist())
+        return Moments(counts, *found, list(zip(low, high, strict=True)))
 
     def reconstruct(self, moments: Moments) -> tuple[da.Array, Moments]:
         """Return the samples that the stages see, with their moments: as they are, or of lower rank."""
@@ -210,7 +216,8 @@ class Fit:
         [X] = engine.keep([da.concatenate(parts)])
         found = self.moments(X)
         # They are centred, but for rounding.
-        return X, Moments(found.counts, np.zeros_like(found.mean), found.norms, found.centres, moments.rounding)
+        centred = (np.zeros_like(found.mean), found.norms, found.centres)
+        return X, Moments(found.counts, *centred, moments.rounding, moments.too_small)
 
     def triangle(self, X: da.Array, units: tuple[Floats, Floats]) -> Any:
         """Return the triangle of the QR decomposition of all rows."""
@@ -370,7 +377,8 @@ def read(
         how = (wanted, moments.mean[wanted], centres, 1.0 / units, True)
         parts = [engine.task("spread", _tasks.spread, x, codes, *how) for x, codes, start in chunks.pieces()]
         products = engine.tree("spreads", parts, _tasks.add)
-        given = (wanted, moments.counts, centres, norms.tolist(), units.tolist())
+        ranges = [moments.ranges[j] for j in wanted]
+        given = (wanted, moments.counts, centres, norms.tolist(), units.tolist(), ranges)
         [sums] = engine.keep([engine.task("panel-sums", _tasks.joined, given, products)])
         projection = engine.get(engine.task("panel", _tasks.axes, model, reading, sums))
         projected = [engine.task("project", _tasks.project, x, projection) for x, _, start in chunks.pieces()]

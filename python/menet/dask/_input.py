@@ -11,7 +11,8 @@ import pandas as pd
 from dask.base import is_dask_collection
 from numpy.typing import NDArray
 
-from menet.dask._engine import current_client
+from menet._exact import check_mask, check_numbers
+from menet.dask._engine import clear_errors, current_client
 
 
 class Given(NamedTuple):
@@ -45,7 +46,8 @@ def samples(X: Any, what: str) -> Given:
         check_futures(X)
         if all(isinstance(name, str) for name in X.columns):
             names = np.array(list(X.columns), dtype=object)
-        X = X.to_dask_array(lengths=True)
+        with clear_errors("while the lengths of the partitions were counted", current_client()):
+            X = _exact_frame(X).to_dask_array(lengths=True)
     elif not isinstance(X, da.Array):
         raise TypeError(
             f"`X` is of Dask's type {type(X).__name__}, but must be a Dask array or data frame: for instance, use "
@@ -82,11 +84,31 @@ def samples(X: Any, what: str) -> Given:
             "NumPy arrays: use X.map_blocks(numpy.asarray), or X.map_blocks(lambda x: x.toarray()) for sparse chunks"
         )
     if X.dtype not in (np.float64, np.float32):
+        if _may_round(X.dtype):
+            X = X.map_blocks(_exact, dtype=X.dtype, meta=X._meta)
         X = X.astype(np.float64)
     if 0 in X.chunks[0]:
         # Partitions that a filter left empty.
         X = X.rechunk((tuple(size for size in X.chunks[0] if size), X.chunks[1]))
     return Given(X, names)
+
+
+def _may_round(dtype: Any) -> bool:
+    """Return whether whole numbers of this type can be beyond what double precision holds."""
+    return dtype.kind in "iu" and dtype.itemsize == 8
+
+
+def _exact(part: Any) -> Any:
+    """Return a part of the samples, none of whose whole numbers will be rounded."""
+    check_numbers("X", part)
+    return part
+
+
+def _exact_frame(X: Any) -> Any:
+    """Return a data frame that refuses whole numbers which would be rounded, when it is computed."""
+    if not any(_may_round(dtype) for dtype in X.dtypes):
+        return X
+    return X.map_partitions(_exact, meta=X._meta)
 
 
 def labels(given: Any, rows: int) -> NDArray[Any]:
@@ -95,7 +117,11 @@ def labels(given: Any, rows: int) -> NDArray[Any]:
         raise ValueError("requires y to be passed, but the target y is None")
     if is_dask_collection(given):
         check_futures(given, "y")
-    y: NDArray[Any] = np.asarray(given.compute() if is_dask_collection(given) else given)
+    if is_dask_collection(given):
+        with clear_errors("while the labels were read", current_client()):
+            given = given.compute()
+    check_mask("y", given)
+    y: NDArray[Any] = np.asarray(given)
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
     if y.ndim != 1:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from menet import _core
 from menet.dask import _tasks
-from menet.dask._engine import current_client
+from menet.dask._engine import clear_errors, current_client
 from menet.dask._input import Given
 
 # Larger models go to the workers once, and not with the tasks.
@@ -87,7 +87,8 @@ def _sent(model: _core.Model) -> Any:
     """Return the model as tasks get it: a future on the cluster if it is large."""
     client = current_client()
     if client is not None and len(model.to_bytes()) > LARGE:
-        return delayed(client.scatter(model, broadcast=True, hash=False))
+        with clear_errors("while the model was sent to the workers", client):
+            return delayed(client.scatter(model, broadcast=True, hash=False))
     return delayed(model, pure=False)
 
 

@@ -288,4 +288,4 @@ def at_whole(
 ) -> _core.Model:
     """Read another model off such a fit."""
     x = plain(np.concatenate([np.asarray(chunk) for chunk in chunks]))
-    return model.at(*reading, (x, codes_of(np.concatenate(codes)), alike()), threads())
+    return model.at(*reading, (x, codes_of(np.concatenate(codes)), alike()), True, threads())

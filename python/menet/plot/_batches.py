@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import validate_data
 
 from menet._batches import batch_names
-from menet._input import DTYPES, SPARSE, Floats, Samples, check_memory
+from menet._exact import validated
+from menet._input import Floats, Samples, check_memory
 from menet.plot._looks import new_axes
 from menet.plot._panel import class_look, fitted, literal, visible
 
@@ -84,7 +84,7 @@ def batches(model: Any, X: Samples, batch: ArrayLike, *, ax: Axes | None = None)
 
 def _filled(model: Any, X: Samples) -> Floats:
     """Return the samples, dense, scaled as the model does, missing values replaced by the mean of their variable."""
-    X = validate_data(model, X, accept_sparse=SPARSE, dtype=DTYPES, ensure_all_finite=False, reset=False)
+    X = validated(model, X, reset=False)
     if not isinstance(X, np.ndarray):
         check_memory(X, 3)
         X = X.toarray()

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 def loadings(model: Any, *, axis: int = 0, top: int = 20, ax: Axes | None = None) -> Axes:
     """Draw the largest weights of an axis times the standard deviations of their variables, as bars.
 
-    The colour is that of the class that a larger value of the variable points to. Weights alone would depend on the
-    units of the variables. A model that does not know the standard deviations is drawn with weights alone, and the
-    label says so.
+    The colour is that of the class that a larger value of the variable points to while all other variables stay as
+    they are. Weights alone would depend on the units of the variables. A model that does not know the standard
+    deviations is drawn with weights alone, and the label says so.
 
     Parameters
     ----------
@@ -73,7 +73,13 @@ def loadings(model: Any, *, axis: int = 0, top: int = 20, ax: Axes | None = None
         handles = [Patch(color=class_look(place)[0], label=visible(men.classes_[place])) for place in present]
         # Beside the bars: they may fill the whole height on both sides.
         where: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
-        ax.legend(handles=handles, title="a larger value\npoints to", fontsize="small", title_fontsize="small", **where)
+        ax.legend(
+            handles=handles,
+            title="a larger value points\nto, others fixed",
+            fontsize="small",
+            title_fontsize="small",
+            **where,
+        )
     ax.grid(axis="x", color="#e0e0e0", linewidth=0.6)
     ax.set_axisbelow(True)
     literal(ax)

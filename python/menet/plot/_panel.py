@@ -12,6 +12,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from menet._decisions import Decider
+from menet._exact import check_numbers
 from menet._input import Floats, Samples
 from menet.plot._looks import COLOURS, MARKERS, short
 
@@ -24,7 +25,7 @@ class Panel:
     names: list[str]
     # NaN where the model does not know it.
     deviations: Floats
-    # The place in ``classes_`` of the class that a larger value points to; -1 if unknown.
+    # The place in ``classes_`` of the class that a larger value points to, all others fixed; -1 if unknown.
     classes: NDArray[np.int64]
 
 
@@ -60,6 +61,7 @@ def columns_of(model: Decider, X: Samples, batch: ArrayLike | None, positions: N
     if model._prepares():
         return model.prepare(X, batch=batch)[:, positions]
     variables = model.n_features_in_
+    check_numbers("X", X)
     x = check_array(X, accept_sparse="csc", dtype=(np.float64, np.float32))
     if x.shape[1] != variables:
         raise ValueError(f"`X` has {x.shape[1]} variables, but the model has {variables}")

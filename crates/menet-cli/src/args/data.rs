@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use menet::prepare::Impute;
-use menet::{Dataset, Men};
-use menet_io::{Delimiter, ReadOptions, Table, builtin, formats};
+use menet::{Dataset, Men, SampleDoubts};
+use menet_io::{Delimiter, ForTables, ReadOptions, Table, builtin, formats};
 
 use crate::Context;
 use crate::failure::Failure;
@@ -96,6 +96,16 @@ impl FillArgs {
     }
 }
 
+/// Samples that are ready for a model.
+pub(crate) struct NewSamples<'f> {
+    pub(crate) table: Table,
+    /// The model, or that of its panel alone.
+    pub(crate) men: &'f Men,
+    /// What they are recognised by; empty if variables of the fit are not there.
+    pub(crate) fingerprints: Vec<u64>,
+    pub(crate) doubts: SampleDoubts,
+}
+
 /// The labelled data of a table, with missing values if the fit fills them.
 pub(crate) fn labelled(table: &Table, impute: Option<Impute>) -> Result<Dataset<'_>, Failure> {
     Ok(if impute.is_some() { table.dataset_with_missing()? } else { table.dataset()? })
@@ -106,25 +116,32 @@ impl HowArgs {
         noticed(context, menet_io::read(source, &self.options())?)
     }
 
-    /// Reads data for a model: columns in the model's order, missing values filled with the training mean on request, unless the model
-    /// fills them itself.
-    pub(crate) fn read_for(
+    /// Reads data for a model: the columns that it needs, in its order, missing values filled with the training mean on request, unless the
+    /// model fills them itself.
+    pub(crate) fn read_for<'f>(
         &self,
         context: &Context,
         source: &str,
-        men: &Men,
+        fitted: &'f ForTables<'_>,
         fill: &FillArgs,
-    ) -> Result<Table, Failure> {
-        self.tell_of_batches(context, men);
+    ) -> Result<NewSamples<'f>, Failure> {
+        self.tell_of_batches(context, fitted.men());
         // An svmlight file may lack the last variables: they are 0.
-        let least_columns = men.projection().variables();
-        let options = ReadOptions { least_columns, ..self.options() };
+        let least_columns = fitted.men().projection().variables();
+        let options = ReadOptions { least_columns, needs: fitted.needs(), ..self.options() };
         let table = noticed(context, menet_io::read(source, &options)?)?;
-        let table = table.arranged(men, fill.fills())?;
-        if !men.fills() {
+        let fingerprints = fitted.fingerprints(&table);
+        let (table, men) = fitted.arrange(table)?;
+        let mut table = noticed(context, table)?;
+        let filled = fill.fills() && ForTables::takes_means(men);
+        if !men.fills() && !filled {
             table.check_missing()?;
         }
-        Ok(table)
+        let doubts = men.doubts_of(table.view()?, table.batches.as_deref())?;
+        if filled {
+            table.fill_missing(men.projection().mean());
+        }
+        Ok(NewSamples { table, men, fingerprints, doubts })
     }
 
     /// Tells if batches have no effect.
@@ -156,6 +173,14 @@ impl HowArgs {
                 .as_deref()
                 .map_or_else(String::new, |columns| format!(" among {}", formats::list(columns)));
             let how = if self.no_header { "by its number with --label" } else { "with --label" };
+            let named = [("--id", &self.id), ("--batch", &self.batch)];
+            if let Some((option, _)) = named.iter().find(|(_, name)| name.as_ref() == Some(&self.label)) {
+                return Err(Failure::Usage(format!(
+                    "{source}: {option} takes the column {0:?}, so no column has the labels; name the one that has them with --label, or \
+                     give --labels FILE",
+                    self.label
+                )));
+            }
             return Err(Failure::Usage(format!(
                 "{source}: there is no label column {:?}{known}; name it {how} (--y-key for arrays), or give --labels FILE; if the table is transposed (one variable per row), add --transpose",
                 self.label
@@ -183,6 +208,7 @@ impl HowArgs {
             y_key: self.y_key.clone(),
             zero_based: self.zero_based,
             least_columns: 0,
+            needs: None,
             size: self.size,
             shape: self.shape,
         }

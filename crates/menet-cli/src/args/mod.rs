@@ -12,7 +12,7 @@ mod texts;
 
 pub(crate) use choice::ChoiceArgs;
 pub(crate) use count::{CountArgs, UnlabelledArgs};
-pub(crate) use data::{DataArgs, FillArgs, HowArgs, builtin_names, labelled, set_name};
+pub(crate) use data::{DataArgs, FillArgs, HowArgs, NewSamples, builtin_names, labelled, set_name};
 pub(crate) use model::{ModelArgs, smaller};
 pub(crate) use params::ParamArgs;
 pub(crate) use prepare::{PrepareArgs, of_others};

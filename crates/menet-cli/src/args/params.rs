@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use menet::penalties::feature_graph::FeatureGraph;
 use menet::{Dataset, MenParams, Named};
+use menet_io::whole;
 
 use super::help::help;
 use super::texts::{Factors, NameList, PriorsText};
@@ -38,9 +39,9 @@ macro_rules! params {
                 Ok(menet_io::edges::complete(params)?)
             }
 
-            /// The same for data that have been read, with the groups of --groups.
-            pub(crate) fn resolve_for(&self, data: &Dataset<'_>) -> Result<MenParams, Failure> {
-                let mut params = self.resolve()?;
+            /// Resolved parameters with the groups of --groups, once the data have been read. Nothing else is read again: a pipe would be
+            /// empty.
+            pub(crate) fn grouped(&self, mut params: MenParams, data: &Dataset<'_>) -> Result<MenParams, Failure> {
                 if let Some(file) = &self.groups {
                     params.groups = Some(menet_io::read_groups(file, data.feature_names(), data.variables())?);
                 }
@@ -157,8 +158,7 @@ params! {
 }
 
 fn read_params(path: &Path) -> Result<MenParams, Failure> {
-    let text =
-        std::fs::read_to_string(path).map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))?;
+    let text = whole::read_text(path, whole::PARAMETERS)?;
     toml::from_str(&text).map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))
 }
 

@@ -8,6 +8,7 @@ use menet::refit::Refit;
 use menet::rules::{Metric, RuleKind};
 use menet::scores::ScoreKind;
 use menet::{Method, Named};
+use menet_io::whole;
 use menet_lab::params::MethodParams;
 use menet_lab::tune::SIZES;
 use menet_lab::{MetricChoice, TuneOptions};
@@ -145,9 +146,8 @@ impl SearchArgs {
 /// The parameters of methods from a file; empty without a file.
 pub(crate) fn method_params(path: Option<&Path>) -> Result<MethodParams, Failure> {
     let Some(path) = path else { return Ok(MethodParams::default()) };
-    let told = |e: &dyn Display| Failure::Usage(format!("{}: {e}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|e| told(&e))?;
-    MethodParams::parse(&text).map_err(|e| told(&e))
+    let text = whole::read_text(path, whole::PARAMETERS)?;
+    MethodParams::parse(&text).map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))
 }
 
 /// Reads dimensions: `1-14`, `1,2,5-9`.

@@ -121,6 +121,7 @@ impl Evaluate {
                 Ok(Set { name: set_name(source), data: labelled(table, prepare.impute)?, rows: None, ids })
             })
             .collect::<Result<Vec<_>, Failure>>()?;
+        sets.iter().try_for_each(|set| super::tell_of_copies(context, &set.data, None))?;
         let command: Vec<String> =
             std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
         let outcome = menet_lab::run(&protocol, &sets, &self.out, &command, &context.watch);

@@ -23,9 +23,13 @@ use crate::text;
 pub(crate) struct Export {
     #[command(flatten)]
     model: ModelArgs,
-    /// Write an ONNX file. It takes all variables of a sample as `X`, and gives `label`, `probabilities` and `scores`.
+    /// Write an ONNX file. It takes the panel of a sample as `X`, in the order of `menet inspect --template`, and gives `label`,
+    /// `probabilities` and `scores`.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sql", "json", "out"])]
     onnx: Option<PathBuf>,
+    /// The ONNX file takes all variables of the fit, in their order, instead of the panel: for images, for instance.
+    #[arg(long)]
+    all_variables: bool,
     /// The precision of samples and results of the ONNX file [default: single]. It computes in double precision all the same.
     #[arg(long, value_name = "PRECISION", value_enum)]
     precision: Option<Digits>,
@@ -67,10 +71,18 @@ impl Export {
         if self.onnx.is_none() && self.precision.is_some() {
             return Err(Failure::Usage("--precision is for --onnx; JSON and SQL have all digits".to_owned()));
         }
+        if self.onnx.is_none() && self.all_variables {
+            return Err(Failure::Usage(
+                "--all-variables is for --onnx; JSON and SQL name the variables that they use".to_owned(),
+            ));
+        }
         let inputs = [("--model", self.model.model.clone())];
         overwrite::refuse(&inputs, &[Output::File(option, out)])?;
         let mut file = ModelFile::load(&self.model.model)?;
         file.men = self.model.of(&file)?;
+        if self.onnx.is_some() && !self.all_variables {
+            file.men = file.men.on_panel()?;
+        }
         let bytes = match (&self.onnx, &self.sql) {
             (Some(_), _) => export::to_onnx(&file, self.precision.unwrap_or(Digits::Single).into())?,
             (None, Some(table)) => export::to_sql(&file, table)?.into_bytes(),

@@ -48,14 +48,14 @@ impl Fit {
         let inputs: Vec<_> =
             overwrite::data(&self.data.data, &self.data.how).into_iter().chain(self.params.files()).collect();
         overwrite::refuse(&inputs, &[Output::File("--model", &self.model)])?;
-        let impute = self.params.resolve()?.impute; // What is wrong with flags is told before data are read.
+        let params = self.params.resolve()?; // What is wrong with flags is told before data are read.
         let mut table = self.count.weigh(self.data.how.read_labelled(context, &self.data.data)?)?;
         table.keep_unlabelled = self.unlabelled.keep();
         let doubt = table.labels.as_deref().and_then(regression::doubt);
         if let Some(doubt) = &doubt {
             context.notice(doubt);
         }
-        let data = labelled(&table, impute)?;
+        let data = labelled(&table, params.impute)?;
         let without = table.without_label();
         if without > 0 {
             context.notice(format_args!(
@@ -63,7 +63,7 @@ impl Fit {
                 table.rows
             ));
         }
-        let params = self.params.resolve_for(&data)?;
+        let params = self.params.grouped(params, &data)?;
         let plan = menet::Plan::new(&data, &params)?;
         let (needed, available) = (plan.bytes as u64, menet_io::memory::available());
         if needed > available {
@@ -209,7 +209,9 @@ fn penalty(men: &Men) -> String {
         (PenaltyKind::L0, _) if local => "; no exchange of one variable makes a subset better".to_owned(),
         (PenaltyKind::L0, _) => "; some subsets could not be certified".to_owned(),
         (PenaltyKind::Adaptive, _) => "; weights from a first fit".to_owned(),
-        (_, Some(_)) if rounds == 0 => "; no rounds: at level 0 no variable is penalised".to_owned(),
+        (_, Some(_)) if rounds == 0 && settled == axes => {
+            "; no rounds: at level 0 no variable is penalised".to_owned()
+        }
         (_, Some(off)) => {
             format!(
                 "; at most {rounds} rounds, settled on {settled} of {axes} axes, first-order conditions violated by {off:.1e}"

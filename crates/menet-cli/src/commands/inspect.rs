@@ -9,7 +9,7 @@ use menet_lab::Folder;
 use serde_json::{Value, json};
 
 use super::ends::{Ends, ends};
-use super::{fit, pictures, variable};
+use super::{fit, pictures, template, variable};
 use crate::Context;
 use crate::args::ModelArgs;
 use crate::failure::Failure;
@@ -23,7 +23,7 @@ use crate::text::{self, table};
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  menet inspect --model leukemia.safetensors --component 1 --top 10\n  menet inspect --model \
-                        leukemia.safetensors --panel --csv panel.csv"
+                        leukemia.safetensors --panel --csv panel.csv\n  menet inspect --model leukemia.safetensors --template new.csv"
 )]
 pub(crate) struct Inspect {
     #[command(flatten)]
@@ -37,6 +37,10 @@ pub(crate) struct Inspect {
     /// Also write the whole panel to this file: .csv, or - for standard output.
     #[arg(long, value_name = "FILE", requires = "panel")]
     csv: Option<PathBuf>,
+    /// Also write an empty table to this file, with the columns to fill in for new samples: the sample's name, its batch if the model has
+    /// batches, and the panel. It is .csv, or - for standard output.
+    #[arg(long, value_name = "FILE")]
+    template: Option<PathBuf>,
     /// How many variables to show: those with the strongest effect per axis, or the most important ones of the panel.
     #[arg(long, default_value_t = 20, value_name = "N")]
     top: usize,
@@ -53,13 +57,17 @@ entered: the order in which variables entered the path; 1 is the first";
 const PANEL_WORDS: &str = "\
 importance: the Euclidean length of the weights of a variable over all axes, times its standard deviation
 weight: the weight with the largest absolute value over the axes; effect: that weight times the standard deviation of the variable
-class: the class that a larger value favours; entered: the earliest position at which the variable entered a path";
+higher in: the class with the largest mean of the variable by itself, with that mean in standard deviations from the mean of all samples
+others fixed: the class that a larger value favours while all other variables stay as they are; where variables are correlated, it need not
+be the class that the variable is higher in
+entered: the earliest position at which the variable entered a path";
 
 /// What stands for the position of a variable that never entered a path, because it is in every model.
 const ALWAYS: &str = "always";
 
 /// The columns of the panel.
-const PANEL: [&str; 7] = ["variable", "importance", "class", "effect", "weight", "axes", "entered"];
+const PANEL: [&str; 8] =
+    ["variable", "importance", "higher in", "others fixed", "effect", "weight", "axes", "entered"];
 
 /// A variable of an axis.
 struct Used {
@@ -75,7 +83,8 @@ impl Inspect {
     pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
         let pictured = self.png.iter().map(|folder| Output::Folder("--png", folder, &["axis-*.png"]));
         let written = self.csv.iter().map(|file| Output::File("--csv", file));
-        let outputs: Vec<Output<'_>> = pictured.chain(written).collect();
+        let template = self.template.iter().map(|file| Output::File("--template", file));
+        let outputs: Vec<Output<'_>> = pictured.chain(written).chain(template).collect();
         overwrite::refuse(&[("--model", self.model.model.clone())], &outputs)?;
         let file = ModelFile::load(&self.model.model)?;
         let men = self.model.of(&file)?;
@@ -93,9 +102,12 @@ impl Inspect {
         if let Some(csv) = &self.csv {
             write_panel(&men, csv)?;
         }
+        if let Some(path) = &self.template {
+            template::write(context, &men, path)?;
+        }
         let ends = ends(&file, &men);
-        // If the table goes to standard output, print nothing else there.
-        if self.csv.as_deref().is_some_and(|csv| csv.as_os_str() == "-") {
+        // If a table goes to standard output, print nothing else there.
+        if [&self.csv, &self.template].into_iter().flatten().any(|file| file.as_os_str() == "-") {
             return Ok(());
         }
         if context.json {
@@ -199,7 +211,8 @@ impl Inspect {
                 vec![
                     variable(men, row.variable),
                     importances[i].clone(),
-                    class(men, row).map_or_else(|| "-".to_owned(), |class| text::shortened(class, 24)),
+                    higher(men, row),
+                    class(men, row.class).map_or_else(|| "-".to_owned(), |class| text::shortened(class, 24)),
                     row.effect.map_or_else(|| "-".to_owned(), |_| effects[i].clone()),
                     weights[i].clone(),
                     ranges(&row.axes),
@@ -244,9 +257,18 @@ impl Inspect {
     }
 }
 
-/// The class that a row of the panel favours.
-fn class<'a>(men: &'a Men, row: &PanelRow) -> Option<&'a str> {
-    row.class.and_then(|class| men.classes().get(class)).map(String::as_str)
+/// The name of a class of a row of the panel.
+fn class(men: &Men, place: Option<usize>) -> Option<&str> {
+    place.and_then(|class| men.classes().get(class)).map(String::as_str)
+}
+
+/// The class with the largest mean of a variable, and that mean.
+fn higher(men: &Men, row: &PanelRow) -> String {
+    let known = row.higher_in.zip(class(men, row.higher_in));
+    known.map_or_else(
+        || "-".to_owned(),
+        |(place, name)| format!("{} {:+.2}", text::shortened(name, 24), row.class_means[place]),
+    )
 }
 
 fn place(entered: Option<usize>) -> String {
@@ -280,18 +302,24 @@ fn row_json(men: &Men, row: &PanelRow) -> Value {
         "weight": row.weight,
         "effect": row.effect,
         "importance": row.importance,
-        "class": class(men, row),
+        "class_means": row.class_means,
+        "higher_in": class(men, row.higher_in),
+        "class": class(men, row.class),
     })
 }
 
 /// Writes all rows of the panel, with all digits.
 fn write_panel(men: &Men, path: &std::path::Path) -> Result<(), Failure> {
-    let header = ["variable", "index", "axes", "entered", "weight", "effect", "importance", "class"];
+    let fixed =
+        ["variable", "index", "axes", "entered", "weight", "effect", "importance", "higher_in", "class"];
+    let means = men.classes().iter().map(|class| format!("mean:{class}"));
+    let header: Vec<String> = fixed.iter().map(|&name| name.to_owned()).chain(means).collect();
     let number = |x: f64| format!("{x:?}");
     let table = men.panel_table();
     let rows = table.iter().map(|row| {
         let axes: Vec<String> = row.axes.iter().map(|axis| (axis + 1).to_string()).collect();
-        vec![
+        let mean = |class: usize| row.class_means.get(class).copied().map_or_else(String::new, number);
+        let known = vec![
             variable(men, row.variable),
             (row.variable + 1).to_string(),
             axes.join(" "),
@@ -299,10 +327,12 @@ fn write_panel(men: &Men, path: &std::path::Path) -> Result<(), Failure> {
             number(row.weight),
             row.effect.map_or_else(String::new, number),
             number(row.importance),
-            class(men, row).unwrap_or_default().to_owned(),
-        ]
+            class(men, row.higher_in).unwrap_or_default().to_owned(),
+            class(men, row.class).unwrap_or_default().to_owned(),
+        ];
+        known.into_iter().chain((0..men.classes().len()).map(mean)).collect()
     });
-    Ok(menet_io::write::csv_rows(path, &header.map(str::to_owned), rows)?)
+    Ok(menet_io::write::csv_table(path, &header, rows)?)
 }
 
 /// The variables of an axis, strongest first, with their order of entry.

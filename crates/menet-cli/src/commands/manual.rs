@@ -21,8 +21,10 @@ pub(crate) struct Completions {
 
 impl Completions {
     pub(crate) fn run(&self) -> Result<(), Failure> {
-        clap_complete::generate(self.shell, &mut Menet::command(), "menet", &mut std::io::stdout());
-        Ok(())
+        // The generator panics where it cannot write.
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut Menet::command(), "menet", &mut script);
+        Ok(menet_io::atomic::write("-".as_ref(), |out| out.write_all(&script))?)
     }
 }
 

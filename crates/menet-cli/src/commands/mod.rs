@@ -14,11 +14,22 @@ pub(crate) mod pictures;
 pub(crate) mod predict;
 mod preparation;
 pub(crate) mod split;
+mod template;
 pub(crate) mod transform;
 pub(crate) mod tune;
 pub(crate) mod validate;
 
-use menet::Men;
+use menet::{Dataset, Men};
+
+use crate::Context;
+use crate::failure::Failure;
+
+/// Says how many samples are copies of others, and what is done about it.
+fn tell_of_copies(context: &Context, data: &Dataset<'_>, groups: Option<&[usize]>) -> Result<(), Failure> {
+    let together = menet::evaluate::together(data, groups)?;
+    together.in_words().iter().for_each(|words| context.notice(words));
+    Ok(())
+}
 
 /// The name of a variable, or its number from 1 if it has none.
 fn variable(men: &Men, j: usize) -> String {

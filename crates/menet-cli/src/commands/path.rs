@@ -40,10 +40,10 @@ impl Path {
         let svg = self.svg.iter().map(|path| Output::File("--svg", path));
         let outputs: Vec<_> = [Output::File("--out", &self.out)].into_iter().chain(svg).collect();
         overwrite::refuse(&inputs, &outputs)?;
-        let impute = self.params.resolve()?.impute; // What is wrong with flags is told before data are read.
+        let params = self.params.resolve()?; // What is wrong with flags is told before data are read.
         let table = self.data.how.read_labelled(context, &self.data.data)?;
-        let data = labelled(&table, impute)?;
-        let params = self.params.resolve_for(&data)?;
+        let data = labelled(&table, params.impute)?;
+        let params = self.params.grouped(params, &data)?;
         if params.grouped() {
             return Err(Failure::Usage(
                 "groups of variables have no path: use menet fit, and menet inspect for the groups of every axis".to_owned(),
@@ -64,7 +64,7 @@ impl Path {
             weights.iter().map(line).collect::<Vec<_>>()
         });
         let header = ["knot", "lambda", "l1_norm", "feature", "coefficient"].map(str::to_owned);
-        menet_io::write::csv_rows(&self.out, &header, rows)?;
+        menet_io::write::csv_table(&self.out, &header, rows)?;
         if let Some(file) = &self.svg {
             let svg = figures::path(&men, self.axis - 1, &set_name(&self.data.data)).unwrap_or_default();
             menet_io::atomic::write(file, |out| out.write_all(svg.as_bytes()))?;

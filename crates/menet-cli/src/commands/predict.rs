@@ -4,20 +4,22 @@ use std::path::PathBuf;
 
 use clap::Args;
 use faer::{Mat, MatRef};
-use menet::Named;
 use menet::rules::{Learned, Metric, Priors, Projected, RuleKind, RuleParams, learn};
 use menet::scores::{Scores, scores_of};
-use menet_io::{ModelFile, Table, Values, fingerprint, labels};
+use menet::{Named, SampleDoubts};
+use menet_io::{ForTables, ModelFile, Table, labels};
 use serde_json::{Map, Value, json};
 
 use crate::Context;
-use crate::args::{DataArgs, FillArgs, PriorsText, metric, smaller};
+use crate::args::{DataArgs, FillArgs, NewSamples, PriorsText, metric, smaller};
 use crate::failure::Failure;
 use crate::{overwrite, text};
 
 /// Classify data by the rule of a model, with probabilities.
 ///
-/// The output has one label and its probability per sample. With --probabilities it also has the probability of every class.
+/// The data need the variables of the panel, by name, and no others. The output has one label and its probability per sample; where
+/// missing values are filled, also how many values of the panel were missing. With --probabilities it has the probability of every class.
+/// A sample without any value of the panel gets the probabilities that the classes have before anything is measured.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example, with samples that the fit has not seen:\n  menet split --data leukemia --train \
@@ -28,7 +30,7 @@ pub(crate) struct Predict {
     /// A model file.
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
-    /// Use only the first axes; only for models without a refit.
+    /// Use only the first axes; only for models without a refit that decide by the rule nearest.
     #[arg(long, value_name = "D")]
     components: Option<usize>,
     #[command(flatten)]
@@ -83,17 +85,29 @@ impl Predict {
         let mut file = ModelFile::load(&self.model)?;
         file.men = smaller(&file.men, None, self.components)?;
         let rule = self.rule(&file)?;
-        let table = self.data.how.read_for(context, &self.data.data, &file.men, &self.fill)?;
-        let z = table.project(&file.men)?;
+        let fitted = ForTables::new(&file.men)?;
+        let NewSamples { table, men, fingerprints, doubts } =
+            self.data.how.read_for(context, &self.data.data, &fitted, &self.fill)?;
+        let mut z = table.project(men)?;
+        doubts.unknown().for_each(|i| z.row_mut(i).fill(f64::NAN));
         let decided = Decided {
             classes: rule.classify(z.as_ref())?,
             log_probabilities: rule.log_probabilities(z.as_ref())?,
         };
-        self.write(&table, &decided, file.men.classes())?;
-        let agreement = agreement(&file, &table, &decided)?;
+        let missing = (men.fills() || self.fill.fills()).then_some(&doubts.missing[..]);
+        self.write(&table, &decided, file.men.classes(), missing)?;
+        let ids = table.ids.iter().flat_map(|ids| &ids.values);
+        context.notice_formulas(&self.out, ids.chain(file.men.classes()));
+        let agreement = agreement(&file, &table, &fingerprints, &decided)?;
         let n = decided.classes.len();
         self.warn(context, &agreement, n);
-        self.tell(context, &agreement, file.men.classes(), n)
+        let name = |i: usize| match &table.ids {
+            Some(ids) => format!("{:?}", ids.values[i]),
+            None => format!("sample {}", i + 1),
+        };
+        let told = doubts.in_words(&name, &|j| men.name_of(j));
+        told.into_iter().for_each(|doubt| context.notice(doubt));
+        self.tell(context, &agreement, &doubts, file.men.classes())
     }
 
     /// The rule of the model, with the changes that the options make.
@@ -150,9 +164,16 @@ impl Predict {
         Ok(rule)
     }
 
-    /// One row per sample, with its name if it has one.
-    fn write(&self, table: &Table, decided: &Decided, names: &[String]) -> Result<(), Failure> {
+    /// One row per sample, with its name if it has one, and how many values of the panel it lacks if it may lack some.
+    fn write(
+        &self,
+        table: &Table,
+        decided: &Decided,
+        names: &[String],
+        missing: Option<&[usize]>,
+    ) -> Result<(), Failure> {
         let mut header = vec!["label".to_owned(), "probability".to_owned()];
+        header.extend(missing.map(|_| "missing".to_owned()));
         if self.probabilities {
             header.extend(names.iter().map(|name| format!("probability:{name}")));
         }
@@ -164,7 +185,8 @@ impl Predict {
             let probability = |class: usize| format!("{:?}", decided.log_probabilities[(i, class)].exp());
             let id = table.ids.as_ref().map(|ids| ids.values[i].clone());
             let all = (0..names.len()).filter(|_| self.probabilities).map(probability);
-            id.into_iter().chain([names[class].clone(), probability(class)]).chain(all).collect()
+            let lacks = missing.map(|missing| missing[i].to_string());
+            id.into_iter().chain([names[class].clone(), probability(class)]).chain(lacks).chain(all).collect()
         });
         Ok(menet_io::write::csv_rows(&self.out, &header, rows)?)
     }
@@ -196,9 +218,10 @@ impl Predict {
         &self,
         context: &Context,
         agreement: &Agreement,
+        doubts: &SampleDoubts,
         names: &[String],
-        n: usize,
     ) -> Result<(), Failure> {
+        let n = doubts.missing.len();
         let &Agreement { known, right, seen, ref unknown, scored, ref scores, .. } = agreement;
         let rate = (known > 0).then(|| 100.0 * right as f64 / known as f64);
         if self.out.as_os_str() == "-" {
@@ -207,7 +230,7 @@ impl Predict {
         if context.json {
             let mut report = json!({
                 "n": n, "rate": rate, "labelled": known, "training_samples": seen, "unknown_labels": unknown,
-                "scored": scored,
+                "scored": scored, "without_panel": doubts.unknown().count(), "far_outside": doubts.far.len(),
             });
             if let (Some(report), Some(scores)) = (report.as_object_mut(), scores) {
                 report.extend(scores_json(scores, names));
@@ -239,15 +262,17 @@ fn scores_json(scores: &Scores, names: &[String]) -> Map<String, Value> {
     all
 }
 
-fn agreement(file: &ModelFile, table: &Table, decided: &Decided) -> Result<Agreement, Failure> {
+fn agreement(
+    file: &ModelFile,
+    table: &Table,
+    fingerprints: &[u64],
+    decided: &Decided,
+) -> Result<Agreement, Failure> {
     let names: Vec<String> = file.men.classes().iter().map(|name| labels::normal(name)).collect();
     let given = table.labels.as_deref().unwrap_or_default();
-    let fingerprints = match (&table.values, table.matrix()) {
-        (Values::Sparse(x), _) => fingerprint::of_sparse(x),
-        (_, Ok(x)) => fingerprint::of_rows(x),
-        (_, Err(_)) => Vec::new(),
-    };
-    let seen = file.seen(&fingerprints);
+    let mut seen = file.seen(fingerprints);
+    // Where variables of the fit are not there, no sample is recognised.
+    seen.resize(decided.classes.len(), false);
     let found = &decided.classes;
     let count = |wanted: &dyn Fn(bool, bool) -> bool| {
         let right = |label: &String, class: usize| names[class] == *label;

@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use menet::evaluate::{generator, stratified_split};
+use menet::dataset::View;
+use menet::evaluate::{generator, stratified_split, together_in};
 use menet_io::Table;
 
+use super::validate::numbered;
 use crate::Context;
 use crate::args::DataArgs;
 use crate::failure::Failure;
@@ -43,11 +45,15 @@ impl Split {
         let options = self.data.how.options();
         let table = self.data.how.read_labelled(context, &self.data.data)?;
         // Missing values stay missing, but every sample needs a label.
-        let split = stratified_split(table.all_labels()?, self.fraction, &mut generator(self.seed, &[]))?;
+        let labels = table.all_labels()?;
+        let together = together_in(View::Double(table.matrix()?), &numbered(labels), None)?;
+        let split = stratified_split(labels, &together, self.fraction, &mut generator(self.seed, &[]))?;
+        together.in_words().iter().for_each(|words| context.notice(words));
         for (path, rows) in [(&self.train, &split.train), (&self.test, &split.test)] {
             // A file of batches has no name as a column.
             let batch = options.batch.as_deref().filter(|_| table.feature_names.is_some());
             write(path, &table, (&options.label, batch), rows)?;
+            context.notice_formulas(path, names(&table, rows));
         }
         if let Some((height, width)) = table.image_shape {
             context.notice(format_args!(
@@ -61,6 +67,13 @@ impl Split {
         let (one, two) = (self.train.display(), self.test.display());
         context.say(format_args!("{train} samples to fit: {one}\n{test} samples to test: {two}"))
     }
+}
+
+/// The names that [`write`] writes.
+fn names<'a>(table: &'a Table, rows: &'a [usize]) -> impl Iterator<Item = &'a String> {
+    let of_rows = [table.ids.as_ref().map(|ids| &ids.values), table.labels.as_ref(), table.batches.as_ref()];
+    let of_rows = of_rows.into_iter().flatten().flat_map(|all| rows.iter().map(move |&i| &all[i]));
+    table.feature_names.iter().flatten().chain(of_rows)
 }
 
 /// Writes some rows of a table.

@@ -10,7 +10,9 @@ use crate::args::{DataArgs, FillArgs, ModelArgs};
 use crate::failure::Failure;
 use crate::{overwrite, text};
 
-/// Project data with a model. Text, Parquet, Arrow and .npy files are read in blocks, so they may be larger than memory.
+/// Project data with a model. The data need the variables of the panel, by name, and no others.
+///
+/// Text, Parquet, Arrow and .npy files are read in blocks, so they may be larger than memory.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  menet transform --model leukemia.safetensors --data leukemia --out z.csv"

@@ -111,6 +111,7 @@ impl Tune {
         }
         let groups =
             table.groups.as_deref().map(|groups| super::validate::numbered(&table.of_labelled(groups)));
+        super::tell_of_copies(context, &data, groups.as_deref())?;
         let groups = groups.as_deref().map(|groups| (groups, self.leave_one_group_out));
         let folds = folds(&data, groups, options.folds, self.seed)?;
         let folder = Folder::open(&self.out, "tune", TUNING_FILES)?;

@@ -215,6 +215,9 @@ impl Validate {
             "p_value_low": test.map(|test| test.p_value.low),
             "p_value_high": test.map(|test| test.p_value.high),
             "permutations": test.map(|test| test.permuted.len()),
+            "permutations_failed": test.map(|test| test.failed),
+            "arrangements": test.filter(|test| !test.many()).map(|test| test.arrangements),
+            "copies": found.design.copies,
             "stability": index,
             "panel": panel,
             "stable_panel": found.stability.as_ref().map(|stability| stability.stable.len()),
@@ -240,6 +243,7 @@ impl Validate {
             })
             .collect();
         text::print(text::table(&header, &rows))?;
+        found.copies.iter().for_each(|copies| context.notice(copies));
         let chance = found.chance();
         context.say(format_args!(
             "on held-out samples, with 95 % intervals; chance has a balanced accuracy of {chance:.3}"
@@ -254,12 +258,16 @@ impl Validate {
         }
         if let Some(test) = &found.permutation {
             let early = if test.early { ", enough for a clear answer" } else { "" };
-            if test.failed() > 0 {
+            if test.failed > 0 {
                 context.notice(format_args!(
-                    "{} permutations could not be fitted; they count as being as good",
-                    test.failed()
+                    "{} permutations could not be fitted in every fold; they decide at chance there",
+                    test.failed
                 ));
             }
+            if !test.many() {
+                context.notice(format_args!("the labels have {} different arrangements", test.arrangements));
+            }
+            test.limit().iter().for_each(|limit| context.notice(limit));
             context.say(format_args!(
                 "p = {:.3} ({:.3} to {:.3}): {} of {} permutations of the labels were as good{early}",
                 test.p_value.mean,
@@ -270,8 +278,8 @@ impl Validate {
             ))?;
         }
         if let Some(stability) = &found.stability {
-            if stability.size == found.variables {
-                context.notice("the panel has all variables, so the index of its stability says nothing");
+            if stability.size >= stability.selectable {
+                context.notice("the panel has all variables that can be selected, so the index of its stability says nothing");
             }
             context.say(format_args!(
                 "stability of the selection over {} half-samples: {} for {} variables; {} stable at {:.0} %",

@@ -41,7 +41,9 @@ pub(super) fn layout(schema: &Schema, path: &Path, options: &ReadOptions) -> Res
     let is_text = |at: usize| is_text(schema.field(at).data_type());
     let layout =
         Columns { names: &names, index: &pandas_index(schema), is_text: &is_text }.layout(path, options)?;
-    for at in wanted(&layout) {
+    let loose = layout.variables.iter().zip(&layout.loose).filter(|(_, loose)| **loose);
+    let loose: std::collections::HashSet<usize> = loose.map(|(&at, _)| at).collect();
+    for at in wanted(&layout).into_iter().filter(|at| !loose.contains(at)) {
         let kind = schema.field(at).data_type();
         if let Some(what) = no_value(kind) {
             let name = short(&names[at]);
@@ -98,13 +100,17 @@ impl Batches {
     fn table(&mut self, batch: &RecordBatch) -> Result<Table> {
         let wanted = wanted(&self.layout);
         let cells = |at: usize| {
-            let place = wanted.iter().position(|&column| column == at).unwrap_or_default();
+            let place = wanted.binary_search(&at).unwrap_or_default();
             cells(batch.column(place).as_ref(), &self.names[at], &self.path)
         };
         let (rows, p) = (batch.num_rows(), self.layout.variables.len());
         let mut values = vec![0.0; rows * p];
         for (j, &at) in self.layout.variables.iter().enumerate() {
-            let column = cells(at)?.numbers(&self.names[at], self.read, &self.path)?;
+            let found = cells(at).and_then(|cells| cells.numbers(&self.names[at], self.read, &self.path));
+            let column = match found {
+                Err(_) if self.layout.loose[j] => vec![f64::NAN; rows],
+                found => found?,
+            };
             for (row, value) in values.chunks_exact_mut(p).zip(column) {
                 row[j] = value;
             }
@@ -172,6 +178,10 @@ pub(super) fn opened(path: &Path, open: impl FnOnce() -> Result<Batches>) -> Res
 pub(super) fn damaged(path: &Path, e: &dyn std::fmt::Display) -> Error {
     let cause = e.to_string();
     let first = short(cause.lines().next().unwrap_or_default());
+    if first.contains("TooManyTables") {
+        let problem = "has more columns than Arrow reads of a stream (about 500,000); save it as Parquet or as a .feather file";
+        return Error::input(path, problem);
+    }
     Error::input(path, format!("damaged, or another format: {first}"))
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::ReadOptions;
 use crate::error::{Error, Result, short};
 use crate::labels;
+use crate::needs::Reading;
 
 /// Double precision holds all whole numbers up to this one.
 const EXACT: i128 = 1 << 53;
@@ -24,6 +25,8 @@ pub(super) struct Layout {
     pub(super) variables: Vec<usize>,
     /// The names of the variables.
     pub(super) names: Vec<String>,
+    /// Which of the variables are missing where they hold no number.
+    pub(super) loose: Vec<bool>,
     /// Notices for the user.
     pub(super) notices: Vec<String>,
 }
@@ -48,7 +51,15 @@ impl Columns<'_> {
             return Err(Error::input(path, "the file is empty"));
         }
         let mut seen = std::collections::HashSet::new();
-        if let Some(name) = names.iter().find(|name| !seen.insert(name.as_str())) {
+        let role = |name: &str| {
+            name == options.label
+                || [&options.id, &options.groups, &options.batch]
+                    .into_iter()
+                    .any(|given| given.as_deref() == Some(name))
+        };
+        let needs = options.needs.as_deref();
+        let matters = |name: &str| needs.is_none_or(|needs| needs.needs(name) || role(name));
+        if let Some(name) = names.iter().find(|name| !seen.insert(name.as_str()) && matters(name)) {
             let name = short(name);
             return Err(Error::input(path, format!("the column name {name:?} appears more than once")));
         }
@@ -73,15 +84,9 @@ impl Columns<'_> {
         if options.label != ReadOptions::default().label && !seen.contains(options.label.as_str()) {
             return Err(missing(&options.label, "to take the labels from"));
         }
-        let named = [
-            ("--id", options.id.as_deref()),
-            ("--groups", options.groups.as_deref()),
-            ("--batch", options.batch.as_deref()),
-        ];
-        if let Some((option, _)) = named.iter().find(|(_, name)| *name == Some(options.label.as_str())) {
-            let problem = format!("{option} and --label both name the column {:?}", short(&options.label));
-            return Err(Error::input(path, problem));
-        }
+        let mut taken = std::collections::HashSet::new();
+        let has_all = needs.is_some_and(|needs| needs.all_among(names.iter().map(String::as_str)));
+        let label = options.label_column().map_err(|problem| Error::input(path, problem))?;
         let mut layout = Layout { id_name: "id".to_owned(), ..Layout::default() };
         for (at, name) in names.iter().enumerate() {
             // A column can name the samples, group them and say their batch.
@@ -94,17 +99,25 @@ impl Columns<'_> {
                 layout.batch = Some(at);
             }
             if options.drop.contains(name) {
-            } else if *name == options.label {
+            } else if label == Some(name) {
                 layout.label = Some(at);
             } else if options.id.as_ref() == Some(name) {
                 (layout.id, layout.id_name) = (Some(at), name.clone());
             } else if grouping || batching {
-            } else if self.is_index(at) {
+            } else if self.is_index(at) && needs.is_none_or(|needs| !needs.needs(name)) {
                 self.index_column(at, options, &mut layout);
             } else {
-                layout.variables.push(at);
-                layout.names.push(name.clone());
+                let reading = needs.map_or(Reading::Strictly, |needs| needs.reading(name, has_all));
+                // Of other columns with one name the first is read.
+                if reading != Reading::Not && taken.insert(name) {
+                    layout.variables.push(at);
+                    layout.names.push(name.clone());
+                    layout.loose.push(reading == Reading::Loosely);
+                }
             }
+        }
+        if let Some(needs) = needs {
+            needs.check(layout.names.iter().map(String::as_str), path)?;
         }
         if layout.variables.is_empty() {
             let problem = format!("there are no variables among its {} columns", names.len());
@@ -164,7 +177,8 @@ pub(super) fn not_a_number(line: &str, name: &str, text: &str) -> String {
     }) {
         return format!("{line} {name:?}: {text:?} has a decimal comma; give --decimal ,");
     }
-    let beyond = if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+    let whole = text.trim().strip_prefix(['+', '-']).unwrap_or(text.trim());
+    let beyond = if !whole.is_empty() && whole.bytes().all(|byte| byte.is_ascii_digit()) {
         " that double precision holds (it is a whole number beyond 2^53, which would be rounded)"
     } else {
         ""

@@ -3,7 +3,7 @@
 use std::io::{BufReader, Read};
 use std::path::Path;
 
-use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_ipc::reader::{FileReaderBuilder, StreamReader};
 use arrow_schema::ArrowError;
 
 use super::arrow::{self, Batches, damaged, opened};
@@ -19,6 +19,9 @@ pub const FEATHER: Format = Format {
     reader: Reader::Blocks(|path, options| opened(path, || open(path, options))),
 };
 
+/// Parts of the description of a file that are read: two per column.
+const PARTS: usize = 1 << 24;
+
 fn open(path: &Path, options: &ReadOptions) -> Result<Batches> {
     let invalid = |e: ArrowError| damaged(path, &e);
     let open = || open_file(path, "an Arrow file").map(BufReader::new);
@@ -30,9 +33,10 @@ fn open(path: &Path, options: &ReadOptions) -> Result<Batches> {
     }
     // Opened twice: the wanted columns can be requested only once all columns are known.
     if magic == b"ARROW1" {
-        let schema = FileReader::try_new(open()?, None).map_err(invalid)?.schema();
+        let builder = || FileReaderBuilder::new().with_max_footer_fb_tables(PARTS);
+        let schema = builder().build(open()?).map_err(invalid)?.schema();
         let layout = arrow::layout(&schema, path, options)?;
-        let reader = FileReader::try_new(open()?, Some(arrow::wanted(&layout))).map_err(invalid)?;
+        let reader = builder().with_projection(arrow::wanted(&layout)).build(open()?).map_err(invalid)?;
         return Ok(Batches::new(&schema, layout, path, 0, reader));
     }
     let schema = StreamReader::try_new(open()?, None).map_err(invalid)?.schema();

@@ -31,8 +31,7 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Table> {
     }
     let (mut values, mut labels) = (Vec::new(), Vec::new());
     let (mut shape, mut passed, mut deep) = (None, Vec::new(), 0);
-    for class in &classes {
-        let name = labels::normal(&name(class));
+    for (class, name) in classes.iter().zip(names_of(&classes)?) {
         for path in sorted(class)? {
             if !is_image(&path) {
                 passed.push(format!("{}/{}", self::name(class), self::name(&path)));
@@ -73,6 +72,28 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Table> {
         table.notices.push(format!("{}: {problem}", folder.display()));
     }
     Ok(table)
+}
+
+/// The class that every folder stands for. Two folders are two classes.
+fn names_of(classes: &[PathBuf]) -> Result<Vec<String>> {
+    let mut names: Vec<String> = Vec::new();
+    for (at, class) in classes.iter().enumerate() {
+        let Some(text) = class.file_name().and_then(|name| name.to_str()) else {
+            let problem =
+                "the name of this folder, which is that of its class, is not UTF-8; rename the folder";
+            return Err(Error::input(class, problem));
+        };
+        let name = labels::normal(text);
+        if let Some(other) = names.iter().position(|other| !name.is_empty() && *other == name) {
+            let problem = format!(
+                "this folder and {:?} both stand for the class {name:?}; rename one of them, or put their images into one folder",
+                self::name(&classes[other])
+            );
+            return Err(Error::input(&classes[at], problem));
+        }
+        names.push(name);
+    }
+    Ok(names)
 }
 
 fn name(path: &Path) -> String {

@@ -17,11 +17,13 @@ pub mod text;
 mod transposed;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::blocks::{self, Blocks, Labels};
 use crate::builtin::{self, Builtin};
 use crate::doubts;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, short};
+use crate::needs::Needs;
 use crate::source::{PACKED, is_standard_input};
 use crate::table::Table;
 
@@ -65,6 +67,8 @@ pub struct ReadOptions {
     pub zero_based: bool,
     /// The least number of variables, for formats that leave out zeros.
     pub least_columns: usize,
+    /// The variables of the model that the samples are for; columns with other names are not read. None = all columns are.
+    pub needs: Option<Arc<Needs>>,
     /// Height and width to which images are resized.
     pub size: Option<(usize, usize)>,
     /// Height and width of the samples as images, if the format does not say it.
@@ -91,8 +95,26 @@ impl Default for ReadOptions {
             y_key: None,
             zero_based: false,
             least_columns: 0,
+            needs: None,
             size: None,
             shape: None,
+        }
+    }
+}
+
+impl ReadOptions {
+    /// The column of the labels. The usual one gives way to another option that names it.
+    ///
+    /// # Errors
+    /// When another option names a column that is not the usual one.
+    fn label_column(&self) -> std::result::Result<Option<&String>, String> {
+        let named = [("--id", &self.id), ("--groups", &self.groups), ("--batch", &self.batch)];
+        match named.iter().find(|(_, name)| name.as_ref() == Some(&self.label)) {
+            None => Ok(Some(&self.label)),
+            Some(_) if self.label == ReadOptions::default().label => Ok(None),
+            Some((option, _)) => {
+                Err(format!("{option} and --label both name the column {:?}", short(&self.label)))
+            }
         }
     }
 }
@@ -172,7 +194,7 @@ pub fn read(source: &str, options: &ReadOptions) -> Result<Table> {
     if let Some((height, width)) = options.shape {
         table.set_image_shape(height, width)?;
     }
-    let doubts = doubts::about(&table);
+    let doubts = doubts::about(&table, options.needs.as_deref());
     table.notices.extend(doubts);
     Ok(table)
 }

@@ -106,7 +106,9 @@ impl Text {
             records.number(field).is_none()
         };
         let columns = Columns { names: &header.names, index: &[], is_text: &is_text };
-        let mut layout = columns.layout(path, options)?;
+        // Numbers in the place of names say nothing of a model's variables.
+        let needs = options.needs.clone().filter(|_| !header.is_data);
+        let mut layout = columns.layout(path, &ReadOptions { needs, ..options.clone() })?;
         layout.notices.extend(header.notice.map(|notice| format!("{}: {notice}", path.display())));
         if let Some(sample) = sample {
             records.hold(sample);
@@ -141,14 +143,15 @@ impl Text {
 
     /// Reads the numbers of the first split rows.
     fn numbers(&self, count: usize, values: &mut Vec<f64>) -> Result<()> {
-        let (start, variables) = (values.len(), &self.layout.variables);
+        let (start, variables, loose) = (values.len(), &self.layout.variables, &self.layout.loose);
         let decimal_comma = self.records.decimal_comma;
         values.resize(start + count * variables.len(), 0.0);
         let rows = values[start..].par_chunks_mut(variables.len()).zip(&self.rows[..count]);
         let wrong = |(row, (values, record)): (usize, (&mut [f64], &csv::ByteRecord))| {
-            values.iter_mut().zip(variables).find_map(|(value, &at)| {
+            values.iter_mut().zip(variables).zip(loose).find_map(|((value, &at), &loose)| {
                 match record.get(at).and_then(|field| number(field, decimal_comma)) {
                     Some(x) => *value = x,
+                    None if loose => *value = f64::NAN,
                     None => return Some((row, at)),
                 }
                 None

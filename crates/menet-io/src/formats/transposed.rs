@@ -10,6 +10,7 @@ use super::columns::not_a_number;
 use super::dialect::{Records, line, utf8};
 use super::header::header;
 use crate::error::{Error, Result, short};
+use crate::needs::Reading;
 use crate::table::{Ids, Table};
 use crate::{labels, memory};
 
@@ -33,7 +34,7 @@ pub(super) fn read(mut records: Records, path: &Path, options: &ReadOptions) -> 
     if n == 0 {
         return Err(Error::input(path, "there are names of variables but no samples"));
     }
-    let mut rows = Rows::new(path, options, &header.names[skip..], header.is_data);
+    let mut rows = Rows::new(path, options, &header.names[skip..], header.is_data)?;
     let mut number = 0;
     while records.next(&mut row)? {
         number += 1;
@@ -50,6 +51,8 @@ pub(super) fn read(mut records: Records, path: &Path, options: &ReadOptions) -> 
 struct Rows<'a> {
     path: &'a Path,
     options: &'a ReadOptions,
+    /// The row of the labels.
+    label: Option<&'a String>,
     ids: Option<Vec<String>>,
     groups: Option<Vec<String>>,
     batches: Option<Vec<String>>,
@@ -62,10 +65,12 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn new(path: &'a Path, options: &'a ReadOptions, samples: &[String], nameless: bool) -> Self {
+    fn new(path: &'a Path, options: &'a ReadOptions, samples: &[String], nameless: bool) -> Result<Self> {
+        let label = options.label_column().map_err(|problem| Error::input(path, problem))?;
         let ids = (!nameless).then(|| samples.to_vec());
+        let (groups, batches, labels) = Default::default();
         let (seen, names, values) = Default::default();
-        Rows { path, options, ids, groups: None, batches: None, labels: None, seen, names, values, nameless }
+        Ok(Rows { path, options, label, ids, groups, batches, labels, seen, names, values, nameless })
     }
 
     fn take(&mut self, name: String, row: &csv::ByteRecord, skip: usize, records: &Records) -> Result<()> {
@@ -90,14 +95,20 @@ impl<'a> Rows<'a> {
             self.batches = Some(texts(&labels::normal)?);
         }
         if grouping || batching || options.drop.contains(&name) {
-        } else if name == options.label {
+        } else if self.label == Some(&name) {
             self.labels = Some(texts(&labels::normal)?);
         } else if options.id.as_ref() == Some(&name) {
             self.ids = Some(texts(&|id| id.trim().to_owned())?);
         } else {
+            let needs = options.needs.as_deref().filter(|_| !self.nameless);
+            let reading = needs.map_or(Reading::Strictly, |needs| needs.reading(&name, true));
+            if reading == Reading::Not {
+                return Ok(());
+            }
             memory::reserve(&mut self.values, row.len(), path)?;
             for field in row.iter().skip(skip) {
-                let Some(value) = records.number(field) else {
+                let number = records.number(field).or((reading == Reading::Loosely).then_some(f64::NAN));
+                let Some(value) = number else {
                     let text = String::from_utf8_lossy(field);
                     let problem = not_a_number("row", &name, &text);
                     return Err(Error::input(path, format!("line {}, {problem}", line(row))));
@@ -124,6 +135,9 @@ impl<'a> Rows<'a> {
         let missing = missing.or(Some(&self.options.label).filter(|label| **label != usual && wanted(label)));
         if let Some(name) = missing {
             return Err(Error::input(self.path, format!("there is no row {:?}", short(name))));
+        }
+        if let Some(needs) = self.options.needs.as_deref().filter(|_| !self.nameless) {
+            needs.check(self.names.iter().map(String::as_str), self.path)?;
         }
         if p == 0 {
             return Err(Error::input(self.path, "there are no variables among its rows"));

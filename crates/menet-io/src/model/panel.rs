@@ -1,5 +1,6 @@
 //! The panel in a model file, and the reduced problem at the variables that the paths reached.
 
+use faer::Mat;
 use menet::PanelVariable;
 use menet::refit::Reached;
 
@@ -12,6 +13,15 @@ pub(super) fn pack_panel(pack: &mut Packer, panel: &[PanelVariable], classes: us
     pack.indices("panel.variables", &panel.iter().map(|row| row.variable).collect::<Vec<_>>());
     let deviations = panel.iter().map(|row| row.deviation.unwrap_or(NO_DEVIATION));
     pack.floats("panel.deviations", &deviations.collect::<Vec<_>>());
+    let ranges: Option<Vec<(f64, f64)>> = panel.iter().map(|row| row.range).collect();
+    if let Some(ranges) = ranges.filter(|ranges| !ranges.is_empty()) {
+        let ends = Mat::from_fn(ranges.len(), 2, |j, end| if end == 0 { ranges[j].0 } else { ranges[j].1 });
+        pack.dense("panel.ranges", ends.as_ref());
+    }
+    if !panel.is_empty() && panel.iter().all(|row| row.class_means.len() == classes) {
+        let means = Mat::from_fn(panel.len(), classes, |j, class| panel[j].class_means[class]);
+        pack.dense("panel.class_means", means.as_ref());
+    }
     pack.indices("panel.classes", &panel.iter().map(|row| row.class.unwrap_or(classes)).collect::<Vec<_>>());
 }
 
@@ -28,14 +38,33 @@ pub(super) fn unpack_panel(
     if variables.len() != known.len() || variables.len() != deviations.len() {
         return Err("its panel has different numbers of variables, deviations and classes".to_owned());
     }
-    let row = |((variable, deviation), class): ((usize, f64), usize)| {
+    // None in a file from before they were stored.
+    let means = match unpack.has("panel.class_means") {
+        true => Some(unpack.dense("panel.class_means", classes)?),
+        false => None,
+    };
+    if means.as_ref().is_some_and(|means| means.nrows() != variables.len()) {
+        return Err("its panel has different numbers of variables and class means".to_owned());
+    }
+    let ranges = match unpack.has("panel.ranges") {
+        true => Some(unpack.dense("panel.ranges", 2)?),
+        false => None,
+    };
+    if ranges.as_ref().is_some_and(|ranges| ranges.nrows() != variables.len()) {
+        return Err("its panel has different numbers of variables and ranges".to_owned());
+    }
+    let row = |(place, ((variable, deviation), class)): (usize, ((usize, f64), usize))| {
         if class > classes || deviation < 0.0 && deviation != NO_DEVIATION {
             return Err(format!("a variable of its panel has deviation {deviation} and class {class}"));
         }
         let deviation = Some(deviation).filter(|&deviation| deviation != NO_DEVIATION);
-        Ok(PanelVariable { variable, deviation, class: Some(class).filter(|&class| class < classes) })
+        let class_means =
+            means.as_ref().map_or_else(Vec::new, |all| all.row(place).iter().copied().collect());
+        let class = Some(class).filter(|&class| class < classes);
+        let range = ranges.as_ref().map(|all| (all[(place, 0)], all[(place, 1)]));
+        Ok(PanelVariable { variable, deviation, range, class_means, class })
     };
-    variables.into_iter().zip(deviations).zip(known).map(row).collect::<Result<_, _>>().map(Some)
+    variables.into_iter().zip(deviations).zip(known).enumerate().map(row).collect::<Result<_, _>>().map(Some)
 }
 
 pub(super) fn pack_reached(pack: &mut Packer, reached: &Reached) {

@@ -17,6 +17,7 @@ fn ended_code(ended: Ended) -> [usize; 2] {
         Ended::Dependent { variable } => [3, variable],
         Ended::Unbounded { variable } => [4, variable],
         Ended::Indefinite { variable } => [5, variable],
+        Ended::Answer => [7, 0],
         _ => [6, 0],
     }
 }
@@ -30,6 +31,7 @@ fn ended_from(code: usize, variable: usize) -> std::result::Result<Ended, Proble
         4 => Ended::Unbounded { variable },
         5 => Ended::Indefinite { variable },
         6 => Ended::Stalled,
+        7 => Ended::Answer,
         other => return Err(format!("a path ended for the unknown reason {other}")),
     })
 }
@@ -115,9 +117,9 @@ pub(super) fn unpack_paths(unpack: &Unpacker<'_>) -> std::result::Result<Vec<lar
     let (levels, kkt) = (unpack.floats("path.level")?, unpack.certificates("path.kkt")?);
     let weights: Vec<SparseVector> = unpack.sparse("path.w")?;
     let (entered, left) = (unpack.lists("path.entered")?, unpack.lists("path.left")?);
-    let total: usize = counts.iter().sum();
+    let total = counts.iter().try_fold(0_usize, |sum, &count| sum.checked_add(count));
     let equal =
-        [levels.len(), kkt.len(), weights.len(), entered.len(), left.len()].iter().all(|&n| n == total);
+        [levels.len(), kkt.len(), weights.len(), entered.len(), left.len()].iter().all(|&n| Some(n) == total);
     if !equal || ended.len() != 2 * counts.len() || max.len() != counts.len() {
         return Err("the lists of its paths have different lengths".to_owned());
     }

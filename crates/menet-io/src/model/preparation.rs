@@ -80,7 +80,8 @@ pub(super) fn unpack_preparation(
         Some(Filling::Values(unpack.floats("prepare.fill")?))
     } else if unpack.has("prepare.samples") {
         let (variables, means) = (unpack.indices("prepare.variables")?, unpack.floats("prepare.means")?);
-        let (samples, weights) = (unpack.numbers("prepare.samples")?, unpack.floats("prepare.weights")?);
+        let samples = unpack.numbers("prepare.samples", variables.len())?;
+        let weights = unpack.floats("prepare.weights")?;
         Some(Filling::Neighbors(Neighbors { variables, samples, weights, means }))
     } else {
         None

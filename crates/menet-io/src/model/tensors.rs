@@ -111,16 +111,34 @@ impl<'a> Unpacker<'a> {
         self.tensors.tensor(name).is_ok()
     }
 
-    fn typed(&self, name: &str, dtype: Dtype) -> Result<&'a [u8]> {
+    /// The bytes of a list, or of a matrix with this many columns.
+    fn typed(&self, name: &str, dtype: Dtype, columns: Option<usize>) -> Result<&'a [u8]> {
         let tensor = self.tensors.tensor(name).map_err(|_| format!("the tensor {name:?} is missing"))?;
         if tensor.dtype() != dtype {
             return Err(format!("the tensor {name:?} has type {:?}, not {dtype:?}", tensor.dtype()));
         }
+        let (sound, wanted) = match (tensor.shape(), columns) {
+            ([_], None) => (true, String::new()),
+            ([_, given], Some(columns)) => (*given == columns && columns > 0, format!("rows of {columns}")),
+            (_, Some(columns)) => (false, format!("rows of {columns}")),
+            (_, None) => (false, "a list".to_owned()),
+        };
+        if !sound {
+            return Err(format!(
+                "the tensor {name:?} has the shape {:?}, but must hold {wanted}",
+                tensor.shape()
+            ));
+        }
         Ok(tensor.data())
     }
 
+    fn doubles(&self, name: &str, columns: Option<usize>) -> Result<Vec<f64>> {
+        let (words, _) = self.typed(name, Dtype::F64, columns)?.as_chunks::<8>();
+        Ok(words.iter().map(|&word| f64::from_le_bytes(word)).collect())
+    }
+
     pub(super) fn bytes(&self, name: &str) -> Result<&'a [u8]> {
-        self.typed(name, Dtype::U8)
+        self.typed(name, Dtype::U8, None)
     }
 
     /// The checksum of `text` and all tensors.
@@ -136,7 +154,11 @@ impl<'a> Unpacker<'a> {
 
     /// Finite numbers.
     pub(super) fn floats(&self, name: &str) -> Result<Vec<f64>> {
-        let values = self.factors(name)?;
+        self.finite(name, None)
+    }
+
+    fn finite(&self, name: &str, columns: Option<usize>) -> Result<Vec<f64>> {
+        let values = self.doubles(name, columns)?;
         match values.iter().find(|x| !x.is_finite()) {
             Some(x) => Err(format!("the tensor {name:?} holds {x}, which is not a finite number")),
             None => Ok(values),
@@ -145,18 +167,16 @@ impl<'a> Unpacker<'a> {
 
     /// Numbers, some of which may be infinite.
     pub(super) fn factors(&self, name: &str) -> Result<Vec<f64>> {
-        let (words, _) = self.typed(name, Dtype::F64)?.as_chunks::<8>();
-        let values: Vec<f64> = words.iter().map(|&word| f64::from_le_bytes(word)).collect();
+        let values = self.doubles(name, None)?;
         match values.iter().any(|x| x.is_nan()) {
             true => Err(format!("the tensor {name:?} holds a value that is not a number")),
             false => Ok(values),
         }
     }
 
-    /// Numbers that are finite or missing.
-    pub(super) fn numbers(&self, name: &str) -> Result<Vec<f64>> {
-        let (words, _) = self.typed(name, Dtype::F64)?.as_chunks::<8>();
-        let values: Vec<f64> = words.iter().map(|&word| f64::from_le_bytes(word)).collect();
+    /// Numbers that are finite or missing, in rows of `columns`.
+    pub(super) fn numbers(&self, name: &str, columns: usize) -> Result<Vec<f64>> {
+        let values = self.doubles(name, Some(columns))?;
         match values.iter().any(|x| x.is_infinite()) {
             true => Err(format!("the tensor {name:?} holds an infinite number")),
             false => Ok(values),
@@ -165,7 +185,7 @@ impl<'a> Unpacker<'a> {
 
     /// A matrix of such numbers with this many columns.
     pub(super) fn with_missing(&self, name: &str, columns: usize) -> Result<Mat<f64>> {
-        rows(name, &self.numbers(name)?, columns)
+        Ok(rows(&self.numbers(name, columns)?, columns))
     }
 
     /// One finite number.
@@ -178,11 +198,11 @@ impl<'a> Unpacker<'a> {
 
     /// A matrix of finite numbers with this many columns.
     pub(super) fn dense(&self, name: &str, columns: usize) -> Result<Mat<f64>> {
-        rows(name, &self.floats(name)?, columns)
+        Ok(rows(&self.finite(name, Some(columns))?, columns))
     }
 
     pub(super) fn words(&self, name: &str) -> Result<Vec<u64>> {
-        let (words, _) = self.typed(name, Dtype::U64)?.as_chunks::<8>();
+        let (words, _) = self.typed(name, Dtype::U64, None)?.as_chunks::<8>();
         Ok(words.iter().map(|&word| u64::from_le_bytes(word)).collect())
     }
 
@@ -197,12 +217,9 @@ impl<'a> Unpacker<'a> {
     }
 
     pub(super) fn certificates(&self, name: &str) -> Result<Vec<Certificate>> {
-        let values = self.floats(name)?;
-        let (pairs, rest) = values.as_chunks::<2>();
-        match rest {
-            [] => Ok(pairs.iter().map(|&[kkt, scaled]| Certificate { kkt, scaled }).collect()),
-            _ => Err(format!("the tensor {name:?} does not hold pairs")),
-        }
+        let values = self.finite(name, Some(2))?;
+        let (pairs, _) = values.as_chunks::<2>();
+        Ok(pairs.iter().map(|&[kkt, scaled]| Certificate { kkt, scaled }).collect())
     }
 
     pub(super) fn lists(&self, name: &str) -> Result<Vec<Vec<usize>>> {
@@ -232,14 +249,8 @@ impl<'a> Unpacker<'a> {
 }
 
 /// A matrix from its rows.
-fn rows(name: &str, values: &[f64], columns: usize) -> Result<Mat<f64>> {
-    if columns == 0 || !values.len().is_multiple_of(columns) {
-        return Err(format!(
-            "the {} numbers of the tensor {name:?} do not form rows of {columns}",
-            values.len()
-        ));
-    }
-    Ok(MatRef::from_row_major_slice(values, values.len() / columns, columns).to_owned())
+fn rows(values: &[f64], columns: usize) -> Mat<f64> {
+    MatRef::from_row_major_slice(values, values.len() / columns, columns).to_owned()
 }
 
 /// CRC-32 of a text and of tensors in the order of their names, in eight digits.

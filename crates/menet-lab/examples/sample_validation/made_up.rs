@@ -83,7 +83,8 @@ impl Pages {
             classes: data.classes().to_vec(),
             class_sizes: (0..c).map(|class| data.members(class).len()).collect(),
             variables: data.variables(),
-            design: Design { folds: 4, repeats: 1, inner_folds: 3, groups: None, leave_one_group_out: false, seed: 1 },
+            design: Design { folds: 4, repeats: 1, inner_folds: 3, groups: None, copies: 0, leave_one_group_out: false, seed: 1 },
+            copies: None,
             permutation: Some(PermutationTest {
                 observed: methods[0].balanced.mean,
                 permuted,
@@ -91,6 +92,9 @@ impl Pages {
                 p_value: Interval { mean: 0.005, low: 0.0, high: 0.018 },
                 asked: 999,
                 early: true,
+                failed: 0,
+                arrangements: 1_000_000,
+                exchanged: None,
             }),
             methods,
             stability: Some(stability),
@@ -134,6 +138,7 @@ impl Pages {
         };
         Ok(StabilityFound {
             half_samples: HALVES,
+            selectable: data.variables(),
             size,
             index: at(8),
             by_size: (1..=16).map(|k| (k * size.div_ceil(8), at(k))).collect(),
@@ -208,6 +213,8 @@ fn panel(
             weights: all.projection().axes().iter().map(|axis| axis.get(row.variable)).collect(),
             deviation: known.and_then(|known| known.deviation),
             effect: row.effect,
+            class_means: row.class_means,
+            higher_in: row.higher_in,
             class: row.class,
             stable: stability.stable.contains(&row.variable),
         }

@@ -12,6 +12,7 @@
 //! | [`Options`] | how samples are held out |
 //! | [`Procedure`] | what is validated; MEN, baselines, or what a caller brings |
 //! | `splits` | folds and permuted labels |
+//! | `arrangements` | what permutations exchange, and how many there are |
 //! | `run` | a validation while it is computed |
 //! | `work` | the pieces of work, kept on disk |
 //! | `assess`, `intervals` | from decisions to scores with their intervals |
@@ -22,6 +23,7 @@
 //! | `words` | what was done, in words |
 //! | `output` | the files |
 
+mod arrangements;
 mod assess;
 mod baseline;
 pub mod cluster;
@@ -128,6 +130,10 @@ pub fn validate(
     }
     let fingerprint = Fingerprint::new(set);
     let record = record(subject, options)?;
+    // Copies stay together like a group.
+    let together = menet::evaluate::together(data, groups)?;
+    let subject = Subject { groups: together.units.as_deref(), ..subject };
+    let groups = subject.groups;
     let repeats: Vec<Vec<Split>> = (0..options.repeats())
         .map(|repeat| splits::outer(data, groups, options, repeat))
         .collect::<Result<_>>()?;
@@ -141,12 +147,13 @@ pub fn validate(
             if names.is_empty() { "no class".to_owned() } else { format!("class {:?}", names[0]) }
         )));
     }
-    if options.pairs > 0 && first.men().is_some() {
+    if let (true, Some(men)) = (options.pairs > 0, first.men()) {
         // Tell now what would otherwise be told after all folds.
+        menet::stability::check_order(&men.base).map_err(without_order)?;
         menet::stability::half_samples(data, 1, groups, options.seed)?;
     }
-    let mut run =
-        Run { subject, options, repeats, store: Store::open(folder, &record, &fingerprint)?, progress };
+    let store = Store::open(folder, &record, &fingerprint)?;
+    let mut run = Run { subject, together: &together, options, repeats, store, progress };
     run.folds()?;
     let permutation = run.permutations()?;
     let mut methods = Vec::new();
@@ -160,6 +167,7 @@ pub fn validate(
         class_sizes: (0..data.classes().len()).map(|class| data.members(class).len()).collect(),
         variables: data.variables(),
         design: run.design(),
+        copies: together.in_words(),
         methods,
         permutation,
         stability: None,
@@ -184,10 +192,15 @@ pub fn validate(
         let fold = men.choose(&train, own.as_deref(), seed(options, 0, 0), progress)?.men;
         validation.models = Some(Models { all: chosen.men, split, fold });
     }
-    validation.words = words::paragraphs(&validation, options, first.men());
+    validation.words = words::paragraphs(&validation, options, (first.men(), data));
     run.store.arrange(&run.places())?;
     validation.seconds = begun.elapsed().as_secs_f64();
     Ok(validation)
+}
+
+/// The error of a fit that has no order of entry, with what to do here.
+fn without_order(error: CoreError) -> Error {
+    Error::Usage(format!("{error}; or draw no half-samples (--pairs 0, in Python n_pairs=0)"))
 }
 
 /// The data with the values that figures show: prepared as the final model prepares samples. Without a model, missing values are replaced by

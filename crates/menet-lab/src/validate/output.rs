@@ -1,7 +1,7 @@
 //! The files of a validation.
 
 use menet::Dataset;
-use menet_io::write::csv_rows;
+use menet_io::write::csv_table;
 use toml::{Table, Value};
 
 use super::{Interval, Options, Validation};
@@ -74,7 +74,7 @@ pub fn write(
 fn tables(found: &Validation, data: &Dataset<'_>, folder: &Folder) -> Result<()> {
     let write = |name: &str, header: &[&str], rows: Vec<Vec<String>>| {
         let header: Vec<String> = header.iter().map(|&name| name.to_owned()).collect();
-        Ok::<_, Error>(csv_rows(&folder.file(name)?, &header, rows.into_iter())?)
+        Ok::<_, Error>(csv_table(&folder.file(name)?, &header, rows.into_iter())?)
     };
     write("summary.csv", &["method", "score", "class", "mean", "low", "high"], summary(found))?;
     let mut rows = Vec::new();
@@ -100,10 +100,7 @@ fn tables(found: &Validation, data: &Dataset<'_>, folder: &Folder) -> Result<()>
         write("stability.csv", &["name", "variable", "frequency", "stable"], rows.collect())?;
     }
     if let Some(test) = &found.permutation {
-        let row = |(k, value): (usize, &f64)| {
-            // A permutation that could not be learned has no value.
-            vec![k.to_string(), optional(Some(*value).filter(|value| value.is_finite()))]
-        };
+        let row = |(k, value): (usize, &f64)| vec![k.to_string(), value.to_string()];
         let rows = test.permuted.iter().enumerate().map(row).collect();
         write("permutations.csv", &["permutation", "balanced_accuracy"], rows)?;
     }
@@ -174,7 +171,7 @@ fn samples(found: &Validation, folder: &Folder) -> Result<()> {
             rows.push(words.into_iter().chain((0..found.classes.len()).map(known)).collect());
         }
     }
-    Ok(csv_rows(&folder.file("samples.csv")?, &header, rows.into_iter())?)
+    Ok(csv_table(&folder.file("samples.csv")?, &header, rows.into_iter())?)
 }
 
 fn confusion(found: &Validation, folder: &Folder) -> Result<()> {
@@ -188,14 +185,15 @@ fn confusion(found: &Validation, folder: &Folder) -> Result<()> {
         }
     }
     let header = ["method", "class", "taken_for", "decisions"].map(str::to_owned);
-    Ok(csv_rows(&folder.file("confusion.csv")?, &header, rows.into_iter())?)
+    Ok(csv_table(&folder.file("confusion.csv")?, &header, rows.into_iter())?)
 }
 
 fn panel(found: &Validation, folder: &Folder) -> Result<()> {
     let axes = found.panel.first().map_or(0, |entry| entry.weights.len());
-    let fixed = ["name", "variable", "frequency", "folds", "order", "effect", "class", "stable"];
+    let fixed = ["name", "variable", "frequency", "folds", "order", "effect", "higher_in", "class", "stable"];
     let weights = (1..=axes).map(|axis| format!("weight_{axis}"));
-    let header: Vec<String> = fixed.iter().map(|&name| name.to_owned()).chain(weights).collect();
+    let means = found.classes.iter().map(|class| format!("mean:{class}"));
+    let header: Vec<String> = fixed.iter().map(|&name| name.to_owned()).chain(weights).chain(means).collect();
     let rows = found.panel.iter().map(|entry| {
         let words = [
             entry.name.clone(),
@@ -204,10 +202,17 @@ fn panel(found: &Validation, folder: &Folder) -> Result<()> {
             entry.folds.to_string(),
             entry.entered.map_or_else(String::new, |order| order.to_string()),
             optional(entry.effect),
+            entry.higher_in.map_or_else(String::new, |class| found.classes[class].clone()),
             entry.class.map_or_else(String::new, |class| found.classes[class].clone()),
             entry.stable.to_string(),
         ];
-        words.into_iter().chain(entry.weights.iter().map(f64::to_string)).collect::<Vec<String>>()
+        let mean = |class: usize| optional(entry.class_means.get(class).copied());
+        let means = (0..found.classes.len()).map(mean);
+        words
+            .into_iter()
+            .chain(entry.weights.iter().map(f64::to_string))
+            .chain(means)
+            .collect::<Vec<String>>()
     });
-    Ok(csv_rows(&folder.file("panel.csv")?, &header, rows)?)
+    Ok(csv_table(&folder.file("panel.csv")?, &header, rows)?)
 }

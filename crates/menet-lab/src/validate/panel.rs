@@ -30,6 +30,8 @@ pub(super) fn entries(
             weights: men.projection().axes().iter().map(|axis| axis.get(j)).collect(),
             deviation: deviation(j),
             effect: row.effect,
+            class_means: row.class_means,
+            higher_in: row.higher_in,
             class: row.class,
             stable: stability.is_some_and(|found| found.stable.contains(&j)),
         }

@@ -11,11 +11,15 @@
 //! The p-value is the exact probability, under the null hypothesis, that the test ends at least as significantly as it did. So it is
 //! valid whenever the test stops.
 
+use super::arrangements::{Arrangements, MANY};
 use super::intervals::exact;
 use super::{Interval, PermutationTest};
 
 /// If none of so many permutations is as good as what was observed, p is at most 0.01.
 const FIRST: usize = 99;
+
+/// A p-value up to this is taken for a finding.
+const LEVEL: f64 = 0.05;
 
 /// If so many permutations are as good as what was observed, p is known to about a fifth of itself.
 const ENOUGH: usize = 20;
@@ -26,6 +30,8 @@ pub(super) struct Statistic {
     /// From 0 to 1.
     pub(super) balanced: f64,
     pub(super) log_loss: Option<f64>,
+    /// In how many folds the procedure could not learn. There, decisions are at chance.
+    pub(super) failed: usize,
 }
 
 impl Statistic {
@@ -41,16 +47,17 @@ impl Statistic {
     }
 }
 
-/// The test so far. A permutation that could not be fitted counts as being as good: this can only raise the p-value.
+/// The test so far.
 pub(super) fn test(
     observed: Statistic,
-    permuted: &[Option<Statistic>],
+    permuted: &[Statistic],
+    arrangements: &Arrangements,
     asked: usize,
     early: bool,
 ) -> Option<PermutationTest> {
     let mut as_good = 0;
     for (k, statistic) in permuted.iter().enumerate() {
-        as_good += usize::from(statistic.is_none_or(|statistic| statistic.as_good_as(&observed)));
+        as_good += usize::from(statistic.as_good_as(&observed));
         let done = k + 1;
         let clear = early && ((done == FIRST && as_good == 0) || as_good == ENOUGH);
         if done < asked && !clear {
@@ -58,17 +65,50 @@ pub(super) fn test(
         }
         let (low, high) = exact(as_good, done);
         let mean = p_value(as_good, done, asked, early);
-        let balanced = |statistic: &Option<Statistic>| statistic.map_or(f64::NAN, |found| found.balanced);
         return Some(PermutationTest {
             observed: observed.balanced,
-            permuted: permuted[..done].iter().map(balanced).collect(),
+            permuted: permuted[..done].iter().map(|found| found.balanced).collect(),
+            failed: permuted[..done].iter().filter(|found| found.failed > 0).count(),
             as_good,
             p_value: Interval { mean, low: low.min(mean), high: high.max(mean) },
             asked,
             early: done < asked,
+            arrangements: arrangements.count(),
+            exchanged: arrangements.in_words().map(str::to_owned),
         });
     }
     None
+}
+
+impl PermutationTest {
+    /// Whether there are too many arrangements of the labels to count; `arrangements` is the least number then.
+    pub fn many(&self) -> bool {
+        self.arrangements >= MANY
+    }
+
+    /// The smallest p-value that the test can give: the labels themselves are one of the arrangements.
+    pub fn smallest(&self) -> f64 {
+        (1.0 / (self.asked + 1) as f64).max(1.0 / self.arrangements.max(1) as f64)
+    }
+
+    /// Why p cannot be 0.05 or less, and what to do; none if it can.
+    pub fn limit(&self) -> Option<String> {
+        let smallest = self.smallest();
+        if smallest <= LEVEL {
+            return None;
+        }
+        let why = match self.arrangements as f64 * smallest > 1.5 {
+            true => format!("{} permutations are too few; ask for at least 19", self.asked),
+            false => {
+                let unit = if self.exchanged.is_some() { "so few groups" } else { "so few samples" };
+                format!(
+                    "{unit} allow only {} arrangements of the labels; use more or smaller ones",
+                    self.arrangements
+                )
+            }
+        };
+        Some(format!("p cannot be below {smallest:.2}: {why}"))
+    }
 }
 
 /// The p-value of a test that ended after `done` permutations.
@@ -96,8 +136,19 @@ fn p_value(as_good: usize, done: usize, asked: usize, early: bool) -> f64 {
 mod tests {
     use super::*;
 
-    fn statistics(values: &[f64]) -> Vec<Option<Statistic>> {
-        values.iter().map(|&balanced| Some(Statistic { balanced, log_loss: None })).collect()
+    fn statistics(values: &[f64]) -> Vec<Statistic> {
+        values.iter().map(|&balanced| Statistic { balanced, log_loss: None, failed: 0 }).collect()
+    }
+
+    /// Of labels that have many arrangements.
+    fn test(
+        observed: Statistic,
+        permuted: &[Statistic],
+        asked: usize,
+        early: bool,
+    ) -> Option<PermutationTest> {
+        let codes: Vec<usize> = (0..60).map(|i| i % 2).collect();
+        super::test(observed, permuted, &Arrangements::new(&codes, None), asked, early)
     }
 
     /// The probability of every end of the test under the null hypothesis, with its p-value: Pólya's urn, by counting.
@@ -144,7 +195,7 @@ mod tests {
 
     #[test]
     fn a_test_stops_when_its_answer_is_clear() {
-        let observed = Statistic { balanced: 0.9, log_loss: None };
+        let observed = Statistic { balanced: 0.9, log_loss: None, failed: 0 };
         let worse = statistics(&[0.5; 1000]);
         let found = test(observed, &worse, 1000, true).unwrap();
         assert_eq!((found.permuted.len(), found.as_good, found.early), (99, 0, true));
@@ -160,13 +211,30 @@ mod tests {
     }
 
     #[test]
-    fn the_log_loss_decides_between_equals_and_failures_count_against() {
-        let of = |balanced, log_loss| Statistic { balanced, log_loss };
+    fn the_log_loss_decides_between_equals_and_failures_are_counted() {
+        let of = |balanced, log_loss| Statistic { balanced, log_loss, failed: 0 };
         let observed = of(0.8, Some(0.5));
         assert!(of(0.8, Some(0.5)).as_good_as(&observed) && of(0.8, Some(0.4)).as_good_as(&observed));
         assert!(!of(0.8, Some(0.6)).as_good_as(&observed) && of(0.9, Some(9.0)).as_good_as(&observed));
         assert!(of(0.8, None).as_good_as(&observed) && !of(0.7, None).as_good_as(&observed));
-        let found = test(observed, &[None, Some(of(0.1, None))], 2, true).unwrap();
-        assert_eq!(found.as_good, 1);
+        let permuted = [Statistic { failed: 2, ..of(0.5, None) }, of(0.9, None)];
+        let found = test(observed, &permuted, 2, true).unwrap();
+        assert_eq!((found.as_good, found.failed), (1, 1));
+    }
+
+    #[test]
+    fn a_p_value_that_cannot_be_small_is_told() {
+        let observed = Statistic { balanced: 0.9, log_loss: None, failed: 0 };
+        let of = |asked: usize, codes: &[usize], groups: Option<&[usize]>| {
+            let worse = statistics(&vec![0.5; asked]);
+            super::test(observed, &worse, &Arrangements::new(codes, groups), asked, false).unwrap().limit()
+        };
+        let codes = [0, 0, 0, 0, 1, 1, 1, 1, 0, 1, 0, 1];
+        assert_eq!(of(19, &codes, None), None);
+        assert!(of(18, &codes, None).unwrap().contains("18 permutations are too few"));
+        let pairs = [0, 0, 1, 1, 2, 2, 3, 3, 4, 5, 4, 5];
+        assert_eq!(of(99, &codes, Some(&pairs)), None, "20 arrangements of six groups");
+        let told = of(99, &codes, Some(&[0, 0, 0, 0, 1, 1, 1, 1, 2, 3, 2, 3])).unwrap();
+        assert!(told.contains("below 0.17") && told.contains("only 6 arrangements"), "{told}");
     }
 }

@@ -28,6 +28,8 @@ pub struct Validation {
     pub variables: usize,
     /// How samples were held out.
     pub design: Design,
+    /// What a reader should know of equal samples, in words; none if there are none.
+    pub copies: Option<String>,
     /// MEN first, then what it is compared with, on the same splits.
     pub methods: Vec<Assessed>,
     /// The permutation test of the first method; none if it was not asked for.
@@ -63,13 +65,6 @@ impl Validation {
     }
 }
 
-impl PermutationTest {
-    /// How many permutations could not be learned from. They count as being as good.
-    pub fn failed(&self) -> usize {
-        self.permuted.iter().filter(|value| !value.is_finite()).count()
-    }
-}
-
 /// How samples were held out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Design {
@@ -81,6 +76,8 @@ pub struct Design {
     pub inner_folds: usize,
     /// The number of groups that stay together, if there are groups.
     pub groups: Option<usize>,
+    /// How many samples are copies of others, with which they stay.
+    pub copies: usize,
     /// Whether every fold leaves out one group.
     pub leave_one_group_out: bool,
     /// The seed.
@@ -157,6 +154,8 @@ pub struct PermutationTest {
     pub observed: f64,
     /// The balanced accuracies with permuted labels, in the order in which they were computed.
     pub permuted: Vec<f64>,
+    /// How many of `permuted` could not be learned from in some fold, where decisions are then at chance.
+    pub failed: usize,
     /// How many of `permuted` are as good as `observed` or better. The log loss decides between equals.
     pub as_good: usize,
     /// The p-value and the 95 % interval of its own uncertainty, `mean` being the p-value.
@@ -165,6 +164,10 @@ pub struct PermutationTest {
     pub asked: usize,
     /// Whether the test stopped early because the answer was clear.
     pub early: bool,
+    /// How many different arrangements of the labels there are, counted up to a million.
+    pub arrangements: u64,
+    /// What was exchanged, as part of a sentence; none where samples exchanged their classes.
+    pub exchanged: Option<String>,
 }
 
 /// How stable the selection is over half-samples.
@@ -172,6 +175,8 @@ pub struct PermutationTest {
 pub struct StabilityFound {
     /// How many half-samples there are.
     pub half_samples: usize,
+    /// How many variables could be selected: not barred, penalised, and of more than one value.
+    pub selectable: usize,
     /// The size of the panels that `index` and `frequencies` are of: that of the final model.
     pub size: usize,
     /// Nogueira's index at `size`.
@@ -227,7 +232,11 @@ pub struct PanelEntry {
     pub deviation: Option<f64>,
     /// Its largest weight in size over the axes, times its standard deviation.
     pub effect: Option<f64>,
-    /// The class that a larger value speaks for.
+    /// Its mean in every class, by itself: less the mean of all samples, over its standard deviation. Empty if that is not known.
+    pub class_means: Vec<f64>,
+    /// The class with the largest mean, the variable taken by itself.
+    pub higher_in: Option<usize>,
+    /// The class that a larger value speaks for while all other variables stay as they are.
     pub class: Option<usize>,
     /// Whether it is in the stable panel.
     pub stable: bool,

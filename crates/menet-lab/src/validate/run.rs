@@ -3,9 +3,10 @@
 use std::sync::Mutex;
 use std::time::Instant;
 
-use menet::evaluate::Split;
+use menet::evaluate::{Split, Together};
 use menet::{Dataset, Error as CoreError};
 
+use super::arrangements::Arrangements;
 use super::permutation::{self, Statistic};
 use super::procedure::{Case, Decided};
 use super::work::{Found, Place, Store};
@@ -19,7 +20,9 @@ const BATCH: usize = 16;
 
 /// A validation while it is computed.
 pub(super) struct Run<'a> {
+    /// Its groups are the samples that stay together, copies too.
     pub(super) subject: Subject<'a>,
+    pub(super) together: &'a Together,
     pub(super) options: &'a Options,
     /// The folds of every repeat.
     pub(super) repeats: Vec<Vec<Split>>,
@@ -105,7 +108,8 @@ impl Run<'_> {
             return Ok(None);
         }
         let first = &self.decisions(&name)[0];
-        let observed = statistic(self.data(), first)?;
+        let observed = statistic(self.data(), first, 0)?;
+        let arrangements = Arrangements::new(self.data().class_indices(), self.subject.groups);
         let start = Instant::now();
         let (mut known, mut computed) = (Vec::new(), 0);
         for batch in (0..asked).step_by(BATCH) {
@@ -115,14 +119,14 @@ impl Run<'_> {
             let store = Mutex::new(std::mem::replace(&mut self.store, Store::Memory(Default::default())));
             let outcome = workers::each(&open, |&k| {
                 self.proceed(&|| format!("permutation {}", k + 1))?;
-                let found = self.permuted(k)?;
+                let found = self.permuted(&arrangements, observed.log_loss.is_some(), k)?;
                 locked(&store).add(Place::Permutation(k), Found::Statistic(found))
             });
             self.store = store.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
             outcome?;
             computed += open.len();
             known.extend(numbers.iter().filter_map(|&k| self.store.statistic(k)));
-            if let Some(found) = permutation::test(observed, &known, asked, early_stopping) {
+            if let Some(found) = permutation::test(observed, &known, &arrangements, asked, early_stopping) {
                 return Ok(Some(found));
             }
             let left = proportional(start.elapsed(), computed, computed + asked - known.len());
@@ -131,28 +135,47 @@ impl Run<'_> {
         Ok(None)
     }
 
-    /// The first procedure on the folds that the first repeat would have had with these labels.
-    fn permuted(&self, k: usize) -> Result<Option<Statistic>> {
+    /// The first procedure on the folds that the first repeat would have had with these labels. Where it cannot learn from them, it decides
+    /// at chance; `known`: with probabilities.
+    fn permuted(&self, arrangements: &Arrangements, known: bool, k: usize) -> Result<Statistic> {
         let groups = self.subject.groups;
-        let data = splits::permuted(self.data(), groups, self.options, k)?;
-        let one = || -> Result<Statistic> {
-            let folds = splits::outer(&data, groups, self.options, 0)?;
-            let mut decided = Vec::new();
-            for (fold, split) in folds.iter().enumerate() {
-                let case = Case { data: &data, split, groups, seed: seed(self.options, 0, fold) };
-                decided.push(self.subject.procedures[0].decide(&case, &Quiet(self.progress))?);
-            }
-            let pairs: Vec<(&Split, &Decided)> = folds.iter().zip(&decided).collect();
-            statistic(&data, &pairs)
+        let data = splits::permuted(self.data(), arrangements, self.options, k)?;
+        let folds = splits::outer(&data, groups, self.options, 0).unwrap_or_else(|_| {
+            // No fold has enough samples to learn from.
+            let all: Vec<usize> = (0..data.samples()).collect();
+            vec![Split { train: all.clone(), test: all }]
+        });
+        let chance = |fold: usize| splits::at_chance(&data, &folds[fold], known, self.options, (k, fold));
+        let (mut decided, mut failed) = (Vec::new(), 0);
+        for (fold, split) in folds.iter().enumerate() {
+            let case = Case { data: &data, split, groups, seed: seed(self.options, 0, fold) };
+            let found = match split.train == split.test {
+                true => None,
+                false => self.learned(&case, k)?,
+            };
+            failed += usize::from(found.is_none());
+            decided.push(found.unwrap_or_else(|| chance(fold)));
+        }
+        let scored = |decided: &[Decided], failed| {
+            let pairs: Vec<(&Split, &Decided)> = folds.iter().zip(decided).collect();
+            statistic(&data, &pairs, failed)
         };
-        match one() {
-            Ok(found) => Ok(Some(found)),
+        scored(&decided, failed).or_else(|_| {
+            // Probabilities that are none.
+            let all: Vec<Decided> = (0..folds.len()).map(chance).collect();
+            scored(&all, folds.len())
+        })
+    }
+
+    /// The decisions of the first procedure; none if it cannot learn from these labels.
+    fn learned(&self, case: &Case<'_>, k: usize) -> Result<Option<Decided>> {
+        match self.subject.procedures[0].decide(case, &Quiet(self.progress)) {
+            Ok(decided) => Ok(Some(decided)),
             Err(error) if stopped(&error) => Err(error),
             // It may be a mistake in the caller's procedure.
             Err(error @ Error::Foreign { .. }) => {
                 Err(in_context(error, &|| format!("permutation {}", k + 1)))
             }
-            // Labels that cannot be learned from are a result.
             Err(_) => Ok(None),
         }
     }
@@ -186,13 +209,13 @@ impl Run<'_> {
     pub(super) fn design(&self) -> Design {
         let Options { seed, leave_one_group_out, .. } = *self.options;
         let men = self.subject.procedures[0].men();
-        let groups =
-            self.subject.groups.map(|groups| groups.iter().collect::<std::collections::BTreeSet<_>>().len());
+        let Together { copies, expected, groups, .. } = *self.together;
         Design {
             folds: self.repeats[0].len(),
             repeats: self.repeats.len(),
             inner_folds: men.filter(|men| !men.fixed()).map_or(0, |men| men.folds),
-            groups,
+            groups: groups.map(|(_, left)| left),
+            copies: if expected { 0 } else { copies },
             leave_one_group_out,
             seed,
         }
@@ -211,9 +234,9 @@ impl Run<'_> {
     }
 }
 
-fn statistic(data: &Dataset<'_>, folds: &[(&Split, &Decided)]) -> Result<Statistic> {
+fn statistic(data: &Dataset<'_>, folds: &[(&Split, &Decided)], failed: usize) -> Result<Statistic> {
     let scores = assess::scores(data, folds)?;
-    Ok(Statistic { balanced: scores.balanced / 100.0, log_loss: scores.log_loss })
+    Ok(Statistic { balanced: scores.balanced / 100.0, log_loss: scores.log_loss, failed })
 }
 
 fn stopped(error: &Error) -> bool {

@@ -2,15 +2,18 @@
 
 use menet::Dataset;
 use menet::evaluate::{Split, generator, grouped_folds, leave_one_group_out, stratified_folds};
-use rand::seq::SliceRandom;
+use rand::RngExt;
 
 use super::Options;
+use super::arrangements::Arrangements;
+use super::procedure::Decided;
 use crate::error::Result;
 
 /// Streams of the random generator, one per purpose.
 const OUTER: u64 = 11;
 const INNER: u64 = 12;
 const PERMUTED: u64 = 13;
+const CHANCE: u64 = 16;
 
 /// The folds of a repeat.
 pub(super) fn outer(
@@ -43,43 +46,38 @@ pub fn inner(data: &Dataset<'_>, groups: Option<&[usize]>, folds: usize, seed: u
 }
 
 /// The data with permuted labels: permutation number `k`.
-///
-/// Where every group has one class, whole groups exchange their classes. Otherwise samples exchange classes inside their group, so
-/// that what the groups have in common explains nothing.
 pub(super) fn permuted<'a>(
     data: &'a Dataset<'_>,
-    groups: Option<&[usize]>,
+    arrangements: &Arrangements,
     options: &Options,
     k: usize,
 ) -> Result<Dataset<'a>> {
     let mut rng = generator(options.seed, &[PERMUTED, k as u64]);
-    let mut codes = data.class_indices().to_vec();
-    let rows_of = |groups: &[usize]| {
-        let mut rows = vec![Vec::new(); groups.iter().max().map_or(0, |&most| most + 1)];
-        groups.iter().enumerate().for_each(|(i, &group)| rows[group].push(i));
-        rows
-    };
-    match groups.map(rows_of) {
-        None => codes.shuffle(&mut rng),
-        Some(rows) => {
-            let pure = |rows: &Vec<usize>| rows.iter().all(|&i| codes[i] == codes[rows[0]]);
-            if rows.iter().all(pure) {
-                let full = || rows.iter().filter(|rows| !rows.is_empty());
-                let mut classes: Vec<usize> = full().map(|rows| codes[rows[0]]).collect();
-                classes.shuffle(&mut rng);
-                for (rows, class) in full().zip(classes) {
-                    rows.iter().for_each(|&i| codes[i] = class);
-                }
-            } else {
-                for rows in &rows {
-                    let mut classes: Vec<usize> = rows.iter().map(|&i| codes[i]).collect();
-                    classes.shuffle(&mut rng);
-                    rows.iter().zip(classes).for_each(|(&i, class)| codes[i] = class);
-                }
-            }
-        }
+    Ok(data.relabelled(arrangements.draw(&mut rng))?)
+}
+
+/// Decisions at chance on the test samples of a fold, for permutation number `k` whose labels cannot be learned from: classes at random, as
+/// often as in the training samples. `known`: whether probabilities are given, those of the training samples.
+pub(super) fn at_chance(
+    data: &Dataset<'_>,
+    split: &Split,
+    known: bool,
+    options: &Options,
+    (k, fold): (usize, usize),
+) -> Decided {
+    let mut rng = generator(options.seed, &[CHANCE, k as u64, fold as u64]);
+    let classes: Vec<usize> = split.train.iter().map(|&i| data.class_of(i)).collect();
+    let given = split.test.iter().map(|_| classes[rng.random_range(0..classes.len())]).collect();
+    let mut priors = vec![0.0; data.classes().len()];
+    classes.iter().for_each(|&class| priors[class] += 1.0);
+    priors.iter_mut().for_each(|prior| *prior /= classes.len() as f64);
+    Decided {
+        given,
+        probabilities: known.then(|| vec![priors; split.test.len()]),
+        panel: Vec::new(),
+        variables: 0,
+        choice: String::new(),
     }
-    Ok(data.relabelled(codes)?)
 }
 
 #[cfg(test)]
@@ -89,6 +87,30 @@ mod tests {
 
     fn data(labels: &[usize]) -> Dataset<'static> {
         Dataset::from_owned(Mat::from_fn(labels.len(), 2, |i, j| (i * 3 + j) as f64), labels).unwrap()
+    }
+
+    /// The labels of permutation number `k`.
+    fn permuted<'a>(
+        data: &'a Dataset<'_>,
+        groups: Option<&[usize]>,
+        options: &Options,
+        k: usize,
+    ) -> Result<Dataset<'a>> {
+        super::permuted(data, &Arrangements::new(data.class_indices(), groups), options, k)
+    }
+
+    #[test]
+    fn decisions_at_chance_follow_the_training_samples() {
+        let labels: Vec<usize> = (0..400).map(|i| usize::from(i % 4 == 0)).collect();
+        let data = data(&labels);
+        let split = Split { train: (0..200).collect(), test: (200..400).collect() };
+        let one = at_chance(&data, &split, true, &Options::default(), (3, 1));
+        let often = one.given.iter().filter(|&&class| class == 1).count();
+        assert!((30..70).contains(&often), "{often} of 200, 50 expected");
+        assert_eq!(one.probabilities.as_ref().unwrap()[7], [0.75, 0.25]);
+        assert_eq!(one, at_chance(&data, &split, true, &Options::default(), (3, 1)));
+        let other = at_chance(&data, &split, false, &Options::default(), (4, 1));
+        assert!(other.given != one.given && other.probabilities.is_none());
     }
 
     #[test]

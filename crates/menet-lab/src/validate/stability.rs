@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use menet::evaluate::subset;
-use menet::stability::{Stability, bounds, entry_order, half_samples, size_for};
+use menet::stability::{Stability, bounds, entry_order, half_samples, selectable, size_for};
 
 use super::men::Chosen;
 use super::run::{Run, in_context};
@@ -45,11 +45,12 @@ impl Run<'_> {
         outcome?;
         let orders: Vec<Vec<usize>> =
             (0..halves.len()).filter_map(|k| self.store.order(k)).cloned().collect();
-        Ok(Some(self.found(Stability::new(self.data().variables(), orders)?, chosen, most)?))
+        let choice = selectable(self.data(), &chosen.params)?;
+        Ok(Some(self.found(Stability::new(self.data().variables(), orders)?.among(choice), chosen, most)?))
     }
 
     fn found(&self, stability: Stability, chosen: &Chosen, most: usize) -> Result<StabilityFound> {
-        let (p, pairs) = (self.data().variables(), self.options.pairs);
+        let (p, pairs) = (stability.selectable().max(1), self.options.pairs);
         let threshold = self.options.threshold;
         let size = chosen.men.panel().len().clamp(1, most);
         let stable_size = size_for(self.options.false_selections, threshold, p, pairs)?.min(most);
@@ -66,6 +67,7 @@ impl Run<'_> {
         let bounds = bounds(threshold, stability.mean_size(stable_size), p, pairs)?;
         Ok(StabilityFound {
             half_samples: 2 * pairs,
+            selectable: p,
             size,
             index: index(size),
             by_size: (1..=most).map(|size| (size, index(size))).collect(),

@@ -1,13 +1,20 @@
 //! What was done and found, in words that can go into a methods section.
 
-use menet::Named;
+use menet::Dataset;
+use menet::select::Grid;
 
 use super::men::MenProcedure;
 use super::{Choose, Interval, Options, StabilityFound, Validation};
+use crate::output::words as score_words;
 
-/// The paragraphs: the cross-validation, the permutation test, the stability, the final model, the software.
-pub(super) fn paragraphs(found: &Validation, options: &Options, men: Option<&MenProcedure>) -> Vec<String> {
+/// The paragraphs: the cross-validation, every step of a fit, the permutation test, the stability, the final model, the software.
+pub(super) fn paragraphs(
+    found: &Validation,
+    options: &Options,
+    (men, data): (Option<&MenProcedure>, &Dataset<'_>),
+) -> Vec<String> {
     let mut all = vec![cross_validation(found, men)];
+    all.extend(men.map(|men| procedure(men, data)));
     all.extend(permutation(found));
     all.extend(found.stability.as_ref().map(|stability| selection(found, stability)));
     if let Some(models) = &found.models {
@@ -45,25 +52,7 @@ fn cross_validation(found: &Validation, men: Option<&MenProcedure>) -> String {
             format!("stratified {}-fold cross-validation {repeated}", design.folds)
         }
     };
-    let inside = match men {
-        Some(men) if design.inner_folds > 0 => format!(
-            " Inside every training part, the settings (number of variables, ridge, refit and decision rule) were chosen from {} \
-             combinations by {}-fold cross-validation{}; centring and scaling were computed from the training part alone.",
-            men.grid.settings(&men.base).len(),
-            design.inner_folds,
-            match men.choose {
-                Choose::Best => ", taking the best",
-                Choose::Smallest => ", taking the smallest model within one standard error of the best",
-                Choose::MostStable => ", taking the most stable selection within one standard error of the best",
-            }
-        ),
-        Some(_) => " All settings were fixed beforehand; centring and scaling were computed from the training part alone."
-            .to_owned(),
-        None => String::new(),
-    };
-    let filled = men.and_then(|men| men.base.impute).map_or(String::new(), |impute| {
-        format!(" Missing values were filled from the training part alone ({}).", impute.name())
-    });
+    let inside = men.map_or_else(String::new, |men| choice(men, design.inner_folds));
     let untested = match found.untested().as_slice() {
         [] => String::new(),
         names => format!(
@@ -72,19 +61,94 @@ fn cross_validation(found: &Validation, men: Option<&MenProcedure>) -> String {
             if names.len() == 1 { "is" } else { "are" }
         ),
     };
-    let unit = if design.groups.is_some() { "group" } else { "sample" };
+    let copies = found.copies.as_ref().map_or_else(String::new, |copies| format!(" {copies}."));
+    let unit = match (design.groups, design.copies) {
+        (Some(_), _) => "group",
+        (None, 0) => "sample",
+        (None, _) => "distinct sample",
+    };
     let first = &found.methods[0];
     let scores = [("an AUC", first.auc), ("a log loss", first.log_loss)].into_iter();
     let scores: String =
         scores.filter_map(|(name, value)| Some(format!(", {name} of {}", told(value?)))).collect();
     format!(
-        "Performance was estimated on {samples} samples of {classes} classes with {} variables: {held_out}.{inside}{filled} Held-out samples{untested} \
+        "Performance was estimated on {samples} samples of {classes} classes with {} variables: {held_out}.{copies}{inside} Held-out samples{untested} \
          were classified with a balanced accuracy of {}{scores}. Intervals take the {unit} as the unit, as many as a \
          training part has, so that repeats do not narrow them: Wilson's for rates and the balanced accuracy, Newcombe's for the AUC, \
          Student's t for the log loss.",
         found.variables,
         told(first.balanced),
     )
+}
+
+/// How the settings were chosen, or that there was nothing to choose.
+fn choice(men: &MenProcedure, folds: usize) -> String {
+    let (_, searched) = menet::words::searched(&men.grid);
+    if folds == 0 || searched.is_empty() {
+        return " All settings were fixed beforehand.".to_owned();
+    }
+    format!(
+        " Inside every training part, {} {} chosen from {} combinations by {folds}-fold cross-validation, taking {} ({}).",
+        in_a_row(&searched),
+        if searched.len() == 1 { "was" } else { "were" },
+        men.grid.settings(&men.base).len(),
+        match men.choose {
+            Choose::Best => "the best",
+            Choose::Smallest => "the smallest model within one standard error of the best",
+            Choose::MostStable => "the most stable selection within one standard error of the best",
+        },
+        score_words(men.score),
+    )
+}
+
+/// What was done to the samples and how a model was made of them: every step, from the parameters and the data.
+fn procedure(men: &MenProcedure, data: &Dataset<'_>) -> String {
+    let (open, _) = menet::words::searched(&men.grid);
+    // As in a fit: a grid of one setting is the base parameters.
+    let first = men.grid.settings(&men.base).into_iter().next();
+    let params = match first {
+        Some(first) if men.grid != Grid::of(&men.base) => first,
+        _ => men.base.clone(),
+    };
+    let samples = menet::words::Samples {
+        classes: data.classes().len(),
+        batches: data.batches().map(|batches| batches.names().len()),
+    };
+    let steps = menet::words::steps(&params, &open, samples);
+    format!(
+        "All of the following was learned from the training part alone and applied to the held-out samples.{} {}",
+        counting(data),
+        steps.join(" ")
+    )
+}
+
+/// How much samples count, and those without a label.
+fn counting(data: &Dataset<'_>) -> String {
+    let mut told = String::new();
+    match data.weights() {
+        _ if data.is_balanced() => {
+            told += " Samples were weighted so that every class counted as much as any other.";
+        }
+        None => {}
+        Some(weights) => {
+            let low = weights.iter().copied().fold(f64::INFINITY, f64::min);
+            let high = weights.iter().copied().fold(0.0, f64::max);
+            told += &format!(" Samples had weights, from {low:.3} to {high:.3} times their mean.");
+        }
+    }
+    if data.unlabelled() > 0 {
+        told += &format!(" {} samples without a label took part in the manifold term.", data.unlabelled());
+    }
+    told
+}
+
+/// `a, b and c`.
+fn in_a_row(words: &[String]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => one.clone(),
+        [all @ .., last] => format!("{} and {last}", all.join(", ")),
+    }
 }
 
 fn permutation(found: &Validation) -> Option<String> {
@@ -98,13 +162,15 @@ fn permutation(found: &Validation) -> Option<String> {
     } else {
         format!(" with {} permutations", test.permuted.len())
     };
-    let failed = match test.failed() {
+    let failed = match test.failed {
         0 => String::new(),
-        n => format!("; {n} of these could not be fitted and count as being as good"),
+        n => format!("; {n} of these could not be fitted in every fold, and decided at chance there"),
     };
+    let exchanged = test.exchanged.as_ref().map_or_else(String::new, |how| format!(" ({how})"));
+    let limit = test.limit().map_or_else(String::new, |limit| format!(" {}.", capitalised(&limit)));
     Some(format!(
-        "A permutation test repeated the whole procedure, choices included, on permuted labels{end}: {} of {} were as good as the \
-         true labels (balanced accuracy {:.3} in the first repeat){failed}, p = {} (95 % interval of the p-value {} to {}).",
+        "A permutation test repeated the whole procedure, choices included, on permuted labels{exchanged}{end}: {} of {} were as good as the \
+         true labels (balanced accuracy {:.3} in the first repeat){failed}, p = {} (95 % interval of the p-value {} to {}).{limit}",
         test.as_good,
         test.permuted.len(),
         test.observed,
@@ -131,6 +197,10 @@ fn selection(found: &Validation, stability: &StabilityFound) -> String {
         stability.stable_size,
         100.0 * stability.threshold,
     )
+}
+
+fn capitalised(text: &str) -> String {
+    text.chars().take(1).flat_map(char::to_uppercase).chain(text.chars().skip(1)).collect()
 }
 
 fn told(interval: Interval) -> String {

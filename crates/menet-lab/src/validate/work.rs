@@ -35,8 +35,7 @@ pub enum Place {
 #[serde(rename_all = "snake_case")]
 pub(super) enum Found {
     Decided(Decided),
-    /// None if the procedure could not learn from the permuted labels.
-    Statistic(Option<Statistic>),
+    Statistic(Statistic),
     /// The variables in the order in which they enter.
     Order(Vec<usize>),
 }
@@ -109,8 +108,7 @@ impl Store {
         }
     }
 
-    /// The outer option: whether it was computed; the inner: whether it could be.
-    pub(super) fn statistic(&self, k: usize) -> Option<Option<Statistic>> {
+    pub(super) fn statistic(&self, k: usize) -> Option<Statistic> {
         match self.find(&Place::Permutation(k))? {
             Found::Statistic(statistic) => Some(*statistic),
             _ => None,

@@ -40,6 +40,9 @@ pub(crate) struct Told {
     cg_residual: f64,
     #[pyo3(item)]
     neighbor_recall: Option<f64>,
+    /// The variables that are too small to be squared.
+    #[pyo3(item)]
+    too_small: Vec<usize>,
     #[pyo3(item)]
     seconds: Vec<(String, f64)>,
 }
@@ -74,6 +77,7 @@ pub(crate) fn solve(
         report.regime = Some(plan.regime);
         report.cg_residual = Some(told.cg_residual);
         report.neighbor_recall = told.neighbor_recall;
+        report.too_small = told.too_small;
         report.seconds = seconds;
         let b = moments.correlations(target, params.standardize);
         let (mean, norms) = (moments.mean, moments.norms);
@@ -118,13 +122,14 @@ pub(crate) struct Undecided {
     file: ModelFile,
 }
 
-/// Sums over the training samples: variables, counts, centres, norms, units, squares and fourth powers.
+/// Sums over the training samples: variables, counts, centres, norms, units, ends of the variables, squares and fourth powers.
 pub(crate) type GivenSums<'py> = (
     PyReadonlyArray1<'py, i64>,
     Vec<usize>,
     PyReadonlyArray2<'py, f64>,
     Vec<f64>,
     Vec<f64>,
+    Vec<(f64, f64)>,
     PyReadonlyArray2<'py, f64>,
     PyReadonlyArray2<'py, f64>,
 );
@@ -141,10 +146,10 @@ impl Undecided {
         sums: &GivenSums<'_>,
         threads: usize,
     ) -> PyResult<Self> {
-        let (variables, counts, centres, norms, units, squares, fourths) = sums;
+        let (variables, counts, centres, norms, units, ranges, squares, fourths) = sums;
         let (variables, centres) = (numbers(variables)?, matrix(centres)?.to_owned());
         let products = (matrix(squares)?.to_owned(), matrix(fourths)?.to_owned());
-        let (counts, norms, units) = (counts.clone(), norms.clone(), units.clone());
+        let (counts, norms, units) = (counts.clone(), norms.clone(), (units.clone(), ranges.clone()));
         let undecided = run(py, threads, |_| {
             let sums = Sums::new(variables, counts, centres, norms, units, products)?;
             Ok(file.men.axes_at(reading, Training::Sums(&sums))?)

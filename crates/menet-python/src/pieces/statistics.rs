@@ -62,12 +62,13 @@ pub(crate) fn class_sums<'py>(
     Ok((array(py, found.sums.as_ref()), PyArray1::from_vec(py, found.squares)))
 }
 
-/// Mean, norms, centres (c×p), and the variables that are constant but for rounding.
+/// Mean, norms, centres (c×p), the variables that are constant but for rounding, and those that are too small to be squared.
 type Found<'py> = (
     Bound<'py, PyArray1<f64>>,
     Bound<'py, PyArray1<f64>>,
     Bound<'py, PyArray2<f64>>,
     Bound<'py, PyArray1<i64>>,
+    Vec<usize>,
 );
 
 /// The moments of all samples, from sums over both looks.
@@ -92,6 +93,7 @@ pub(crate) fn moments<'py>(
         PyArray1::from_vec(py, found.norms),
         array(py, found.centres.as_ref()),
         PyArray1::from_iter(py, found.rounding.into_iter().map(|j| j as i64)),
+        found.too_small,
     ))
 }
 

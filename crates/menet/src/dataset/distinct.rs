@@ -31,7 +31,7 @@ impl Dataset<'_> {
             return Err(Error::Size { what: "`weights`", given: weights.len(), expected: n, why });
         }
         if let Some(i) = weights.iter().position(|weight| !(0.0..=1e100).contains(weight)) {
-            let value = format!("{:?} for sample {}", weights[i], i + 1);
+            let value = format!("{:?} for sample {i} (counted from 0)", weights[i]);
             return Err(Error::parameter("weights", value, "numbers from 0 to 1e100"));
         }
         if weights.iter().all(|&weight| weight == 0.0) {
@@ -55,6 +55,11 @@ impl Dataset<'_> {
         let weights = (0..self.samples()).map(|i| self.weight(i) / masses[self.class_of[i]]).collect();
         (self.weights, self.balanced, self.distinct) = (relative(weights), true, Default::default());
         self
+    }
+
+    /// Whether classes count alike ([`Self::with_balanced_classes`]).
+    pub fn is_balanced(&self) -> bool {
+        self.balanced
     }
 
     /// The weight of every sample, with a mean of 1 over those that count; none where all are equal.
@@ -116,7 +121,7 @@ impl Dataset<'_> {
     /// The first sample of every kind, and the weight of all of its kind.
     fn kinds(&self) -> (Vec<usize>, Vec<f64>) {
         let n = self.samples();
-        let marks = self.marks();
+        let marks = marks(self.view());
         // By mark and class. Equal marks need not be equal samples.
         let mut known: HashMap<(u64, usize), Vec<usize>> = HashMap::with_capacity(n);
         let (mut kept, mut weights): (Vec<usize>, Vec<f64>) = (Vec::with_capacity(n), Vec::with_capacity(n));
@@ -158,19 +163,6 @@ impl Dataset<'_> {
         })
     }
 
-    /// A number for every sample that is the same for equal samples.
-    fn marks(&self) -> Vec<u64> {
-        match self.view() {
-            View::Double(x) => dense_marks(x),
-            View::Single(x) => dense_marks(x),
-            View::Sparse(x) => {
-                let mark =
-                    |i: usize| x.row(i).fold(0, |mark: u64, (j, value)| mark.wrapping_add(mix(j, value)));
-                (0..x.rows()).into_par_iter().map(mark).collect()
-            }
-        }
-    }
-
     fn equal(&self, i: usize, k: usize) -> bool {
         match self.view() {
             View::Double(x) => (0..x.ncols()).all(|j| x[(i, j)] == x[(k, j)]),
@@ -210,6 +202,18 @@ fn relative(mut weights: Vec<f64>) -> Option<Vec<f64>> {
     Some(weights)
 }
 
+/// A number for every sample that is the same for equal samples.
+pub(super) fn marks(samples: View<'_>) -> Vec<u64> {
+    match samples {
+        View::Double(x) => dense_marks(x),
+        View::Single(x) => dense_marks(x),
+        View::Sparse(x) => {
+            let mark = |i: usize| x.row(i).fold(0, |mark: u64, (j, value)| mark.wrapping_add(mix(j, value)));
+            (0..x.rows()).into_par_iter().map(mark).collect()
+        }
+    }
+}
+
 /// A sum over the variables, so that rows and columns can be read in any order.
 fn dense_marks<T: Real>(x: MatRef<'_, T>) -> Vec<u64> {
     let mut marks = vec![0u64; x.nrows()];
@@ -238,6 +242,8 @@ fn mix(j: usize, value: f64) -> u64 {
     if value == 0.0 {
         return 0;
     }
+    // Missing values are equal, whatever their bits.
+    let value = if value.is_nan() { f64::NAN } else { value };
     let mixed = (value.to_bits() ^ (j as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15))
         .wrapping_mul(0xD6E8_FEB8_6659_FD93);
     (mixed ^ (mixed >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93)

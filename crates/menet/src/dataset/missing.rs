@@ -1,7 +1,7 @@
 //! Which values can be used, and which are missing.
 
-use super::Dataset;
 use super::samples::Values;
+use super::{Dataset, View};
 use crate::error::Result;
 use crate::numerics::finite::{check_finite, check_present, first_missing};
 
@@ -40,5 +40,18 @@ impl Dataset<'_> {
     /// Row and column of the first missing value, in the first column that has one; none if no value is missing.
     pub fn first_missing(&self) -> Option<(usize, usize)> {
         self.missing
+    }
+
+    /// The variables that each of some samples lacks, rising.
+    pub(crate) fn missing_of(&self, rows: &[usize]) -> Vec<Vec<usize>> {
+        let lacking = |&i: &usize| -> Vec<usize> {
+            let all = 0..self.variables();
+            match self.view() {
+                View::Double(x) => all.filter(|&j| x[(i, j)].is_nan()).collect(),
+                View::Single(x) => all.filter(|&j| x[(i, j)].is_nan()).collect(),
+                View::Sparse(x) => x.row(i).filter(|(_, value)| value.is_nan()).map(|(j, _)| j).collect(),
+            }
+        };
+        rows.iter().map(lacking).collect()
     }
 }

@@ -1,5 +1,6 @@
 //! Labelled data: the one place where input is validated.
 
+mod alike;
 mod batches;
 mod digest;
 mod distinct;
@@ -11,6 +12,7 @@ use std::sync::{Arc, OnceLock};
 
 use faer::{Mat, MatRef};
 
+pub(crate) use alike::{chance_of_equality, first_alike};
 pub use batches::Batches;
 pub use samples::{Samples, View};
 
@@ -149,7 +151,7 @@ impl<'a> Dataset<'a> {
         let mut members = vec![Vec::new(); classes.len()];
         for (i, &class) in codes.iter().enumerate() {
             let Some(members) = members.get_mut(class) else {
-                let value = format!("{class} at sample {i}");
+                let value = format!("{class} at sample {i} (counted from 0)");
                 return Err(Error::parameter(
                     "codes",
                     value,

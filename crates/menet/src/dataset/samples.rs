@@ -24,13 +24,20 @@ pub enum View<'a> {
     Sparse(&'a SparseMatrix),
 }
 
+impl View<'_> {
+    /// How many samples there are, and how many variables.
+    pub fn shape(&self) -> (usize, usize) {
+        match self {
+            View::Double(x) => x.shape(),
+            View::Single(x) => x.shape(),
+            View::Sparse(x) => (x.rows(), x.columns()),
+        }
+    }
+}
+
 impl Values<'_> {
     pub(super) fn shape(&self) -> (usize, usize) {
-        match self {
-            Values::Dense(x) => x.view().shape(),
-            Values::Single(x) => x.shape(),
-            Values::Sparse(x) => (x.rows(), x.columns()),
-        }
+        self.view().shape()
     }
 
     pub(super) fn view(&self) -> View<'_> {

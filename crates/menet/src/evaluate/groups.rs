@@ -1,14 +1,16 @@
-//! Folds that keep groups of samples together: all samples of one patient, batch or study are either learned from or tested.
+//! Folds that keep groups of samples together: all samples of one patient, batch or study are either learned from or tested. Copies of
+//! a sample are such a group, too ([`together`]).
 
 use rand::Rng;
 use rand::seq::SliceRandom;
 
-use super::Split;
+use super::{Split, Together, together};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 
 /// Cross-validation in which no group is in both parts of a fold. Groups are spread so that every fold has about the same number of
-/// samples of every class. A sample is tested only if its class keeps two samples to learn from.
+/// samples of every class. A sample is tested only if its class keeps two samples to learn from, copies not counted. Groups that share
+/// copies of a sample are one group.
 ///
 /// # Errors
 /// When `folds` is below 2, `groups` has not one number per sample, there is only one group, or nothing can be tested.
@@ -21,7 +23,17 @@ pub fn grouped_folds(
     if folds < 2 {
         return Err(Error::parameter("folds", folds, ">= 2"));
     }
-    let members = members(data, groups)?;
+    unit_folds(data, &together(data, Some(groups))?, folds, rng)
+}
+
+/// As [`grouped_folds`], of at least 2 folds, with the units that stay together.
+pub(super) fn unit_folds(
+    data: &Dataset<'_>,
+    together: &Together,
+    folds: usize,
+    rng: &mut impl Rng,
+) -> Result<Vec<Split>> {
+    let members = units(together)?;
     let folds = folds.min(members.len());
     let sizes: Vec<f64> = (0..data.classes().len()).map(|class| data.members(class).len() as f64).collect();
     let mut order: Vec<usize> = (0..members.len()).collect();
@@ -46,53 +58,57 @@ pub fn grouped_folds(
     for (group, rows) in members.iter().enumerate() {
         held_out[fold_of[group]].extend_from_slice(rows);
     }
-    splits(data, held_out)
+    splits(data, together, held_out)
 }
 
-/// Cross-validation in which every fold tests one group. A sample is tested only if its class keeps two samples to learn from.
+/// Cross-validation in which every fold tests one group. A sample is tested only if its class keeps two samples to learn from, copies
+/// not counted. Groups that share copies of a sample are one group.
 ///
 /// # Errors
 /// When `groups` has not one number per sample, there is only one group, or nothing can be tested.
 pub fn leave_one_group_out(data: &Dataset<'_>, groups: &[usize]) -> Result<Vec<Split>> {
-    splits(data, members(data, groups)?)
+    let together = together(data, Some(groups))?;
+    splits(data, &together, units(&together)?)
 }
 
-/// The rows of every group.
-fn members(data: &Dataset<'_>, groups: &[usize]) -> Result<Vec<Vec<usize>>> {
-    if groups.len() != data.samples() {
-        let why = format!("there are {} samples", data.samples());
-        return Err(Error::Size { what: "`groups`", given: groups.len(), expected: data.samples(), why });
+/// The rows of every unit, of which there must be two.
+fn units(together: &Together) -> Result<Vec<Vec<usize>>> {
+    let units = together.rows();
+    if units.len() >= 2 {
+        return Ok(units);
     }
-    let mut members = vec![Vec::new(); groups.iter().max().map_or(0, |&most| most + 1)];
-    groups.iter().enumerate().for_each(|(i, &group)| members[group].push(i));
-    members.retain(|rows| !rows.is_empty());
-    if members.len() < 2 {
-        return Err(Error::Degenerate(
+    let why = match together.groups {
+        Some((given, _)) if given > 1 => {
+            "all groups share copies of samples, so that none can be held out; remove the copies, or use other groups"
+        }
+        _ => {
             "all samples are in one group, so that none can be held out; use a column with at least 2 values"
-                .to_owned(),
-        ));
-    }
-    Ok(members)
+        }
+    };
+    Err(Error::Degenerate(why.to_owned()))
 }
 
 /// The folds that hold out these rows.
-fn splits(data: &Dataset<'_>, held_out: Vec<Vec<usize>>) -> Result<Vec<Split>> {
+fn splits(data: &Dataset<'_>, together: &Together, held_out: Vec<Vec<usize>>) -> Result<Vec<Split>> {
     let split = |mut rows: Vec<usize>| {
         rows.sort_unstable();
         let train: Vec<usize> = (0..data.samples()).filter(|i| rows.binary_search(i).is_err()).collect();
-        let mut learned = vec![0; data.classes().len()];
-        train.iter().for_each(|&i| learned[data.class_of(i)] += 1);
+        let learned = together.distinct_of_classes(data, &train);
         rows.retain(|&i| learned[data.class_of(i)] >= 2);
         let classes = learned.iter().filter(|&&count| count > 0).count();
         (classes >= 2 && !rows.is_empty()).then_some(Split { train, test: rows })
     };
     let splits: Vec<Split> = held_out.into_iter().filter_map(split).collect();
     if splits.is_empty() {
-        return Err(Error::Degenerate(
-            "no group can be tested: without any one of them, fewer than two classes, or fewer than two samples of the tested \
+        let (what, samples) = match (together.groups, together.has_copies()) {
+            (Some(_), false) => ("group", "samples"),
+            (Some(_), true) => ("group", "distinct samples"),
+            (None, _) => ("sample", "distinct samples"),
+        };
+        return Err(Error::Degenerate(format!(
+            "no {what} can be tested: without any one of them, fewer than two classes, or fewer than two {samples} of the tested \
              classes, are left to learn from"
-                .to_owned(),
-        ));
+        )));
     }
     Ok(splits)
 }

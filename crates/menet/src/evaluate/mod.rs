@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `splits` | random splits, the folds of a cross-validation |
 //! | `groups` | folds that keep groups of samples together |
+//! | `together` | which samples stay together: groups, and copies of each other |
 //! | `nearest` | recognition by the nearest neighbour, at every dimension in one pass |
 //! | `mistakes` | which class was taken for which |
 //! | here | the decisions of any rule, and parts of a data set |
@@ -16,6 +17,7 @@ mod groups;
 mod mistakes;
 mod nearest;
 mod splits;
+mod together;
 
 use faer::{Mat, MatRef};
 
@@ -29,6 +31,7 @@ pub use groups::{grouped_folds, leave_one_group_out};
 pub use mistakes::{Mistake, balanced_rate, mistakes, recalls};
 pub use nearest::{Recognition, Score, recognitions, scores};
 pub use splits::{Split, generator, random_split, stratified_folds, stratified_split};
+pub use together::{Together, together, together_in};
 
 /// How well a learned rule decides on samples at each of `dimensions`: a dimension d uses the first d columns of `z`. Dimensions
 /// that the rule does not have are left out. `class_of` gives the place of each of the rule's classes among all `classes`, as `truth` counts
@@ -123,8 +126,10 @@ mod tests {
     pub(super) fn data(sizes: &[usize]) -> Dataset<'static> {
         let labels: Vec<usize> =
             sizes.iter().enumerate().flat_map(|(class, &size)| vec![class; size]).collect();
-        let x =
-            Mat::from_fn(labels.len(), 3, |i, j| ((i * 7 + j * 13 + i * i) % 5) as f64 + labels[i] as f64);
+        // No two samples are equal.
+        let x = Mat::from_fn(labels.len(), 3, |i, j| {
+            ((i * 7 + j * 13 + i * i) % 5) as f64 + labels[i] as f64 + 1e-3 * i as f64
+        });
         Dataset::from_owned(x, &labels).unwrap()
     }
 

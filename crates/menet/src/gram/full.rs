@@ -50,7 +50,41 @@ impl Gram for MatRef<'_, f64> {
             let (given, expected) = (self.nrows(), self.ncols());
             return Err(Error::Size { what: "a column of the Gram matrix", given, expected, why });
         }
-        check_finite("the Gram matrix", *self)
+        check_finite("the Gram matrix", *self)?;
+        check_symmetric(*self)
+    }
+}
+
+/// The part of the two variables' lengths by which the two entries of a pair may differ: rounding leaves much less, and the path reads
+/// either of them.
+const ASYMMETRY: f64 = 1e-9;
+
+/// Entries that are compared side by side, so that both halves of the matrix are read in pieces that fit in the cache.
+const TILE: usize = 64;
+
+/// Refuses a matrix whose halves differ.
+fn check_symmetric(gram: MatRef<'_, f64>) -> Result<()> {
+    let p = gram.ncols();
+    let length = |j: usize| gram[(j, j)].abs().sqrt();
+    let differ = |i: usize, j: usize| {
+        let off = (gram[(i, j)] - gram[(j, i)]).abs();
+        off > 0.0 && off > ASYMMETRY * length(i) * length(j)
+    };
+    let in_tile = |rows: std::ops::Range<usize>, columns: std::ops::Range<usize>| {
+        columns.flat_map(|j| rows.clone().map(move |i| (i, j))).find(|&(i, j)| i < j && differ(i, j))
+    };
+    let tiles = (0..p).step_by(TILE).flat_map(|j| (0..=j).step_by(TILE).map(move |i| (i, j)));
+    let found = tiles.map(|(i, j)| in_tile(i..p.min(i + TILE), j..p.min(j + TILE))).find_map(|pair| pair);
+    match found {
+        None => Ok(()),
+        Some((i, j)) => {
+            let value = format!(
+                "{:?} at row {i}, column {j} and {:?} at row {j}, column {i} (counted from 0)",
+                gram[(i, j)],
+                gram[(j, i)]
+            );
+            Err(Error::parameter("gram", value, "symmetric: use (G + Gᵀ)/2 if the difference is rounding"))
+        }
     }
 }
 

@@ -34,6 +34,9 @@ pub enum Ended {
     },
     /// The level reached `lambda_min`.
     LambdaMin,
+    /// The level at which a penalty with rounds has its answer for a number of variables: below it the path would be that of
+    /// weights which belong to this level.
+    Answer,
     /// `variable` had to enter, but without a ridge it cannot be told from a combination of the active ones in
     /// double precision. A small ridge helps.
     Dependent {
@@ -55,6 +58,27 @@ pub enum Ended {
     Stalled,
 }
 
+impl Ended {
+    /// Whether numerical trouble ended the path.
+    pub(crate) fn is_early(self) -> bool {
+        !matches!(self, Ended::Complete | Ended::MaxNonzeros { .. } | Ended::LambdaMin | Ended::Answer)
+    }
+
+    /// The variable at which the path could not go on.
+    pub(crate) fn variable(self) -> Option<usize> {
+        match self {
+            Ended::Dependent { variable }
+            | Ended::Unbounded { variable }
+            | Ended::Indefinite { variable } => Some(variable),
+            Ended::Complete
+            | Ended::MaxNonzeros { .. }
+            | Ended::LambdaMin
+            | Ended::Answer
+            | Ended::Stalled => None,
+        }
+    }
+}
+
 impl std::fmt::Display for Ended {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -63,6 +87,7 @@ impl std::fmt::Display for Ended {
                 write!(f, "reached the largest number of nonzeros (next, {needed} would move)")
             }
             Ended::LambdaMin => write!(f, "reached the smallest level"),
+            Ended::Answer => write!(f, "reached the level of the answer"),
             Ended::Dependent { variable } => {
                 write!(f, "ended where variable {variable} depends on the active ones (add a ridge)")
             }
@@ -88,8 +113,8 @@ pub enum Report {
         count: usize,
         /// Whether another round would change nothing.
         settled: bool,
-        /// By how much the end of the path violates the first-order conditions of the concave penalty, measured as [`Certificate::kkt`]; none
-        /// where the path is the answer to a weighted problem and not to a concave one.
+        /// By how much the end of the path violates the first-order conditions of the concave penalty, with the weights at that point, measured
+        /// as [`Certificate::kkt`]; none where the path is the answer to a weighted problem and not to a concave one.
         stationarity: Option<f64>,
     },
     /// By exchange of variables; every number of variables has its own best subset.
@@ -158,15 +183,24 @@ impl Path {
         matches!(self.report, Some(Report::Rounds { stationarity: Some(_), .. }))
     }
 
-    /// The path down to `level`, where the coefficients are `w`.
-    pub(crate) fn down_to(mut self, level: f64, w: SparseVector, certificate: Certificate) -> Self {
+    /// The path down to `level`, where the coefficients are `w`. `ended` says why it goes no farther, if it does.
+    pub(crate) fn down_to(
+        mut self,
+        level: f64,
+        w: SparseVector,
+        certificate: Certificate,
+        ended: Ended,
+    ) -> Self {
         let above = self.knots.partition_point(|knot| knot.level > level);
         if above == self.knots.len() {
             return self;
         }
+        // A path to a level that got there, or was ended by trouble, knows why. One to a number of variables has another limit.
+        if level > 0.0 && (level > self.last().level || ended == Ended::Answer) {
+            self.ended = ended;
+        }
         self.knots.truncate(above);
         self.knots.push(Knot { level, coefficients: w, entered: Vec::new(), left: Vec::new(), certificate });
-        self.ended = if level > 0.0 { Ended::LambdaMin } else { self.ended };
         self
     }
 
@@ -186,10 +220,7 @@ impl Path {
 
     /// How numerical trouble ended the path; none if it did not.
     pub fn ended_early(&self) -> Option<String> {
-        match self.ended {
-            Ended::Complete | Ended::MaxNonzeros { .. } | Ended::LambdaMin => None,
-            ended => Some(ended.to_string()),
-        }
+        self.ended.is_early().then(|| self.ended.to_string())
     }
 
     /// The free variables, rising: those with a penalty factor of 0. They are in every model, also where their coefficient
@@ -231,10 +262,16 @@ impl Path {
     /// The coefficients at level `lambda`; above the first knot those of the first knot, where all penalised ones are 0.
     ///
     /// # Errors
-    /// When the path ended above `lambda`, or `lambda` is negative or NaN.
+    /// When the path ended above `lambda`, `lambda` is negative or NaN, or the path was made for one size and `lambda` is not the level of
+    /// its end.
     pub fn at_lambda(&self, lambda: f64) -> Result<PathPoint> {
         if lambda.is_nan() || lambda < 0.0 {
             return Err(Error::parameter("lambda", lambda, ">= 0"));
+        }
+        let end = self.last().level;
+        if self.is_of_one_size() && lambda > end {
+            let allowed = format!("{end:?}: this path was made for one size, and only its end is an answer");
+            return Err(Error::parameter("lambda", format!("{lambda:?}"), allowed));
         }
         let below = self.knots.partition_point(|knot| knot.level > lambda);
         let Some(lower) = self.knots.get(below) else {
@@ -308,7 +345,9 @@ impl Path {
             return Err(Error::parameter("nonzeros", k, allowed));
         }
         let mut active = 0;
-        for (i, knot) in self.knots.iter().enumerate() {
+        // Of a path that was made for one size, the end is the answer, also where more variables are active on the way.
+        let knots = if self.is_of_one_size() { &[] } else { &self.knots[..] };
+        for (i, knot) in knots.iter().enumerate() {
             active = (active + knot.entered.len()).saturating_sub(knot.left.len());
             if active > k {
                 return Ok(Stop { knot: i, needed: Some(active) });

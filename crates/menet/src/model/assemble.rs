@@ -16,13 +16,12 @@ use crate::error::{Error, Result};
 use crate::fit::{Clock, fit_prepared};
 use crate::lars::{Ended, Path};
 use crate::monitor::{Monitor, Stage, proceed};
-use crate::numerics::sparse::SparseVector;
 use crate::panel::{self, Reading};
 use crate::params::MenParams;
 use crate::prepare::PrepareParams;
 use crate::projection::Projection;
 use crate::reduce::ReducedProblem;
-use crate::refit::{Axes, How, Reached, Refit, Source, Training, wanted};
+use crate::refit::{Axes, How, Reached, Source, Training, VariableSpread, wanted};
 use crate::rules::{Projected, learn};
 use crate::solved::Solved;
 use crate::targets::AxisCount;
@@ -72,12 +71,16 @@ impl Men {
         Men::from_parts(parts)
     }
 
-    /// The same fit with fewer variables or axes. From paths that reach as far, it is bit for bit what [`fit`](crate::fit())
-    /// gives with these parameters. The rounds of the penalties `reweighted`, `scad` and `mcp` are made for one number of variables. Another number
-    /// is fitted again.
+    /// The same fit with fewer variables or axes: bit for bit the axes and the rule that [`fit`](crate::fit()) gives with these
+    /// parameters.
+    ///
+    /// They are read off the paths, which for a limit on the panel may go on beyond those of such a fit. Where the paths do not hold them,
+    /// the training samples are fitted again: the rounds of the penalties `reweighted`, `scad` and `mcp`, and groups, are solved for one
+    /// size; and a limit on the panel may need longer paths than those of the fit.
     ///
     /// A refit and the rule are computed again from the training samples. Without them, only the axes of the refit `none` can be
-    /// read, and only the rule `nearest` is kept, and only if nothing but axes was left out.
+    /// read. Then only the rule `nearest` of samples without weights is learned again, from the samples it stores, and only if nothing
+    /// but axes was left out.
     ///
     /// # Errors
     /// When the fit does not reach so far, a number is 0, or the training samples are needed.
@@ -94,20 +97,27 @@ impl Men {
     /// # Errors
     /// As [`Self::at`].
     pub fn at_prepared(&self, reading: Reading, data: &Dataset<'_>) -> Result<Men> {
-        if let Some(params) = self.made_again(reading) {
-            // Names and shape come from the model: the samples may have none.
-            let data = data.called(self.feature_names(), self.image_shape());
-            let plain = params.with_prepare(&PrepareParams::default());
-            let men = fit_prepared(&data, &plain, AxisCount::exactly(plain.components), &())?;
-            return match &self.parts.preparation {
-                Some(preparation) => men.prepared_by(preparation.clone(), 0.0),
-                None => Ok(men),
-            };
+        let params = match self.cut(reading)? {
+            Cut::Held(parts) => return trained(*parts, data),
+            Cut::Again(params) => params,
+        };
+        // Names and shape come from the model: the samples may have none.
+        let data = data.called(self.feature_names(), self.image_shape());
+        let plain = params.with_prepare(&PrepareParams::default());
+        let men = fit_prepared(&data, &plain, AxisCount::exactly(plain.components), &())?;
+        match &self.parts.preparation {
+            Some(preparation) => men.prepared_by(preparation.clone(), 0.0),
+            None => Ok(men),
         }
-        let data = data.distinct();
-        let undecided = self.axes_at(reading, Training::Samples(data))?;
-        let z = undecided.projection().project(data)?;
-        undecided.learn_weighted(z.as_ref(), data.class_indices(), data.weights())
+    }
+
+    /// As [`Self::at_prepared`], where of the training samples only the labelled ones and the variables that some path reaches are known.
+    /// With these nothing can be fitted again.
+    ///
+    /// # Errors
+    /// As [`Self::at`], and when the paths do not hold the smaller model.
+    pub fn at_reached(&self, reading: Reading, data: &Dataset<'_>) -> Result<Men> {
+        trained(self.held(reading)?, data)
     }
 
     /// The variables of which [`Self::axes_at`] needs the training samples, rising.
@@ -115,7 +125,7 @@ impl Men {
     /// # Errors
     /// When the fit does not reach so far, or a number is 0.
     pub fn wanted(&self, reading: Reading) -> Result<Vec<usize>> {
-        let parts = self.cut(reading)?;
+        let parts = self.held(reading)?;
         wanted(&parts.paths, &how(&parts))
     }
 
@@ -124,54 +134,11 @@ impl Men {
     /// # Errors
     /// As [`Self::at`].
     pub fn axes_at(&self, reading: Reading, training: Training<'_>) -> Result<Undecided> {
-        let parts = self.cut(reading)?;
-        let source = Source {
-            training,
-            mean: parts.projection.mean(),
-            units: &parts.units,
-            paths: &parts.paths,
-            reached: parts.reached.as_ref(),
-        };
-        let axes = source.read(&how(&parts))?;
-        Undecided::new(parts, axes, training)
-    }
-
-    fn at_without_training(&self, reading: Reading) -> Result<Men> {
-        let d = self.axes_kept(reading)?;
-        // An axis that ties left without variables has no column in W.
-        let all_have_axes = self.parts.projection.components() == self.parts.components.len();
-        let fewer_axes_only = reading.nonzeros.is_none()
-            && all_have_axes
-            && reading.panel_size.or(self.parts.params.panel_size).is_none()
-            && self.parts.params.refit() == Refit::None;
-        if !fewer_axes_only {
-            return Men::from_parts(without_training(self.cut(reading)?)?);
-        }
-        let mut parts = self.first(d, reading);
-        parts.projection = parts.projection.first(d)?;
-        let used = panel::union(parts.projection.axes());
-        parts.panel.retain(|row| used.binary_search(&row.variable).is_ok());
-        parts.rule = parts.rule.and_then(|rule| rule.first(d));
-        Men::from_parts(parts)
-    }
-
-    /// The parameters of the fit that a reading stands for, where it cannot be read off this one: its penalty is solved for one size.
-    fn made_again(&self, reading: Reading) -> Option<MenParams> {
-        let params = &self.parts.params;
-        let p = self.parts.projection.variables();
-        let nonzeros = reading.nonzeros.map(|k| k.min(p)).filter(|&k| k != self.nonzeros());
-        let panel_size = reading.panel_size.filter(|&size| Some(size) != params.panel_size);
-        let other = nonzeros.is_some() || panel_size.is_some();
-        (other && !params.reads_off()).then(|| MenParams {
-            nonzeros: nonzeros.or(params.nonzeros),
-            panel_size: panel_size.or(params.panel_size),
-            components: reading.components.or(params.components),
-            ..params.clone()
-        })
+        undecided(self.held(reading)?, training)
     }
 
     /// How many axes a reading keeps.
-    fn axes_kept(&self, reading: Reading) -> Result<usize> {
+    pub(super) fn axes_kept(&self, reading: Reading) -> Result<usize> {
         let fitted = self.parts.components.len();
         let d = reading.components.unwrap_or(fitted);
         if d == 0 || d > fitted {
@@ -181,62 +148,79 @@ impl Men {
         Ok(d)
     }
 
-    /// The parts with the first `d` paths, and the parameters of the reading.
-    fn first(&self, d: usize, reading: Reading) -> MenParts {
-        let mut parts = self.parts.clone();
-        parts.components.truncate(d);
-        parts.paths.truncate(d);
-        parts.params.components = reading.components.or(parts.params.components);
-        parts.params.panel_size = reading.panel_size.or(parts.params.panel_size);
-        parts
-    }
-
-    /// The parts with paths and parameters as a reading asks for.
-    fn cut(&self, reading: Reading) -> Result<MenParts> {
-        let mut parts = self.first(self.axes_kept(reading)?, reading);
-        if parts.paths.is_empty() {
+    /// The parts with paths and parameters as a reading asks for, or the parameters to fit with where the paths do not hold it.
+    fn cut(&self, reading: Reading) -> Result<Cut> {
+        let d = self.axes_kept(reading)?;
+        if self.parts.paths.is_empty() {
             let (asked, has) = ("another size".to_owned(), "was left out of this model".to_owned());
             return Err(Error::PathTooShort { asked, has });
         }
-        parts.params.check(parts.projection.variables())?;
-        if self.made_again(reading).is_some() {
-            let (name, asked) = match reading.nonzeros {
-                Some(k) => ("nonzeros", k),
-                None => ("panel_size", reading.panel_size.unwrap_or_default()),
-            };
-            let allowed = "that of the fit: with this penalty a model holds no smaller ones, so fit again, or give the training samples";
-            return Err(Error::parameter(name, asked, allowed));
+        let (fitted, p) = (&self.parts.params, self.parts.projection.variables());
+        let params = MenParams {
+            nonzeros: reading.nonzeros.map(|k| k.min(p)).or(fitted.nonzeros),
+            panel_size: reading.panel_size.or(fitted.panel_size),
+            components: reading.components.or(fitted.components),
+            ..fitted.clone()
+        };
+        params.check(p)?;
+        params.check_axes(d)?;
+        let Some(paths) = panel::held(&self.parts.paths, fitted, (&params, d), p)? else {
+            return Ok(Cut::Again(Box::new(params)));
+        };
+        if params.panel_size.is_none() && !params.refit().shares_panel() {
+            check_ties(&paths)?;
         }
-        if let Some(k) = reading.nonzeros.filter(|_| parts.params.reads_off()) {
-            let k = k.min(parts.projection.variables());
-            parts.paths = parts.paths.iter().map(|path| path.truncated(k)).collect::<Result<_>>()?;
-            parts.components = parts.paths.iter().map(Component::from).collect();
-            parts.params.nonzeros = Some(k);
-        }
-        if parts.params.panel_size.is_none() && !parts.params.refit().shares_panel() {
-            check_ties(&parts.paths)?;
-        }
-        Ok(parts)
+        let components = paths.iter().map(Component::from).collect();
+        Ok(Cut::Held(Box::new(MenParts { params, paths, components, ..self.parts.clone() })))
     }
+
+    /// The parts that a reading asks for, which the paths must hold.
+    pub(super) fn held(&self, reading: Reading) -> Result<MenParts> {
+        if let Cut::Held(parts) = self.cut(reading)? {
+            return Ok(*parts);
+        }
+        let (name, asked) = match (reading.panel_size, reading.nonzeros, reading.components) {
+            (Some(size), ..) => ("panel_size", size),
+            (_, Some(k), _) => ("nonzeros", k),
+            (.., d) => ("components", d.unwrap_or_default()),
+        };
+        let allowed = "that of the fit, whose paths do not hold this smaller model: fit again with the size you want, or give all \
+                       training samples";
+        Err(Error::parameter(name, asked, allowed))
+    }
+}
+
+/// A fit cut to what a reading asks for.
+enum Cut {
+    /// Its paths hold that.
+    Held(Box<MenParts>),
+    /// A fit with these parameters has other paths.
+    Again(Box<MenParams>),
 }
 
 /// A model whose axes are known. Its rule is learned from the training samples, projected on them.
 #[derive(Debug, Clone)]
 pub struct Undecided {
-    parts: MenParts,
-    deviations: Vec<f64>,
-    covariance: Option<Mat<f64>>,
+    pub(super) parts: MenParts,
+    pub(super) covariance: Option<Mat<f64>>,
 }
 
 impl Undecided {
     fn new(mut parts: MenParts, axes: Axes, training: Training<'_>) -> Result<Self> {
         let Axes { axes, panel, report, covariance } = axes;
         let mean = parts.projection.mean().to_vec();
-        let deviations = training.deviations(&mean, &panel)?;
+        let spreads = training.spreads(&mean, &panel)?;
+        let known = |(variable, VariableSpread { deviation, range, class_means })| PanelVariable {
+            variable,
+            deviation: Some(deviation),
+            range: Some(range),
+            class_means,
+            class: None,
+        };
         parts.projection = Projection::new(mean, axes)?;
-        let unknown = |variable| PanelVariable { variable, deviation: None, class: None };
-        (parts.panel, parts.refit, parts.rule) = (panel.into_iter().map(unknown).collect(), report, None);
-        Ok(Undecided { parts, deviations, covariance })
+        parts.panel = panel.into_iter().zip(spreads).map(known).collect();
+        (parts.refit, parts.rule) = (report, None);
+        Ok(Undecided { parts, covariance })
     }
 
     /// Projects samples on the axes.
@@ -254,7 +238,7 @@ impl Undecided {
 
     /// The same for samples with weights.
     fn learn_weighted(self, z: MatRef<'_, f64>, classes: &[usize], weights: Option<&[f64]>) -> Result<Men> {
-        let Undecided { mut parts, deviations, covariance } = self;
+        let Undecided { mut parts, covariance } = self;
         let (n, count, d) = (z.nrows(), parts.classes.len(), parts.projection.components());
         if classes.len() != n || z.ncols() != d || classes.iter().any(|&class| class >= count) {
             let why =
@@ -266,16 +250,36 @@ impl Undecided {
         parts.rule = Some(learn(&parts.params.rule_for(d), &samples)?);
         let centres = centres(z, classes, count, weights);
         let axes = parts.projection.axes();
-        for (row, deviation) in parts.panel.iter_mut().zip(deviations) {
+        for row in &mut parts.panel {
             let towards = |class: usize| -> f64 {
                 axes.iter().enumerate().map(|(k, axis)| axis.get(row.variable) * centres[(class, k)]).sum()
             };
             row.class =
                 (0..count).reduce(|best, next| if towards(next) > towards(best) { next } else { best });
-            row.deviation = Some(deviation);
         }
         Men::from_parts(parts)
     }
+}
+
+/// The axes that parts with paths say; the rule is still to be learned.
+fn undecided(parts: MenParts, training: Training<'_>) -> Result<Undecided> {
+    let source = Source {
+        training,
+        mean: parts.projection.mean(),
+        units: &parts.units,
+        paths: &parts.paths,
+        reached: parts.reached.as_ref(),
+    };
+    let axes = source.read(&how(&parts))?;
+    Undecided::new(parts, axes, training)
+}
+
+/// The model that parts with paths say.
+fn trained(parts: MenParts, data: &Dataset<'_>) -> Result<Men> {
+    let data = data.distinct();
+    let undecided = undecided(parts, Training::Samples(data))?;
+    let z = undecided.projection().project(data)?;
+    undecided.learn_weighted(z.as_ref(), data.class_indices(), data.weights())
 }
 
 /// How the parameters of a model say that it is read.
@@ -302,6 +306,7 @@ fn parts_of(
     parts.neighbor_recall = problem.report.neighbor_recall;
     parts.cg_residual = problem.cg_residual();
     parts.unlabelled = problem.report.unlabelled;
+    parts.too_small.clone_from(&problem.report.too_small);
     parts.regime.clone_from(&problem.report.regime);
     parts.seconds.clone_from(&problem.report.seconds);
     Ok(parts)
@@ -333,26 +338,4 @@ fn check_ties(paths: &[Path]) -> Result<()> {
         Some((ended, _)) => Error::NoVariable { component: 1, why: ended.to_string() },
         None => Error::Degenerate("there is no axis".to_owned()),
     })
-}
-
-/// The parts of a model whose axes are read off its paths alone, and that has no rule.
-fn without_training(mut parts: MenParts) -> Result<MenParts> {
-    if parts.params.refit() != Refit::None {
-        let has = "was kept without the training samples that its refit needs".to_owned();
-        return Err(Error::PathTooShort { asked: "another size".to_owned(), has });
-    }
-    let supports = match parts.params.panel_size {
-        Some(size) => panel::within_size(&parts.paths, panel::reach(&parts.paths), size)?,
-        None => parts.paths.iter().map(|path| path.last().coefficients.clone()).collect(),
-    };
-    let used = supports.iter().filter(|support| support.nonzeros() > 0);
-    let axes: Vec<SparseVector> =
-        used.map(|support| support.map(|j, value| value * parts.units[j])).collect();
-    let variables = panel::union(&axes);
-    parts.projection = Projection::new(parts.projection.mean().to_vec(), axes)?;
-    parts.refit.candidates = variables.len();
-    let unknown = |variable| PanelVariable { variable, deviation: None, class: None };
-    parts.panel = variables.into_iter().map(unknown).collect();
-    parts.rule = None;
-    Ok(parts)
 }

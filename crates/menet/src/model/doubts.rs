@@ -4,6 +4,7 @@ use super::Men;
 use crate::lars::{Ended, Path, Report, violation};
 use crate::named::Named;
 use crate::panel;
+use crate::preprocess::SQUARABLE;
 
 /// So many names are listed.
 const NAMED: usize = 10;
@@ -44,6 +45,7 @@ impl Men {
                  leave them out"
             ));
         }
+        doubts.extend(self.too_small());
         doubts.extend(self.prepared_away());
         if let Some(constant) = self.constant_always() {
             doubts.push(constant);
@@ -62,21 +64,40 @@ impl Men {
         doubts
     }
 
+    /// Which variables vary too little to be squared.
+    fn too_small(&self) -> Option<String> {
+        let (many, verb) = match self.parts.too_small.len() {
+            0 => return None,
+            1 => ("1 variable".to_owned(), "varies"),
+            count => (format!("{count} variables"), "vary"),
+        };
+        Some(format!(
+            "{many} {verb} by less than {SQUARABLE:.0e}, too little to be squared in double precision, and count as constant (multiply \
+             the values by a power of ten): {}",
+            self.listed(&self.parts.too_small)
+        ))
+    }
+
+    /// The names of the first few variables.
+    fn listed(&self, variables: &[usize]) -> String {
+        let names: Vec<String> = variables.iter().take(NAMED).map(|&j| self.name_of(j)).collect();
+        let more = variables.len().saturating_sub(NAMED);
+        names.join(", ") + &if more > 0 { format!(" and {more} more") } else { String::new() }
+    }
+
     /// What the preparation of samples took away.
     fn prepared_away(&self) -> Vec<String> {
         let Some(preparation) = self.preparation() else { return Vec::new() };
         let mut doubts = Vec::new();
         let dropped = &preparation.dropped;
         if !dropped.is_empty() {
-            let (count, named) = (dropped.len(), dropped.len().min(NAMED));
-            let names: Vec<String> = dropped[..named].iter().map(|&j| self.name_of(j)).collect();
-            let more = if count > named { format!(" and {} more", count - named) } else { String::new() };
+            let count = dropped.len();
             let (verb, limit) =
                 (if count == 1 { "variable is" } else { "variables are" }, preparation.params.max_missing);
             doubts.push(format!(
-                "{count} {verb} left out, because more than {:.0} % of the samples lack them (max_missing = {limit}): {}{more}",
+                "{count} {verb} left out, because more than {:.0} % of the samples lack them (max_missing = {limit}): {}",
                 100.0 * limit,
-                names.join(", ")
+                self.listed(dropped)
             ));
         }
         if let Some(batches) = &preparation.batches {

@@ -4,17 +4,24 @@
 //! |---|---|
 //! | `parts` | everything a model is made of, for code that stores it |
 //! | `assemble` | from paths to a model, and to smaller ones |
+//! | `untrained` | smaller models without the training samples |
 //! | `panel_table` | what is known of the variables of the panel |
+//! | `on_panel` | the model for samples that have the panel alone |
 //! | `doubts` | what a careful user should know about a fit |
+//! | `new_samples` | what is doubtful about new samples |
 
 mod assemble;
 mod doubts;
+mod new_samples;
+mod on_panel;
 mod panel_table;
 mod parts;
+mod untrained;
 
 use faer::{Mat, MatRef};
 
 pub use assemble::Undecided;
+pub use new_samples::{FarSample, SampleDoubts};
 pub use panel_table::PanelRow;
 pub use parts::{Component, MenParts, PanelVariable};
 
@@ -89,7 +96,7 @@ impl Men {
     }
 
     /// The name of a variable, or its number from 1 if it has none.
-    pub(crate) fn name_of(&self, j: usize) -> String {
+    pub fn name_of(&self, j: usize) -> String {
         self.feature_names().map_or_else(|| (j + 1).to_string(), |names| names[j].clone())
     }
 
@@ -105,7 +112,8 @@ impl Men {
     pub fn rule(&self) -> Result<&Learned> {
         self.parts.rule.as_ref().ok_or_else(|| {
             Error::Degenerate(
-                "this model was made smaller without its training samples: it can transform, but not predict"
+                "this model was made smaller without its training samples: it can transform, but not predict; fit again with this \
+                 size to predict"
                     .to_owned(),
             )
         })
@@ -123,11 +131,18 @@ impl Men {
     /// The same for dense or sparse samples. `batches` are the names of their batches, which a model with batches needs. A new batch is
     /// measured by its samples here, of which there must be at least two.
     ///
+    /// A sample that lacks every value of the panel has no place: all its scores are NaN. A rule gives it the probabilities that classes
+    /// have before anything is measured.
+    ///
     /// # Errors
     /// As [`Self::transform`].
     pub fn transform_batches(&self, x: View<'_>, batches: Option<&[String]>) -> Result<Mat<f64>> {
         let Some(preparation) = &self.parts.preparation else { return self.parts.projection.project_view(x) };
-        self.parts.projection.project_view(preparation.apply(x, batches)?.view())
+        let mut z = self.parts.projection.project_view(preparation.apply(x, batches)?.view())?;
+        if self.fills() {
+            self.unknown_samples(x).into_iter().for_each(|i| z.row_mut(i).fill(f64::NAN));
+        }
+        Ok(z)
     }
 
     /// The same for the samples of a data set.

@@ -22,7 +22,12 @@ pub struct PanelRow {
     pub effect: Option<f64>,
     /// The length of its weights over all axes, times its standard deviation; or times 1 if that is not known.
     pub importance: f64,
-    /// The class that a larger value indicates.
+    /// Its mean in every class, by itself: less the mean of all samples, over its standard deviation. Empty if that is not known.
+    pub class_means: Vec<f64>,
+    /// The class with the largest mean, the variable taken by itself.
+    pub higher_in: Option<usize>,
+    /// The class towards which a larger value moves a sample while all other variables stay as they are. Where variables are correlated,
+    /// this need not be `higher_in`: then the model corrects others by this one.
     pub class: Option<usize>,
 }
 
@@ -48,6 +53,8 @@ impl Men {
                 weight,
                 effect: known.deviation.map(|deviation| weight * deviation),
                 importance: length * known.deviation.unwrap_or(1.0),
+                higher_in: largest(&known.class_means),
+                class_means: known.class_means.clone(),
                 class: known.class,
             }
         };
@@ -55,4 +62,9 @@ impl Men {
         rows.sort_by(|a, b| b.importance.total_cmp(&a.importance));
         rows
     }
+}
+
+/// The place of the largest value; the first of several.
+fn largest(values: &[f64]) -> Option<usize> {
+    (0..values.len()).reduce(|best, next| if values[next] > values[best] { next } else { best })
 }

@@ -33,14 +33,26 @@ impl From<&Path> for Component {
 }
 
 /// A variable of the panel.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PanelVariable {
     /// Its position.
     pub variable: usize,
     /// Its standard deviation in the training samples; none if that is not known.
     pub deviation: Option<f64>,
-    /// The class that a larger value indicates: the class whose centre its weights point to most; none if that is not known.
+    /// Its smallest and its largest value in the training samples, prepared as the model prepares them; none if that is not known.
+    pub range: Option<(f64, f64)>,
+    /// Its mean in every class, by itself: less the mean of all samples, over its standard deviation. Empty if that is not known.
+    pub class_means: Vec<f64>,
+    /// The class towards which a larger value moves a sample while all other variables stay as they are: the class whose centre its weights
+    /// point to most; none if that is not known. It need not be the class with the largest mean.
     pub class: Option<usize>,
+}
+
+impl PanelVariable {
+    /// A variable of which nothing else is known.
+    pub(crate) fn unknown(variable: usize) -> Self {
+        PanelVariable { variable, deviation: None, range: None, class_means: Vec::new(), class: None }
+    }
 }
 
 /// Everything a [`Men`](super::Men) is made of, for code that stores models.
@@ -79,6 +91,8 @@ pub struct MenParts {
     pub cg_residual: Option<f64>,
     /// Samples without a label that took part, and how many of them no chain of neighbours joins to a labelled one.
     pub unlabelled: (usize, usize),
+    /// The variables that vary in the training samples, but so little that they count as constant, rising.
+    pub too_small: Vec<usize>,
     /// Seconds every stage took.
     pub seconds: Vec<(Stage, f64)>,
     /// Class names, sorted.
@@ -99,8 +113,8 @@ impl MenParts {
         definiteness: DefinitenessReport,
         classes: Vec<String>,
     ) -> Self {
-        let unknown = |variable| PanelVariable { variable, deviation: None, class: None };
-        let panel: Vec<PanelVariable> = panel::union(projection.axes()).into_iter().map(unknown).collect();
+        let panel: Vec<PanelVariable> =
+            panel::union(projection.axes()).into_iter().map(PanelVariable::unknown).collect();
         let candidates = panel.len();
         MenParts {
             params,
@@ -118,6 +132,7 @@ impl MenParts {
             regime: None,
             cg_residual: None,
             unlabelled: (0, 0),
+            too_small: Vec::new(),
             seconds: Vec::new(),
             classes,
             feature_names: None,
@@ -132,6 +147,10 @@ impl MenParts {
             let why = format!("the model has {expected} {of}");
             if given == expected { Ok(()) } else { Err(Error::Size { what, given, expected, why }) }
         };
+        if p == 0 || d == 0 {
+            return Err(Error::Empty { rows: d, columns: p });
+        }
+        self.params.check(p)?;
         size("`units`", self.units.len(), p, "variables")?;
         if let Some(preparation) = &self.preparation {
             preparation.check(p)?;
@@ -148,6 +167,25 @@ impl MenParts {
         if used != told {
             return Err(Error::parameter("panel", format!("{told:?}"), format!("{used:?}, as the axes use")));
         }
+        if let Some(index) = self.too_small.iter().find(|&&index| index >= p) {
+            return Err(Error::parameter("too_small", format!("variable {index}"), format!("below {p}")));
+        }
+        let count = self.classes.len();
+        if let Some(class) = self.panel.iter().filter_map(|row| row.class).find(|&class| class >= count) {
+            return Err(Error::parameter(
+                "panel",
+                format!("for class {class}"),
+                format!("for classes below {count}"),
+            ));
+        }
+        let ranges = self.panel.iter().filter_map(|row| row.range);
+        if let Some((low, high)) = ranges.into_iter().find(|(low, high)| low > high || (low + high).is_nan())
+        {
+            return Err(Error::parameter("panel", format!("values from {low:?} to {high:?}"), "rising ends"));
+        }
+        for row in self.panel.iter().filter(|row| !row.class_means.is_empty()) {
+            size("the class means of a variable", row.class_means.len(), count, "classes")?;
+        }
         if let Some(names) = &self.feature_names {
             size("`feature_names`", names.len(), p, "variables")?;
         }
@@ -161,7 +199,9 @@ impl MenParts {
             .flat_map(|knot| knot.coefficients.indices().iter().chain(&knot.entered).chain(&knot.left));
         let used = used.chain(self.components.iter().flat_map(|component| &component.order_of_entry));
         let used = used.chain(self.paths.iter().flat_map(Path::free));
-        if let Some(&index) = used.max().filter(|&&index| index >= p) {
+        let last = self.paths.iter().filter_map(|path| path.ended().variable());
+        let used = used.copied().chain(last);
+        if let Some(index) = used.max().filter(|&index| index >= p) {
             return Err(Error::parameter("paths", format!("variable {index}"), format!("below {p}")));
         }
         Ok(())

@@ -66,6 +66,8 @@ impl Smoother {
 
     /// The same without a copy of `L`.
     pub fn from_owned(laplacian: SparseSymmetric, alpha: f64, beta: f64, tolerance: f64) -> Self {
+        // A sample that no patch joins to another has a row without entries, and β is added to what is stored.
+        let laplacian = laplacian.with_diagonal();
         let diagonal =
             |j: usize| laplacian.column(j).filter(|&(i, _)| i == j).map(|(_, value)| value).sum::<f64>();
         let scale = (0..laplacian.dim()).map(|j| (alpha * diagonal(j) + beta).sqrt().recip()).collect();

@@ -66,7 +66,7 @@ fn reconstruction(hood: &Neighborhood<'_>, near: &[usize]) -> Result<Vec<f64>> {
     let factor = cholesky(gram.as_ref()).ok_or_else(|| Error::Numerical {
         what: "the local reconstruction",
         detail: format!(
-            "the neighbours of sample {} are dependent; raise lle_regularizer above {}",
+            "the neighbours of sample {} (counted from 0) are dependent; raise lle_regularizer above {}",
             hood.center, hood.params.lle_regularizer
         ),
     })?;

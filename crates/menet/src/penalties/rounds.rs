@@ -36,7 +36,7 @@ use super::descent::entries;
 use super::{Penalised, Penalty, PenaltyParams, Tuning};
 use crate::error::{Error, Result};
 use crate::gram::Gram;
-use crate::lars::{Certificate, LarsOptions, Path, Problem, Report, Shared, certificate_at, path_of};
+use crate::lars::{Certificate, Ended, LarsOptions, Path, Problem, Report, Shared, certificate_at, path_of};
 use crate::monitor::{Monitor, Stage};
 use crate::numerics::sparse::SparseVector;
 
@@ -118,6 +118,13 @@ pub(super) struct Point {
     pub(super) level: f64,
 }
 
+/// Where the rounds begin, and why the first path ended there.
+#[derive(Clone)]
+struct Begin {
+    at: Point,
+    ended: Ended,
+}
+
 /// A path and the factors it was computed with.
 struct Weighted {
     path: Path,
@@ -130,7 +137,7 @@ impl Response<'_> {
         let first_limit = options.max_nonzeros.map(|k| self.params.first_nonzeros(k));
         let first =
             path_of(&Problem::new(self.shared, &self.shared.v, self.b)?.limited(first_limit), self.monitor)?;
-        let start = Point { w: first.last().coefficients.clone(), level: first.last().level };
+        let start = Point::of(&first);
         let tuning = self.tuning(&start.w);
         if self.penalty.once() {
             let factors = self.factors(&start, tuning);
@@ -141,23 +148,30 @@ impl Response<'_> {
         }
         let fits = options.max_nonzeros.is_none_or(|most| self.selected(&start.w) <= most);
         if start.w.nonzeros() == 0 || (start.level == 0.0 && fits) {
-            // Where no variable is in, all weights are 1; and at level 0 nothing is penalised.
+            // Where no variable is in, all weights are 1; and at level 0 nothing is penalised. But a path that has more variables on its
+            // way there is stopped above that, and has no answer.
             let path = self.plain()?;
-            let stationarity = Some(path.last().certificate.kkt);
-            let report = Report::Rounds { count: 0, settled: path.ended_early().is_none(), stationarity };
-            return Ok(Penalised { path: path.with_report(report), history: Vec::new() });
+            if path.last().coefficients.nonzeros() == 0 || path.last().level == 0.0 {
+                let settled = path.ended_early().is_none();
+                return Ok(Penalised {
+                    path: self.certified(path, (0, settled), tuning)?,
+                    history: Vec::new(),
+                });
+            }
         }
-        let found = self.rounds(start.clone(), tuning, true)?;
+        let begin = Begin { at: start, ended: first.ended() };
+        let found = self.rounds(begin.clone(), tuning, true)?;
         match found.path.report() {
             // At a lower level the rounds need not settle.
-            Some(Report::Rounds { settled: false, .. }) => self.rounds(start, tuning, false),
+            Some(Report::Rounds { settled: false, .. }) => self.rounds(begin, tuning, false),
             _ => Ok(found),
         }
     }
 
     /// With `falls`, the level falls where far fewer variables are in than were asked for.
-    fn rounds(&self, mut now: Point, tuning: Tuning, mut falls: bool) -> Result<Penalised> {
+    fn rounds(&self, begin: Begin, tuning: Tuning, mut falls: bool) -> Result<Penalised> {
         let most = self.shared.options.max_nonzeros;
+        let mut now = begin.at;
         // With a longer first path, more than K variables may be free of pressure: then the weights are those of a higher level. It is 0
         // where that path is complete.
         if now.level == 0.0 {
@@ -211,10 +225,17 @@ impl Response<'_> {
         }
         let Some(answer) = answer else {
             // Not even one: weights of 0 on variables that depend on each other, from the first path on.
-            let report = Report::Rounds { count: 0, settled: false, stationarity: None };
-            return Ok(Penalised { path: self.plain()?.with_report(report), history });
+            return Ok(Penalised { path: self.certified(self.plain()?, (0, false), tuning)?, history });
         };
-        Ok(Penalised { path: self.finished(answer, tuning, count)?, history })
+        // A path to a number of variables ends at the level of its answer; one to a level ends above it where the first path or the last
+        // one has.
+        let last = answer.weighted.path.ended();
+        let ended = match most {
+            Some(_) => Ended::Answer,
+            None if last.is_early() && !begin.ended.is_early() => last,
+            None => begin.ended,
+        };
+        Ok(Penalised { path: self.finished(answer, tuning, (count, ended))?, history })
     }
 
     /// The path of ℓ1 itself.
@@ -292,19 +313,25 @@ impl Response<'_> {
         Ok((Point { w: lower.w, level }, told))
     }
 
-    /// The path of the last round down to the answer, with what is known of it.
-    fn finished(&self, answer: Answer, tuning: Tuning, count: usize) -> Result<Path> {
+    /// The path of the last round down to the answer, with what is known of it. `ended` says why it goes no farther.
+    fn finished(&self, answer: Answer, tuning: Tuning, (count, ended): (usize, Ended)) -> Result<Path> {
         let Answer { point, weighted: Weighted { path, factors }, settled } = answer;
         let problem = Problem::new(self.shared, &factors, self.b)?;
         let certificate = certificate_at(&problem, &point.w, point.level);
-        let at_w = self.factors(&point, tuning);
-        let Certificate { kkt, .. } =
-            certificate_at(&Problem::new(self.shared, &at_w, self.b)?, &point.w, point.level);
         let free = (0..factors.len()).filter(|&j| self.shared.v[j] == 0.0).collect();
         let freed = self.freed(&factors).collect();
-        let path = path.down_to(point.level, point.w, certificate);
-        let report = Report::Rounds { count, settled, stationarity: Some(kkt) };
-        Ok(path.freed(free, freed).limited(self.shared.options.max_nonzeros).with_report(report))
+        let path = path.down_to(point.level, point.w, certificate, ended);
+        let path = path.freed(free, freed).limited(self.shared.options.max_nonzeros);
+        self.certified(path, (count, settled), tuning)
+    }
+
+    /// A path with its report: the first-order conditions are those of the penalty at the end of the path, whichever way led there.
+    fn certified(&self, path: Path, (count, settled): (usize, bool), tuning: Tuning) -> Result<Path> {
+        let end = Point::of(&path);
+        let factors = self.factors(&end, tuning);
+        let Certificate { kkt, .. } =
+            certificate_at(&Problem::new(self.shared, &factors, self.b)?, &end.w, end.level);
+        Ok(path.with_report(Report::Rounds { count, settled, stationarity: Some(kkt) }))
     }
 }
 

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use crate::error::{Error, Result};
 use crate::numerics::finite::{Real, usable};
 use crate::numerics::linalg::product;
-use crate::preprocess::is_constant;
+use crate::preprocess::{all_constant, is_constant, is_too_small};
 use crate::targets::{AxisCount, TargetKind, Whitened, placed, whitened_from};
 
 /// Rows that a thread takes at a time. Sums are in this order whatever the number of threads.
@@ -145,8 +145,12 @@ pub struct Moments {
     pub norms: Vec<f64>,
     /// The class means of the centred variables, c×p; 0 for a constant variable.
     pub centres: Mat<f64>,
+    /// The smallest and the largest value of every variable; empty where that is not known.
+    pub ranges: Vec<(f64, f64)>,
     /// The variables that are constant but for rounding: they take no part in distances either.
     pub rounding: Vec<usize>,
+    /// The variables that vary, but so little that they count as constant, rising: their squares are too small for double precision.
+    pub too_small: Vec<usize>,
 }
 
 /// The target of every class, or what is missing for it.
@@ -170,7 +174,8 @@ impl Moments {
             return Err(Error::Size { what: "the sums", given, expected: p, why });
         }
         let size = n.max(1) as f64;
-        let (mut mean, mut norms, mut rounding) = (about.to_vec(), vec![0.0; p], Vec::new());
+        let (mut mean, mut norms) = (about.to_vec(), vec![0.0; p]);
+        let (mut rounding, mut too_small) = (Vec::new(), Vec::new());
         let mut centres = Mat::zeros(c, p);
         for j in 0..p {
             let (low, high) = (first.low[j], first.high[j]);
@@ -182,6 +187,9 @@ impl Moments {
                 if low < high {
                     rounding.push(j);
                 }
+                if is_too_small(low, high, norm) {
+                    too_small.push(j);
+                }
                 continue;
             }
             norms[j] = norm;
@@ -190,9 +198,10 @@ impl Moments {
             }
         }
         if norms.iter().all(|&norm| norm == 0.0) {
-            return Err(Error::Degenerate(format!("all {p} variables are constant over the {n} samples")));
+            return Err(all_constant(p, n, &too_small));
         }
-        Ok(Moments { counts, mean, norms, centres, rounding })
+        let ranges = first.low.iter().copied().zip(first.high.iter().copied()).collect();
+        Ok(Moments { counts, mean, norms, centres, ranges, rounding, too_small })
     }
 
     /// From means, norms and class centres that are known already.
@@ -205,7 +214,8 @@ impl Moments {
             let (why, given) = (format!("there are {p} variables and {c} classes"), norms.len());
             return Err(Error::Size { what: "`norms`, or a row of `centres`,", given, expected: p, why });
         }
-        Ok(Moments { counts, mean, norms, centres, rounding: Vec::new() })
+        let (ranges, rounding, too_small) = Default::default();
+        Ok(Moments { counts, mean, norms, centres, ranges, rounding, too_small })
     }
 
     /// Number of samples.

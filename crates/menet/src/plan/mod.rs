@@ -24,7 +24,6 @@ use crate::operator::{Definiteness, Route};
 use crate::params::MenParams;
 use crate::patches;
 use crate::prepare::Scale;
-use crate::rules::{Metric, RuleKind};
 use cost::Size;
 
 /// Up to this many samples an n×n matrix is formed.
@@ -99,10 +98,7 @@ impl Plan {
         if axes > limit {
             return Err(Error::Components { requested: axes, limit, classes });
         }
-        if axes == 1 && params.metric == Some(Metric::Cosine) && params.rule().kind == RuleKind::Nearest {
-            let allowed = "\"euclidean\", or left out: on one axis every cosine is 1 or -1";
-            return Err(Error::parameter("metric", "\"cosine\" with one axis", allowed));
-        }
+        params.check_axes(axes)?;
         if shape.nonzeros.is_some() {
             refuse_for_sparse(shape, params)?;
         }
@@ -235,6 +231,7 @@ fn choose(size: Size, params: &MenParams, sparse: bool) -> Result<Regime> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rules::Metric;
 
     fn shape(samples: usize, variables: usize) -> Shape {
         Shape { samples, variables, classes: 10, nonzeros: None }

@@ -19,6 +19,7 @@
 //! | `batch` | centres and deviations of batches, known and new |
 //! | `impute`, `knn` | what stands for a missing value |
 //! | `observed` | statistics of the values that are there |
+//! | `subset` | the preparation of some of the variables |
 //! | `learn`, `apply` | from training samples to a preparation, and from samples to prepared ones |
 
 mod apply;
@@ -28,6 +29,7 @@ mod knn;
 mod learn;
 mod observed;
 mod scale;
+mod subset;
 
 #[cfg(test)]
 mod tests;
@@ -145,6 +147,12 @@ impl Preparation {
         let rising = |list: &[usize], end: usize| {
             list.windows(2).all(|pair| pair[0] < pair[1]) && list.last().is_none_or(|&last| last < end)
         };
+        // A batch without a value has no deviation.
+        let positive = |deviations: &faer::Mat<f64>| {
+            deviations
+                .col_iter()
+                .all(|column| column.iter().all(|deviation| *deviation > 0.0 || deviation.is_nan()))
+        };
         let kept = |list: &[usize]| list.iter().all(|j| self.dropped.binary_search(j).is_err());
         let neighbors_fit = match &self.filling {
             Some(Filling::Neighbors(near)) => {
@@ -162,12 +170,25 @@ impl Preparation {
             let count = batches.names.len();
             let rows = |x: &faer::Mat<f64>| x.nrows() == count;
             rows(&batches.centres)
-                && batches.deviations.as_ref().is_none_or(rows)
+                && batches
+                    .deviations
+                    .as_ref()
+                    .is_none_or(|deviations| rows(deviations) && positive(deviations))
+                && batches.deviations.is_some() == self.params.batch_scale
+                && batches.names.iter().collect::<std::collections::HashSet<_>>().len() == count
                 && rising(&batches.of_one_class, count)
         });
-        let divisors_fit =
-            self.divisors.iter().flatten().all(|&divisor| divisor > 0.0 && divisor.is_finite());
-        if rising(&self.dropped, p) && neighbors_fit && batches_fit && divisors_fit {
+        let divisors_fit = self.divisors.is_some() == self.params.scale.divides()
+            && self.divisors.iter().flatten().all(|&divisor| divisor > 0.0 && divisor.is_finite());
+        let filling_fits = matches!(
+            (&self.filling, self.params.impute),
+            (None, None)
+                | (Some(Filling::Neighbors(_)), Some(Impute::Knn))
+                | (Some(Filling::Values(_)), Some(Impute::Mean | Impute::Median))
+        );
+        let missing_fits = self.missing.iter().all(|fraction| (0.0..=1.0 + 1e-9).contains(fraction));
+        let parts_fit = neighbors_fit && batches_fit && divisors_fit && filling_fits && missing_fits;
+        if rising(&self.dropped, p) && parts_fit {
             return Ok(());
         }
         Err(Error::parameter("preparation", "damaged", "parts that fit together"))

@@ -1,5 +1,7 @@
 //! Statistics of the values of one variable that are there, each with a weight.
 
+use crate::preprocess::SQUARABLE;
+
 /// So small a part of their size are deviations that rounding makes.
 const CONSTANT: f64 = 1e-12;
 
@@ -30,7 +32,7 @@ impl Observed {
         }
     }
 
-    /// The standard deviation, the mean square over all values; 0 if they are constant up to rounding.
+    /// The standard deviation, the mean square over all values; 0 if they are constant up to rounding, or too small to be squared.
     pub(super) fn deviation(&self) -> f64 {
         let mean = self.mean();
         let mean_of = |of: &dyn Fn(f64) -> f64| {
@@ -38,7 +40,7 @@ impl Observed {
         };
         let deviation = mean_of(&|value| (value - mean) * (value - mean)).sqrt();
         let size = mean_of(&|value| value * value).sqrt();
-        if deviation > CONSTANT * size { deviation } else { 0.0 }
+        if deviation > CONSTANT * size && deviation >= SQUARABLE { deviation } else { 0.0 }
     }
 
     /// The median: half of the weight is below, half above; NaN if there is no value.

@@ -3,7 +3,7 @@
 use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
-use super::{Centred, Columns, Rows, Weighing, is_constant};
+use super::{Centred, Columns, Rows, Weighing, is_constant, is_too_small};
 use crate::error::Result;
 use crate::numerics::finite::Real;
 use crate::numerics::linalg::{
@@ -52,7 +52,8 @@ pub(super) fn centred<'a, T: Samples>(
         }
     };
     let norms = (0..p).map(|j| length(column(&x, j), weighing)).collect();
-    Ok(Centred { rows, columns: Columns::Dense(x), mean, norms })
+    let too_small = (0..p).filter(|&j| found[j].too_small).collect();
+    Ok(Centred { rows, columns: Columns::Dense(x), mean, norms, too_small })
 }
 
 /// Samples in double or single precision.
@@ -103,6 +104,8 @@ struct Found {
     mean: f64,
     /// Whether it is constant but for rounding, and not altogether.
     rounding: bool,
+    /// Whether it counts as constant for nothing but its size.
+    too_small: bool,
 }
 
 /// Takes its mean off a column; all is zero then if it is constant.
@@ -118,11 +121,12 @@ fn centre(column: &mut [f64], weighing: Option<Weighing<'_>>) -> Found {
     let mean = (rough + sum(rough) / total).clamp(low, high);
     let original = length(column, weighing);
     column.iter_mut().for_each(|x| *x -= mean);
-    let constant = is_constant(low, high, length(column, weighing), original);
+    let centred = length(column, weighing);
+    let constant = is_constant(low, high, centred, original);
     if constant {
         column.fill(0.0);
     }
-    Found { mean, rounding: constant && low < high }
+    Found { mean, rounding: constant && low < high, too_small: is_too_small(low, high, centred) }
 }
 
 /// The length of a column, every square counted by the weight of its sample.

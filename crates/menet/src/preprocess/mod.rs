@@ -29,6 +29,9 @@ use crate::error::{Error, Result};
 /// mean, leaves 8e-17, which scaled to length 1 would become a variable.
 const CONSTANT: f64 = 1e-12;
 
+/// The square of a smaller number, the root of the smallest normal one, is no normal number: a norm made of such squares is wrong.
+pub(crate) const SQUARABLE: f64 = 1.491_668_146_240_041_3e-154;
+
 /// How much every sample counts in the mean, and in the norm, of a variable.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Weighing<'a> {
@@ -43,6 +46,7 @@ pub struct Centred<'a> {
     columns: Columns,
     mean: Vec<f64>,
     norms: Vec<f64>,
+    too_small: Vec<usize>,
 }
 
 impl<'a> Centred<'a> {
@@ -72,7 +76,7 @@ impl<'a> Centred<'a> {
             }
         };
         if centred.norms.iter().all(|&norm| norm == 0.0) {
-            return Err(Error::Degenerate(format!("all {p} variables are constant over the {n} samples")));
+            return Err(all_constant(p, n, &centred.too_small));
         }
         Ok(centred)
     }
@@ -95,6 +99,11 @@ impl<'a> Centred<'a> {
     /// The norm of every centred column, 0 for a constant one.
     pub fn norms(&self) -> &[f64] {
         &self.norms
+    }
+
+    /// The variables that vary, but so little that they count as constant, rising: their squares are too small for double precision.
+    pub(crate) fn too_small(&self) -> &[usize] {
+        &self.too_small
     }
 
     /// The samples as distances see them.
@@ -146,7 +155,24 @@ impl<'a> Centred<'a> {
 
 /// Whether a column from `low` to `high` is constant, by its norms when centred and before.
 pub(crate) fn is_constant(low: f64, high: f64, centred: f64, original: f64) -> bool {
-    low == high || centred <= CONSTANT * original
+    low == high || centred <= CONSTANT * original || centred < SQUARABLE
+}
+
+/// Whether a column from `low` to `high`, of this norm when centred, counts as constant for nothing but its size.
+pub(crate) fn is_too_small(low: f64, high: f64, centred: f64) -> bool {
+    low < high && centred < SQUARABLE && high - low < 2.0 * SQUARABLE
+}
+
+/// The error for `p` variables none of which can be used.
+pub(crate) fn all_constant(p: usize, samples: usize, too_small: &[usize]) -> Error {
+    let some = match too_small.len() {
+        0 => String::new(),
+        count => format!(
+            " ({count} of them vary by less than {SQUARABLE:.0e}, too little to be squared in double precision: multiply their values by \
+             a power of ten)"
+        ),
+    };
+    Error::Degenerate(format!("all {p} variables are constant over the {samples} samples{some}"))
 }
 
 #[cfg(test)]

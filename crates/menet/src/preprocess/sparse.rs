@@ -3,7 +3,7 @@
 use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
-use super::{Centred, Columns, Rows, Weighing, is_constant};
+use super::{Centred, Columns, Rows, Weighing, is_constant, is_too_small};
 use crate::dataset::Dataset;
 use crate::numerics::linalg::from_columns;
 use crate::numerics::sparse::SparseMatrix;
@@ -17,9 +17,11 @@ pub(super) fn centred(x: &SparseMatrix, weighing: Option<Weighing<'_>>) -> Centr
     let by_variable = x.transpose();
     let sum = |weights: &[f64]| weights.iter().sum::<f64>();
     let weighing = weighing.map(|weighing| (weighing, (sum(weighing.mean), sum(weighing.norm))));
-    let moments: Vec<(f64, f64)> =
-        (0..p).into_par_iter().map(|j| mean_and_norm(by_variable.line(j), n, weighing)).collect();
-    let (mean, norms): (Vec<f64>, Vec<f64>) = moments.into_iter().unzip();
+    let moments: Vec<Moments> =
+        (0..p).into_par_iter().map(|j| moments(by_variable.line(j), n, weighing)).collect();
+    let mean: Vec<f64> = moments.iter().map(|column| column.mean).collect();
+    let norms: Vec<f64> = moments.iter().map(|column| column.norm).collect();
+    let too_small = (0..p).filter(|&j| moments[j].too_small).collect();
     let rows = Rows::Sparse(x.map(|_, j, value| if norms[j] > 0.0 { value } else { 0.0 }));
     // A column without zeros is centred as it stands: the mean may be large beside what varies.
     let full = |j: usize| by_variable.line(j).0.len() == n;
@@ -31,15 +33,24 @@ pub(super) fn centred(x: &SparseMatrix, weighing: Option<Weighing<'_>>) -> Centr
     };
     let entries = by_variable.map(|j, _, value| entry(j, value));
     let columns = Columns::Sparse(SparseColumns { entries, base: (0..p).map(base).collect() });
-    Centred { rows, columns, mean, norms }
+    Centred { rows, columns, mean, norms, too_small }
 }
 
-/// Mean and centred norm, 0 if constant, of a column of `n` rows with these nonzeros. The sums of the weights are known.
-fn mean_and_norm(
+/// What is known of a column.
+struct Moments {
+    mean: f64,
+    /// The norm of the centred column, 0 if it is constant.
+    norm: f64,
+    /// Whether it counts as constant for nothing but its size.
+    too_small: bool,
+}
+
+/// The moments of a column of `n` rows with these nonzeros. The sums of the weights are known.
+fn moments(
     (at, values): (&[u32], &[f64]),
     n: usize,
     weighing: Option<(Weighing<'_>, (f64, f64))>,
-) -> (f64, f64) {
+) -> Moments {
     let beside = if values.len() < n { 0.0 } else { f64::NAN }; // which min and max pass over
     let low = values.iter().copied().fold(beside, f64::min);
     let high = values.iter().copied().fold(beside, f64::max);
@@ -68,7 +79,8 @@ fn mean_and_norm(
             (mean, original, sum(in_norm, norm_total, &|x| (x - mean) * (x - mean)).max(0.0).sqrt())
         }
     };
-    (mean, if is_constant(low, high, norm, original) { 0.0 } else { norm })
+    let too_small = is_too_small(low, high, norm);
+    Moments { mean, norm: if is_constant(low, high, norm, original) { 0.0 } else { norm }, too_small }
 }
 
 /// Columns `baseⱼ 1 + Σᵢ eᵢⱼ uᵢ`.

@@ -38,6 +38,7 @@ use crate::rules::RuleKind;
 pub(crate) use elimination::Elimination;
 pub use sums::Sums;
 pub use training::Training;
+pub(crate) use training::VariableSpread;
 use training::Variables;
 use within::Within;
 

@@ -23,6 +23,8 @@ pub struct Sums {
     /// The length of every centred variable over its unit.
     pub(super) norms: Vec<f64>,
     pub(super) units: Vec<f64>,
+    /// The smallest and the largest value of every variable.
+    pub(super) ranges: Vec<(f64, f64)>,
     pub(super) squares: Mat<f64>,
     pub(super) fourths: Mat<f64>,
 }
@@ -30,8 +32,8 @@ pub struct Sums {
 impl Sums {
     /// From sums over all samples.
     ///
-    /// `variables` rise. `counts` are the samples of every class; `centres` (c×m) and `norms` (m) are of the centred variables, in the
-    /// user's units. `squares` and `fourths` (m×m) are `VᵀV` and `(V∘V)ᵀ(V∘V)`, where V is divided by `units`.
+    /// `variables` rise. `counts` are the samples of every class, `ranges` the ends of every variable; `centres` (c×m) and `norms` (m) are
+    /// of the centred variables, in the user's units. `squares` and `fourths` (m×m) are `VᵀV` and `(V∘V)ᵀ(V∘V)`, where V is divided by `units`.
     ///
     /// # Errors
     /// When sizes do not fit together.
@@ -40,7 +42,7 @@ impl Sums {
         counts: Vec<usize>,
         mut centres: Mat<f64>,
         mut norms: Vec<f64>,
-        units: Vec<f64>,
+        (units, ranges): (Vec<f64>, Vec<(f64, f64)>),
         (squares, fourths): (Mat<f64>, Mat<f64>),
     ) -> Result<Self> {
         let (m, c) = (variables.len(), counts.len());
@@ -49,6 +51,7 @@ impl Sums {
             ("a column of `centres`", centres.nrows(), c),
             ("`norms`", norms.len(), m),
             ("`units`", units.len(), m),
+            ("`ranges`", ranges.len(), m),
             ("`squares`", squares.nrows() * squares.ncols(), m * m),
             ("`fourths`", fourths.nrows() * fourths.ncols(), m * m),
         ] {
@@ -61,7 +64,7 @@ impl Sums {
             norms[j] /= unit;
             (0..c).for_each(|class| centres[(class, j)] /= unit);
         }
-        Ok(Sums { variables, counts, centres, norms, units, squares, fourths })
+        Ok(Sums { variables, counts, centres, norms, units, ranges, squares, fourths })
     }
 
     /// Number of samples.
@@ -88,9 +91,15 @@ impl Sums {
             centres: Mat::from_fn(c, m, |class, j| self.centres[(class, at[j])]),
             norms: at.iter().map(|&j| self.norms[j]).collect(),
             units: at.iter().map(|&j| self.units[j]).collect(),
+            ranges: at.iter().map(|&j| self.ranges[j]).collect(),
             squares: part(&self.squares),
             fourths: part(&self.fourths),
         })
+    }
+
+    /// The class centres of the centred variables, c×m, in the user's units.
+    pub(crate) fn centres(&self) -> Mat<f64> {
+        Mat::from_fn(self.counts.len(), self.units.len(), |class, j| self.centres[(class, j)] * self.units[j])
     }
 
     /// The standard deviation of every variable over all samples, in the user's units.

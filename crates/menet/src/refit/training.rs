@@ -7,6 +7,10 @@ use super::within::Within;
 use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::numerics::linalg::product;
+use crate::preprocess::class_means;
+
+/// Scores whose deviation within classes is this small a part of their size do not vary there.
+const CONSTANT: f64 = 1e-12;
 
 /// The training samples.
 #[derive(Debug, Clone, Copy)]
@@ -22,7 +26,7 @@ impl<'a> Training<'a> {
     pub(super) fn of(self, mean: &[f64], variables: &[usize]) -> Result<Variables<'a>> {
         Ok(match self {
             Training::Samples(data) => Variables::Columns { x: data.columns_at(mean, variables), data },
-            Training::Sums(sums) => Variables::Sums(sums.of(variables)?),
+            Training::Sums(sums) => Variables::Sums(Box::new(sums.of(variables)?)),
         })
     }
 
@@ -40,20 +44,43 @@ impl<'a> Training<'a> {
         }
     }
 
-    /// The standard deviations of some variables over all samples.
-    pub(crate) fn deviations(self, mean: &[f64], variables: &[usize]) -> Result<Vec<f64>> {
-        Ok(match self.of(mean, variables)? {
-            Variables::Sums(sums) => sums.deviations(),
+    /// How some variables spread over all samples and between classes.
+    pub(crate) fn spreads(self, mean: &[f64], variables: &[usize]) -> Result<Vec<VariableSpread>> {
+        let (deviations, ranges, centres) = match self.of(mean, variables)? {
+            Variables::Sums(sums) => (sums.deviations(), sums.ranges.clone(), sums.centres()),
             Variables::Columns { x, data } => {
                 let degrees = data.samples().saturating_sub(1).max(1) as f64;
                 let deviation = |column: faer::ColRef<'_, f64>| {
                     let squares = column.iter().enumerate().map(|(i, x)| data.weight(i) * x * x);
                     (squares.sum::<f64>() / degrees).sqrt()
                 };
-                x.col_iter().map(deviation).collect()
+                let range = |(column, &j): (faer::ColRef<'_, f64>, &usize)| {
+                    column.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| {
+                        (low.min(x + mean[j]), high.max(x + mean[j]))
+                    })
+                };
+                let ranges = x.col_iter().zip(variables).map(range).collect();
+                (x.col_iter().map(deviation).collect::<Vec<f64>>(), ranges, class_means(data, &x))
             }
-        })
+        };
+        let spread = |(j, deviation): (usize, f64)| {
+            let unit = if deviation > 0.0 { deviation } else { 1.0 };
+            let class_means = centres.col(j).iter().map(|mean| mean / unit).collect();
+            VariableSpread { deviation, range: ranges[j], class_means }
+        };
+        Ok(deviations.into_iter().enumerate().map(spread).collect())
     }
+}
+
+/// How a variable spreads.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct VariableSpread {
+    /// Its standard deviation over all samples.
+    pub(crate) deviation: f64,
+    /// Its smallest and its largest value.
+    pub(crate) range: (f64, f64),
+    /// Its mean in every class, less that of all samples, over its standard deviation.
+    pub(crate) class_means: Vec<f64>,
 }
 
 /// Some variables of the training samples.
@@ -61,7 +88,7 @@ pub(super) enum Variables<'a> {
     /// Their centred columns, n×m.
     Columns { x: Mat<f64>, data: &'a Dataset<'a> },
     /// The sums over them.
-    Sums(Sums),
+    Sums(Box<Sums>),
 }
 
 impl Variables<'_> {
@@ -75,23 +102,29 @@ impl Variables<'_> {
     }
 
     /// One over the root of the within-class variance of the scores on axes with these weights (m×d), averaged over the axes; 1 where
-    /// there is none.
+    /// there is none but rounding.
     pub(super) fn scale_of(&self, w: MatRef<'_, f64>) -> f64 {
-        let (squares, samples, classes) = match self {
+        let (squares, total, samples, classes) = match self {
             Variables::Columns { x, data } => {
                 let z = product(x.as_ref(), w);
-                (squares_within(data, z.as_ref()), data.samples(), data.classes().len())
+                let squared = |(i, z): (usize, f64)| data.weight(i) * z * z;
+                let total: f64 = z.col_iter().flat_map(|z| z.iter().copied().enumerate().map(squared)).sum();
+                (squares_within(data, z.as_ref()), total, data.samples(), data.classes().len())
             }
             Variables::Sums(sums) => {
                 let w = Mat::from_fn(w.nrows(), w.ncols(), |j, k| w[(j, k)] * sums.units[j]);
                 let images = product(sums.squares.as_ref(), w.as_ref());
-                let squares = (0..w.ncols()).map(|k| w.col(k).transpose() * images.col(k)).sum();
-                (squares, sums.samples(), sums.counts.len())
+                let squares: f64 = (0..w.ncols()).map(|k| w.col(k).transpose() * images.col(k)).sum();
+                let centres = product(sums.centres.as_ref(), w.as_ref());
+                let masses = centres.row_iter().zip(&sums.counts);
+                let between: f64 = masses.map(|(row, &count)| count as f64 * row.squared_norm_l2()).sum();
+                (squares, squares + between, sums.samples(), sums.counts.len())
             }
         };
         let degrees = samples.saturating_sub(classes).max(1);
         let variance = squares / (degrees * w.ncols().max(1)) as f64;
-        if variance > 0.0 && variance.is_finite() { 1.0 / variance.sqrt() } else { 1.0 }
+        let real = squares > CONSTANT * CONSTANT * total && variance.is_finite();
+        if real { 1.0 / variance.sqrt() } else { 1.0 }
     }
 }
 

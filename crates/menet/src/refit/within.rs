@@ -24,6 +24,9 @@ const LEAST_SHARE: f64 = 0.01;
 /// The least intensity: keeps Σ definite where variables are copies of each other.
 const LEAST_INTENSITY: f64 = 1e-6;
 
+/// V is in units of deviations, so a mean variance as small as this is rounding: no variable varies within classes.
+const ROUNDING: f64 = 1e-24;
+
 /// Σ and the class centres, of variables divided by their within-class deviation.
 #[derive(Debug)]
 pub(crate) struct Within {
@@ -87,7 +90,8 @@ impl Within {
         let deviations = if weights.is_some() { rooted(deviations.as_ref(), weights) } else { deviations };
         let found = ledoit_wolf(deviations.as_ref(), weights, degrees);
         // Without any deviation there is nothing to be said about correlations.
-        let intensity = if found.variance > 0.0 { found.intensity.clamp(LEAST_INTENSITY, 1.0) } else { 1.0 };
+        let intensity =
+            if found.variance > ROUNDING { found.intensity.clamp(LEAST_INTENSITY, 1.0) } else { 1.0 };
         let factor = (1.0 - intensity) / degrees;
         Within { spread: Spread::samples(deviations, weights), centres, scale, intensity, factor, degrees }
     }
@@ -171,7 +175,7 @@ impl Within {
             }
         };
         let found = intensity(kept.len(), trace, size / (degrees * degrees), fourth, degrees);
-        if trace > 0.0 { found.clamp(LEAST_INTENSITY, 1.0) } else { 1.0 }
+        if trace > ROUNDING * kept.len() as f64 { found.clamp(LEAST_INTENSITY, 1.0) } else { 1.0 }
     }
 
     /// `VᵀV`.

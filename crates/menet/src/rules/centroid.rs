@@ -91,6 +91,10 @@ impl Rule for Centroid {
         RuleKind::Centroid
     }
 
+    fn log_priors(&self) -> Vec<f64> {
+        self.log_priors.clone()
+    }
+
     fn dimension(&self) -> usize {
         self.means.ncols()
     }

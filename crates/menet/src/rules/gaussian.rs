@@ -121,6 +121,10 @@ impl Rule for Gaussian {
         RuleKind::Gaussian
     }
 
+    fn log_priors(&self) -> Vec<f64> {
+        self.log_priors.clone()
+    }
+
     fn dimension(&self) -> usize {
         self.means.ncols()
     }

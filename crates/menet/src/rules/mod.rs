@@ -98,6 +98,9 @@ pub(crate) trait Rule: Sync + Debug {
     /// How many entries a sample has.
     fn dimension(&self) -> usize;
 
+    /// The logarithms of the probabilities that the classes have before anything is known of a sample, up to a number that all share.
+    fn log_priors(&self) -> Vec<f64>;
+
     /// How many classes there are.
     fn class_count(&self) -> usize;
 
@@ -202,13 +205,17 @@ impl Learned {
         })
     }
 
-    /// The class of each row of `z`.
+    /// The class of each row of `z`. A row of NaN alone is a sample of which nothing is known: it gets the class that is most probable
+    /// before anything is measured.
     ///
     /// # Errors
-    /// When the rows are not of the rule's dimension, or a value is not finite.
+    /// When the rows are not of the rule's dimension, or another value is not finite.
     pub fn classify(&self, z: MatRef<'_, f64>) -> Result<Vec<usize>> {
-        self.check(z)?;
-        self.rule().classify(z)
+        let Some(known) = self.known(z)? else { return self.rule().classify(z) };
+        let mut classes = vec![largest(&self.rule().log_priors()); z.nrows()];
+        let found = self.rule().classify(rows_of(z, &known).as_ref())?;
+        known.into_iter().zip(found).for_each(|(i, class)| classes[i] = class);
+        Ok(classes)
     }
 
     /// The log-probability of each class (columns) of each row of `z`. The largest of a row is that of
@@ -235,8 +242,17 @@ impl Learned {
     }
 
     fn rows(&self, z: MatRef<'_, f64>, finish: impl Fn(&mut Decision)) -> Result<Mat<f64>> {
-        self.check(z)?;
-        let mut decisions = self.rule().decisions(z)?;
+        let mut decisions = match self.known(z)? {
+            None => self.rule().decisions(z)?,
+            Some(known) => {
+                let values = self.rule().log_priors();
+                let prior = Decision { class: largest(&values), values, shared: 0.0 };
+                let mut all = vec![prior; z.nrows()];
+                let found = self.rule().decisions(rows_of(z, &known).as_ref())?;
+                known.into_iter().zip(found).for_each(|(i, decision)| all[i] = decision);
+                all
+            }
+        };
         for decision in &mut decisions {
             finish(decision);
             prefer(&mut decision.values, decision.class);
@@ -244,14 +260,23 @@ impl Learned {
         Ok(Mat::from_fn(z.nrows(), self.class_count(), |i, c| decisions[i].values[c]))
     }
 
-    fn check(&self, z: MatRef<'_, f64>) -> Result<()> {
+    /// The rows of which something is known, where not all are; their values are finite.
+    fn known(&self, z: MatRef<'_, f64>) -> Result<Option<Vec<usize>>> {
         let (given, expected) = (z.ncols(), self.dimension());
         if given != expected {
             let why = format!("the rule was learned from {expected} columns");
             return Err(Error::Size { what: "a sample", given, expected, why });
         }
-        check_finite("the samples", z)
+        let Err(error) = check_finite("the samples", z) else { return Ok(None) };
+        let known: Vec<usize> = (0..z.nrows()).filter(|&i| z.row(i).iter().any(|z| !z.is_nan())).collect();
+        let all_finite = check_finite("the samples", rows_of(z, &known).as_ref()).is_ok();
+        if all_finite { Ok(Some(known)) } else { Err(error) }
     }
+}
+
+/// Some rows of a matrix.
+fn rows_of(z: MatRef<'_, f64>, rows: &[usize]) -> Mat<f64> {
+    Mat::from_fn(rows.len(), z.ncols(), |i, k| z[(rows[i], k)])
 }
 
 /// By how much the class that was chosen stands out where rounding, or a tie, would hide it: it also survives `exp`.

@@ -10,11 +10,11 @@ use crate::error::{Error, Result};
 use crate::evaluate::{Split, halves};
 use crate::fit::{Neighborhood, Prepared};
 use crate::monitor::{Monitor, Quiet, Stage, proceed};
-use crate::panel::Reading;
+use crate::panel::candidates;
 use crate::params::MenParams;
 use crate::prepare::PrepareParams;
 use crate::projection::Projection;
-use crate::refit::Axes;
+use crate::refit::{Axes, Elimination};
 use crate::rules::{Learned, Projected, RuleKind, RuleParams, learn, learn_blunt};
 use crate::scores::{ScoreKind, Scores, weighted_scores};
 use crate::solved::Solved;
@@ -52,6 +52,8 @@ pub(super) enum Probabilities {
 pub(super) struct Fold {
     train: Dataset<'static>,
     test: Dataset<'static>,
+    /// The variables that every test sample lacks, rising; empty where nothing is missing.
+    lacking: Vec<Vec<usize>>,
     /// The classes of the test samples, and of the training set's classes, among those of all samples.
     truth: Vec<usize>,
     /// The weights of the test samples, if there are any.
@@ -75,6 +77,7 @@ impl Fold {
     ) -> Result<Self> {
         let (train, test) = halves(data, fold, prepare)?;
         let train = train.into_distinct();
+        let lacking = if data.first_missing().is_some() { data.missing_of(&fold.test) } else { Vec::new() };
         let place = |name: &String| data.classes().iter().position(|other| other == name).unwrap_or(0);
         let class_of = train.classes().iter().map(place).collect();
         let truth = fold.test.iter().map(|&i| data.class_of(i)).collect();
@@ -84,7 +87,16 @@ impl Fold {
             (false, false, false) => Probabilities::None,
         };
         let weights = data.weights().map(|weights| fold.test.iter().map(|&i| weights[i]).collect());
-        Ok(Fold { train, test, truth, weights, class_of, classes: data.classes().len(), probabilities })
+        Ok(Fold {
+            train,
+            test,
+            lacking,
+            truth,
+            weights,
+            class_of,
+            classes: data.classes().len(),
+            probabilities,
+        })
     }
 
     pub(super) fn try_all(
@@ -140,63 +152,34 @@ impl Fold {
         let Some(longest) = settings.iter().reduce(|a, b| if largest(b, a) { b } else { a }) else {
             return Ok(Vec::new());
         };
-        let shared = longest.reads_off().then(|| prepared.solve(longest, monitor)).transpose()?;
-        let gaussian = grid.rule.contains(&RuleKind::Gaussian);
+        let solved = longest.reads_off().then(|| prepared.solve(longest, monitor)).transpose()?;
         let smallest = settings.iter().filter_map(|params| params.panel_size).min();
-        let mut eliminations: Vec<(usize, crate::refit::Elimination)> = Vec::new();
+        let mut shared = Shared { prepared, solved, longest, smallest, orders: Vec::new() };
+        let gaussian = grid.rule.contains(&RuleKind::Gaussian);
         let mut all = Vec::new();
         for params in settings {
             proceed(monitor, Stage::Refit)?;
             let rule = if gaussian { Some(RuleKind::Gaussian) } else { Some(RuleKind::Nearest) };
             let asked = MenParams { rule, ..params.clone() };
-            let own = match &shared {
-                Some(_) => None,
-                None => match prepared.solve(params, monitor) {
-                    Ok(solved) => Some(solved),
-                    Err(stopped @ Error::Stopped { .. }) => return Err(stopped),
-                    Err(error) => {
-                        all.extend(grid.decided(params).iter().map(|_| Err(error.clone())));
-                        continue;
-                    }
-                },
-            };
-            let Some(solved) = own.as_ref().or(shared.as_ref()) else { continue };
-            let axes = match (params.panel_size, smallest) {
-                (Some(size), Some(smallest)) if params.eliminates() => {
-                    let start = crate::panel::candidates(size);
-                    let known = eliminations.iter().position(|(of, _)| *of == start);
-                    let made = match known {
-                        Some(at) => Ok(at),
-                        None => {
-                            let least = smallest.min(size);
-                            solved.eliminate_from(start, least, &asked).map(|made| {
-                                eliminations.push((start, made));
-                                eliminations.len() - 1
-                            })
-                        }
-                    };
-                    made.and_then(|at| solved.on_panel(&eliminations[at].1, size, &asked))
-                }
-                _ => self.read(solved, &asked),
-            };
             let decided = grid.decided(params);
+            let axes = shared.axes(&asked, monitor);
             match axes.and_then(|axes| self.decide(&axes, prepared, &decided)) {
                 Ok(found) => all.extend(found),
+                Err(stopped @ Error::Stopped { .. }) => return Err(stopped),
                 Err(error) => all.extend(decided.iter().map(|_| Err(error.clone()))),
             }
         }
         Ok(all)
     }
 
-    fn read(&self, solved: &Solved<'_>, params: &MenParams) -> Result<Axes> {
-        let reading = Reading { nonzeros: params.nonzeros, panel_size: params.panel_size, components: None };
-        solved.read(reading, params)
-    }
-
     /// The scores of every rule on the same axes.
     fn decide(&self, axes: &Axes, prepared: &Prepared<'_>, settings: &[MenParams]) -> Result<Vec<Found>> {
         let projection = Projection::new(prepared.problem().mean().to_vec(), axes.axes.clone())?;
-        let (gallery, z) = (projection.project(&self.train)?, projection.project(&self.test)?);
+        let (gallery, mut z) = (projection.project(&self.train)?, projection.project(&self.test)?);
+        // As a model projects samples of which nothing is known.
+        let unknown = |lacking: &Vec<usize>| axes.panel.iter().all(|j| lacking.binary_search(j).is_ok());
+        let unknown = self.lacking.iter().enumerate().filter(|(_, lacking)| unknown(lacking));
+        unknown.for_each(|(i, _)| z.row_mut(i).fill(f64::NAN));
         let space = Arc::new(Space { gallery, z, covariance: axes.covariance.clone() });
         let one = |params: &MenParams| {
             let rule = params.rule_for(axes.axes.len());
@@ -242,5 +225,47 @@ impl Fold {
     /// The classes that a rule gives to the test samples, among those of all samples.
     fn given(&self, rule: &Learned, space: &Space) -> Result<Vec<usize>> {
         Ok(rule.classify(space.z.as_ref())?.into_iter().map(|class| self.class_of[class]).collect())
+    }
+}
+
+/// What settings share that differ in their size and refit alone.
+struct Shared<'a> {
+    prepared: &'a Prepared<'a>,
+    /// The paths of the longest setting; none if every size needs paths of its own.
+    solved: Option<Solved<'a>>,
+    longest: &'a MenParams,
+    /// The smallest panel.
+    smallest: Option<usize>,
+    /// In which order candidates are dropped: so many, from paths with such a limit.
+    orders: Vec<((usize, Option<usize>), Elimination)>,
+}
+
+impl Shared<'_> {
+    /// The axes of a fit with `params`.
+    fn axes(&mut self, params: &MenParams, monitor: &dyn Monitor) -> Result<Axes> {
+        let held = self.solved.as_ref().map(|solved| solved.held(self.longest, params)).transpose()?;
+        // Where the shared paths do not hold a setting, it has its own.
+        let own;
+        let (solved, paths) = match (&self.solved, held.flatten()) {
+            (Some(solved), Some(paths)) => (solved, paths),
+            _ => {
+                own = self.prepared.solve(params, monitor)?;
+                (&own, own.paths().to_vec())
+            }
+        };
+        let Some(size) = params.panel_size.filter(|_| params.eliminates()) else {
+            return solved.axes_of(&paths, None, params);
+        };
+        let of = (candidates(size), params.nonzeros);
+        let known = self.orders.iter().position(|(other, _)| *other == of);
+        let at = match known {
+            Some(at) => at,
+            None => {
+                let least = self.smallest.map_or(size, |smallest| smallest.min(size));
+                self.orders.push((of, solved.eliminate_from(&paths, of.0, (least, params))?));
+                self.orders.len() - 1
+            }
+        };
+        solved.axes_of(&paths, Some(&self.orders[at].1), params)
     }
 }

@@ -5,7 +5,7 @@ use rand::{Rng, RngExt};
 
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
-use crate::evaluate::generator;
+use crate::evaluate::{Together, generator, together};
 
 /// The stream of random numbers for half-samples.
 const STREAM: u64 = 0x5AB1;
@@ -23,7 +23,8 @@ const DEALS: usize = 20;
 /// second has it in the first half, beginning at random. So a class of one sample is in one of the two halves.
 ///
 /// With `groups`, one number per sample, samples of one group stay together. The groups are dealt out in random order, each to the half
-/// that makes the two more equal in their classes. So the halves are about equal, not exactly.
+/// that makes the two more equal in their classes. So the halves are about equal, not exactly. Copies of a sample are such a group, too,
+/// and groups that share copies are one.
 ///
 /// Pair k depends on the data, the groups, the seed and k, not on how many pairs there are.
 ///
@@ -38,16 +39,20 @@ pub fn half_samples(
     if pairs == 0 {
         return Err(Error::parameter("pairs", 0, ">= 1"));
     }
-    let divisible = (0..data.classes().len()).filter(|&class| data.members(class).len() >= 2).count();
+    let together = together(data, groups)?;
+    let all: Vec<usize> = (0..data.samples()).collect();
+    let distinct = together.distinct_of_classes(data, &all);
+    let divisible = distinct.iter().filter(|&&count| count >= 2).count();
     if divisible < 2 {
-        let value = format!("{divisible} of {} classes with at least 2 samples", data.classes().len());
+        let samples = if together.has_copies() { "distinct samples" } else { "samples" };
+        let value = format!("{divisible} of {} classes with at least 2 {samples}", data.classes().len());
         return Err(Error::parameter(
             "samples",
             value,
             "at least 2 such classes, so that both halves have two classes",
         ));
     }
-    let grouped = groups.map(|groups| Grouped::new(data, groups)).transpose()?;
+    let grouped = together.units.is_some().then(|| Grouped::new(data, &together));
     let mut halves = Vec::with_capacity(2 * pairs);
     for pair in 0..pairs {
         let rng = &mut generator(seed, &[STREAM, pair as u64]);
@@ -86,27 +91,20 @@ struct Grouped {
     rows: Vec<Vec<usize>>,
     /// How many samples of every class each group has.
     counts: Vec<Vec<f64>>,
+    /// Whether they are groups of the caller.
+    given: bool,
 }
 
 impl Grouped {
-    fn new(data: &Dataset<'_>, groups: &[usize]) -> Result<Self> {
-        let (given, expected) = (groups.len(), data.samples());
-        if given != expected {
-            let why = format!("there are {expected} samples");
-            return Err(Error::Size { what: "`groups`", given, expected, why });
-        }
-        let mut rows: std::collections::BTreeMap<usize, Vec<usize>> = Default::default();
-        for (row, &group) in groups.iter().enumerate() {
-            rows.entry(group).or_default().push(row);
-        }
-        let rows: Vec<Vec<usize>> = rows.into_values().collect();
+    fn new(data: &Dataset<'_>, together: &Together) -> Self {
+        let rows = together.rows();
         let count = |rows: &Vec<usize>| {
             let mut counts = vec![0.0; data.classes().len()];
             rows.iter().for_each(|&row| counts[data.class_of(row)] += 1.0);
             counts
         };
         let counts = rows.iter().map(count).collect();
-        Ok(Grouped { rows, counts })
+        Grouped { rows, counts, given: together.groups.is_some() }
     }
 
     /// Whether each sample is in the first half.
@@ -128,8 +126,13 @@ impl Grouped {
         }
         // Groups may not allow better.
         usable.ok_or_else(|| {
-            let groups = self.rows.len();
-            let value = format!("{groups} groups of which no two halves have two classes in both");
+            let units = self.rows.len();
+            if !self.given {
+                let value =
+                    format!("{units} distinct samples of which no two halves have two classes in both");
+                return Error::parameter("samples", value, "at least 2 distinct samples of two classes");
+            }
+            let value = format!("{units} groups of which no two halves have two classes in both");
             let allowed =
                 "groups that divide at least two classes: use smaller groups, or leave the groups out";
             Error::parameter("groups", value, allowed)

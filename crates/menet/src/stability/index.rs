@@ -6,6 +6,8 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stability {
     variables: usize,
+    /// How many of them can be selected.
+    selectable: usize,
     orders: Vec<Vec<usize>>,
 }
 
@@ -48,10 +50,26 @@ impl Stability {
                 }
             }
         }
-        Ok(Stability { variables, orders })
+        Ok(Stability { variables, selectable: variables, orders })
     }
 
-    /// How many variables there are to choose from.
+    /// The same panels where only so many of the variables can be selected ([`super::selectable`]): what agreement by chance depends on.
+    /// Fewer than occur in the panels count as those that occur.
+    #[must_use]
+    pub fn among(mut self, selectable: usize) -> Self {
+        let mut seen = vec![false; self.variables];
+        self.orders.iter().flatten().for_each(|&j| seen[j] = true);
+        let occur = seen.into_iter().filter(|seen| *seen).count();
+        self.selectable = selectable.clamp(occur.min(self.variables), self.variables);
+        self
+    }
+
+    /// How many variables can be selected.
+    pub fn selectable(&self) -> usize {
+        self.selectable
+    }
+
+    /// How many variables there are.
     pub fn variables(&self) -> usize {
         self.variables
     }
@@ -89,7 +107,7 @@ impl Stability {
     }
 
     /// How much the panels of `size` variables agree: Nogueira, Sechidis and Brown, "On the stability of feature selection algorithms",
-    /// JMLR 18 (2018). With M panels, p variables, frequencies f and mean size k,
+    /// JMLR 18 (2018). With M panels, p variables that can be selected, frequencies f and mean size k,
     ///
     /// ```text
     /// index = 1 − mean over variables of M/(M−1) f (1 − f)  /  (k/p)(1 − k/p)
@@ -101,7 +119,7 @@ impl Stability {
     /// Where all panels are equal, the index and both ends are 1. This includes panels that are all empty or all have every variable, for which
     /// the formula gives 0/0.
     pub fn index(&self, size: usize) -> StabilityIndex {
-        let (m, p) = (self.orders.len() as f64, self.variables as f64);
+        let (m, p) = (self.orders.len() as f64, self.selectable as f64);
         let frequencies = self.frequencies(size);
         let variance: f64 = frequencies.iter().map(|f| f * (1.0 - f)).sum::<f64>() / p;
         if variance == 0.0 {

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `half_samples` | the half-samples, by class or by group |
 //! | `order` | the order in which variables enter the paths: one fit, panels of all sizes |
+//! | `selectable` | how many variables can be selected at all |
 //! | `index` | selection frequencies, the stable panel, Nogueira's stability index |
 //! | `bounds` | the expected number of false selections, and the panel size that keeps it small |
 //! | `concave` | what the sharpest of these bounds needs |
@@ -37,6 +38,7 @@ mod half_samples;
 mod index;
 mod order;
 mod refit;
+mod selectable;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -46,16 +48,15 @@ use crate::dataset::Dataset;
 use crate::error::{Error, Result, at_least_one};
 use crate::evaluate::subset;
 use crate::monitor::{Monitor, Quiet, Stage, proceed};
-use crate::named::Named;
 use crate::params::MenParams;
-use crate::penalties::PenaltyKind;
 use crate::plan::Plan;
 
 pub use bounds::{Bounds, bounds, size_for};
 pub use half_samples::half_samples;
 pub use index::{Stability, StabilityIndex};
-pub use order::entry_order;
+pub use order::{check_order, entry_order};
 pub use refit::fit_on;
+pub use selectable::selectable;
 
 /// The parameters of stability selection.
 #[derive(Debug, Clone, PartialEq)]
@@ -112,7 +113,7 @@ pub struct StableSelection {
 /// Half-samples are spread over rayon's threads. The result does not depend on their number.
 ///
 /// # Errors
-/// When a parameter is out of range, a class has fewer than four samples or cannot be divided by groups, a half-sample cannot be fitted, or
+/// When a parameter is out of range, variables have no order of entry ([`check_order`]), a class has fewer than four samples or cannot be divided by groups, a half-sample cannot be fitted, or
 /// `monitor` asks to stop.
 pub fn select(
     data: &Dataset<'_>,
@@ -123,14 +124,11 @@ pub fn select(
 ) -> Result<StableSelection> {
     let p = data.variables();
     Plan::new(data, params)?;
-    params.refuse_groups("stability selection")?;
-    if params.penalty != PenaltyKind::L1 {
-        let allowed = "l1 in stability selection, which follows the order in which variables enter its paths";
-        return Err(Error::parameter("penalty", params.penalty.name(), allowed));
-    }
+    check_order(params)?;
     at_least_one("most", Some(how.most))?;
+    let choice = selectable(data, params)?.max(1);
     // Also where the size is given: what is out of range is refused before any work.
-    let within = size_for(how.false_selections, how.threshold, p, how.pairs)?;
+    let within = size_for(how.false_selections, how.threshold, choice, how.pairs)?;
     let size = match how.size {
         Some(size) if size == 0 || size > how.most => {
             let allowed = format!("from 1 to {}, the largest size that is computed", how.most);
@@ -148,8 +146,8 @@ pub fn select(
         Ok(order)
     };
     let orders = halves.par_iter().with_max_len(1).map(one).collect::<Result<_>>()?;
-    let stability = Stability::new(p, orders)?;
+    let stability = Stability::new(p, orders)?.among(choice);
     let (stable, index) = (stability.stable(size, how.threshold), stability.index(size));
-    let bounds = bounds(how.threshold, stability.mean_size(size), p, how.pairs)?;
+    let bounds = bounds(how.threshold, stability.mean_size(size), stability.selectable(), how.pairs)?;
     Ok(StableSelection { stability, size, stable, index, bounds })
 }

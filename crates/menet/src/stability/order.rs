@@ -1,13 +1,33 @@
 //! The order in which variables enter the paths.
 
 use crate::dataset::Dataset;
-use crate::error::{Result, at_least_one};
+use crate::error::{Error, Result, at_least_one};
 use crate::fit::{Neighborhood, Prepared, prepared};
 use crate::lars::{Ended, Path};
 use crate::monitor::Monitor;
+use crate::named::Named;
 use crate::panel::{candidates, free};
 use crate::params::MenParams;
+use crate::penalties::PenaltyKind;
 use crate::prepare::PrepareParams;
+
+/// Refuses parameters whose fits say nothing of the order in which variables enter: groups of variables, and penalties whose path is made for
+/// one number of variables. All variables of such a path enter together, so that their order would be that of the columns.
+///
+/// # Errors
+/// Naming the parameter and what is allowed.
+pub fn check_order(params: &MenParams) -> Result<()> {
+    params.refuse_groups("stability selection")?;
+    if params.penalty.reads_off() {
+        return Ok(());
+    }
+    let all = PenaltyKind::ALL.iter().filter(|kind| kind.reads_off());
+    let names = all.map(|kind| kind.name()).collect::<Vec<_>>().join(", ");
+    let allowed = format!(
+        "one of {names} in stability selection, which follows the order in which variables enter a path"
+    );
+    Err(Error::parameter("penalty", params.penalty.name(), allowed))
+}
 
 /// The distinct variables in the order in which they enter the path of any axis, at most `most`.
 ///
@@ -15,7 +35,7 @@ use crate::prepare::PrepareParams;
 /// level, the one of the first axis comes first, then the smaller variable. The panel of size q is the first q of the list, so one fit
 /// serves all sizes. Free variables, whose penalty factor is 0, are in every model: they are not listed.
 ///
-/// Where `panel_size` is set and the refit shares the panel, a fit does not take the first variables but drops the others one by one from
+/// Where `panel_size` is set, the refit shares the panel and the penalty is ℓ1, a fit does not take the first variables but drops the others one by one from
 /// a few hundred candidates. The order is then the reverse of that: the variable that is kept longest comes first. `nonzeros` limits the
 /// candidates, as in a fit.
 ///
@@ -23,7 +43,7 @@ use crate::prepare::PrepareParams;
 /// parameters of later stages have no effect: `nonzeros` alone, the number in `panel_size`, the rule.
 ///
 /// # Errors
-/// As [`crate::fit()`], and when `most` is 0.
+/// As [`crate::fit()`] and [`check_order`], and when `most` is 0.
 pub fn entry_order(
     data: &Dataset<'_>,
     params: &MenParams,
@@ -31,6 +51,7 @@ pub fn entry_order(
     monitor: &dyn Monitor,
 ) -> Result<Vec<usize>> {
     at_least_one("most", Some(most))?;
+    check_order(params)?;
     if let Some((_, data)) = prepared(data, params, monitor)? {
         return entry_order(&data, &params.clone().with_prepare(&PrepareParams::default()), most, monitor);
     }
@@ -38,7 +59,7 @@ pub fn entry_order(
     let prepared = Prepared::new(data, params, &neighborhood, monitor)?;
     let p = data.variables();
     let most = most.min(p);
-    if params.panel_size.is_some() && params.refit().shares_panel() {
+    if params.panel_size.is_some() && params.eliminates() {
         return kept_longest(&prepared, params, most, monitor);
     }
     // An equal share of the variables per axis is enough at best, all of them at worst.
@@ -63,7 +84,7 @@ fn kept_longest(
 ) -> Result<Vec<usize>> {
     let params = MenParams { panel_size: Some(most), ..params.clone() };
     let solved = prepared.solve(&params, monitor)?;
-    let elimination = solved.eliminate_from(candidates(most), 1, &params)?;
+    let elimination = solved.eliminate_from(solved.paths(), candidates(most), (1, &params))?;
     let free = free(solved.paths());
     let mut order: Vec<usize> = Vec::with_capacity(most);
     for size in 1..=most {

@@ -2,6 +2,7 @@
 
 mod nonzeros;
 mod requests;
+mod routes;
 mod samples;
 mod variables;
 

@@ -23,6 +23,44 @@ fn every_feature_scaled() {
     }
 }
 
+/// A variable whose squares vanish counts as constant, and the fit says so; a larger one is a variable like any other.
+#[test]
+fn a_variable_too_small_to_be_squared_is_named() {
+    let base = clusters(10, 4, 8, 20);
+    let at = |size: f64, sparse: bool| {
+        let x = Mat::from_fn(32, 20, |i, j| base.x().unwrap()[(i, j)] * if j == 3 { size } else { 1.0 });
+        let names = (0..20).map(|j| format!("v{j}")).collect();
+        let data = if sparse {
+            let x = menet::sparse::SparseMatrix::from_dense(x.as_ref()).unwrap();
+            Dataset::from_sparse(x, base.class_indices()).unwrap()
+        } else {
+            Dataset::from_owned(x, base.class_indices()).unwrap()
+        };
+        fitted(
+            &data.with_feature_names(names).unwrap(),
+            &MenParams::paper().with(|it| it.nonzeros = Some(20)),
+        )
+    };
+    for sparse in [false, true] {
+        for size in [1e-165, 1e-158, 1e-300] {
+            let men = at(size, sparse);
+            let doubts = men.doubts();
+            assert!(
+                doubts.iter().any(|doubt| doubt.contains("v3") && doubt.contains("squared")),
+                "{doubts:?}"
+            );
+            assert!(!men.panel().contains(&3));
+        }
+        let men = at(1e-140, sparse);
+        assert!(men.doubts().iter().all(|doubt| !doubt.contains("squared")), "{:?}", men.doubts());
+        assert!(men.panel().contains(&3), "{:?}", men.panel());
+    }
+    let tiny = Mat::from_fn(6, 2, |i, j| 1e-170 * ((i * 5 + j) % 7) as f64);
+    let data = Dataset::from_owned(tiny, &[0, 1, 0, 1, 0, 1]).unwrap();
+    let message = menet::fit(&data, &MenParams::default(), &()).unwrap_err().to_string();
+    assert!(message.contains("constant") && message.contains("squared"), "{message}");
+}
+
 #[test]
 fn one_feature_scaled() {
     let base = clusters(10, 4, 8, 20);

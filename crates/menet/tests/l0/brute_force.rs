@@ -9,14 +9,14 @@ use super::{chained, options, signal};
 use crate::common::{Design, column, correlate, rng};
 
 /// A problem, and the least objective of a support from the data, not from their Gram matrix: twice as many digits.
-pub(super) struct Brute {
+pub(crate) struct Brute {
     /// The data, and the root of the ridge below them.
     x: Mat<f64>,
     y: Vec<f64>,
 }
 
 impl Brute {
-    pub(super) fn new(x: &Mat<f64>, y: &[f64], ridge: f64) -> Self {
+    pub(crate) fn new(x: &Mat<f64>, y: &[f64], ridge: f64) -> Self {
         let (n, p) = x.shape();
         let below = |i: usize, j: usize| if i == n + j { ridge.sqrt() } else { 0.0 };
         let rows = if ridge > 0.0 { n + p } else { n };
@@ -25,12 +25,12 @@ impl Brute {
         Brute { x, y }
     }
 
-    pub(super) fn objective(&self, support: &[usize]) -> Option<f64> {
+    pub(crate) fn objective(&self, support: &[usize]) -> Option<f64> {
         self.objective_if(support, 1e-5)
     }
 
     /// None where a variable is not farther than this part of its length from those before it.
-    pub(super) fn objective_if(&self, support: &[usize], farther: f64) -> Option<f64> {
+    pub(crate) fn objective_if(&self, support: &[usize], farther: f64) -> Option<f64> {
         let mut basis = Vec::new();
         let parts = support.iter().map(|&j| self.append(&mut basis, j, farther));
         parts.sum()

@@ -1,6 +1,6 @@
 //! Best subsets: equal to brute force, never worse than the lasso's support, and what the flag says is true.
 
-mod brute_force;
+pub(crate) mod brute_force;
 use crate::common::{column, correlate, gaussian, normal, rng};
 use brute_force::Brute;
 use faer::{Mat, MatMut, MatRef};

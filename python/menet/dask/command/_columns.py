@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from menet._exact import EXACT as EXACT
 from menet.dask.command._errors import CommandError, listed, quoted
 
 # Names of columns that name samples, in upper or lower case.
@@ -50,7 +51,7 @@ def roles(source: str, names: list[str], wanted: Wanted, *, index: list[str], is
     for at, name in enumerate(names):
         if name in wanted.drop:
             continue
-        if name == wanted.label:
+        if name == wanted.label and not (wanted.id == name == LABEL):
             found.label = name
         elif name == wanted.id:
             found.id = found.id_name = name
@@ -77,6 +78,31 @@ def text_column(source: str, name: str, text: str, where: str = "") -> str:
     )
 
 
+def whole_number(source: str, name: str, where: str = "") -> str:
+    """Return the message about a variable with whole numbers that double precision does not hold."""
+    shown = quoted(name)
+    return (
+        f"{source}: {where}column {shown} has whole numbers beyond 2^53, which double precision would round; leave the "
+        f"column out with --drop {shown}, or name the samples by it with --id {shown}"
+    )
+
+
+def check_alike(file: str, names: list[str], first: str, known: list[str], found: Roles, wanted: Wanted) -> None:
+    """Refuse a later file that is not of the table of the first one: a column is missing, twice there, or new."""
+    present = Counter(names)
+    if repeated := next((name for name, count in present.items() if count > 1), None):
+        raise CommandError(f"{file}: the column name {quoted(repeated)} appears more than once; rename one of them")
+    for column in (found.label, found.id, *found.variables):
+        if column is not None and column not in present:
+            raise CommandError(
+                f"{file}: there is no column {quoted(column)}, but {first} has one; give files of one table"
+            )
+    # A model says itself which columns are its variables.
+    if wanted.variables is None and (new := [name for name in names if name not in set(known)]):
+        verb = "is a column" if len(new) == 1 else "are columns"
+        raise CommandError(f"{file}: {listed(new)} {verb} that {first} lacks; give files of one table")
+
+
 def _check_names(source: str, names: list[str], wanted: Wanted) -> None:
     asked = [(name, "to leave out") for name in wanted.drop]
     if wanted.id is not None:
@@ -86,7 +112,8 @@ def _check_names(source: str, names: list[str], wanted: Wanted) -> None:
     for name, purpose in asked:
         if name not in names:
             raise CommandError(f"{source}: there is no column {quoted(name)} {purpose} among {listed(names)}")
-    if wanted.id == wanted.label:
+    # The usual column of labels gives way to an option that names it.
+    if wanted.id == wanted.label != LABEL:
         raise CommandError(f"{source}: --id and --label both name the column {quoted(wanted.label)}")
 
 
@@ -115,11 +142,8 @@ def _arrange(source: str, found: Roles, variables: tuple[str, ...]) -> None:
     present = set(found.variables)
     if missing := [name for name in variables if name not in present]:
         raise CommandError(
-            f"{source}: {len(missing)} of the {len(variables)} variables of the model are missing: {listed(missing)}; "
-            "give data with the columns that the model was fitted to"
+            f"{source}: {len(missing)} of the {len(variables)} variables of the model are missing: "
+            f"{', '.join(map(quoted, missing))}; "
+            "give data with the columns that the model needs"
         )
-    known = set(variables)
-    if extra := [name for name in found.variables if name not in known]:
-        verb = "is not a variable" if len(extra) == 1 else "are not variables"
-        found.notices.append(f"{listed(extra)} {verb} of the model and not used")
     found.variables = list(variables)

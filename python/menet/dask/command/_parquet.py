@@ -11,12 +11,9 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from menet.dask.command import _classes
-from menet.dask.command._columns import Roles, Wanted, roles
+from menet.dask.command._columns import EXACT, Roles, Wanted, check_alike, roles, whole_number
 from menet.dask.command._errors import CommandError, quoted
 from menet.dask.command._source import CHUNK, Source, in_chunks, rows_of_chunk, split
-
-# Double precision holds all whole numbers up to this one.
-EXACT = 2**53
 
 
 def read(name: str, files: list[Path], wanted: Wanted, rows: int | None) -> Source:
@@ -31,7 +28,9 @@ def read(name: str, files: list[Path], wanted: Wanted, rows: int | None) -> Sour
         is_text=lambda column: not _is_number(schema.field(column).type),
     )
     for file, (own, _) in zip(files, footers, strict=True):
-        _check_schema(file, own, files[0], found)
+        if own.names != schema.names:
+            check_alike(str(file), own.names, str(files[0]), schema.names, found, wanted)
+        _check_schema(file, own, found)
     single = all(_is_single(own.field(column).type) for own, _ in footers for column in found.variables)
     dtype = np.dtype(np.float32 if single else np.float64)
     target = rows_of_chunk(len(found.variables), dtype, rows)
@@ -105,14 +104,8 @@ def _variables(schema: pa.Schema, left_out: tuple[str, ...]) -> list[str]:
     return [column for column in schema.names if column not in left_out]
 
 
-def _check_schema(file: Path, schema: pa.Schema, first: Path, found: Roles) -> None:
-    """Refuse a file that lacks a column of the first one, or whose variables are no numbers."""
-    present = set(schema.names)
-    for column in [found.label, found.id, *found.variables]:
-        if column is not None and column not in present:
-            raise CommandError(
-                f"{file}: there is no column {quoted(column)}, but {first} has one; give files of one table"
-            )
+def _check_schema(file: Path, schema: pa.Schema, found: Roles) -> None:
+    """Refuse a file whose variables are no numbers."""
     for column in found.variables:
         kind = schema.field(column).type
         if not _is_number(kind):
@@ -185,11 +178,7 @@ def _column(file: str, name: str, column: pa.ChunkedArray) -> NDArray[Any]:
     if pa.types.is_integer(column.type) and column.type.bit_width == 64:
         values = column.drop_null().to_numpy()
         if values.size and max(int(values.max()), -int(values.min())) > EXACT:
-            shown = quoted(name)
-            raise ValueError(
-                f"{file}: column {shown} has whole numbers beyond 2^53, which double precision would round; leave the "
-                f"column out with --drop {shown}, or name the samples by it with --id {shown}"
-            )
+            raise ValueError(whole_number(file, name))
     return np.asarray(column.to_numpy())
 
 

@@ -52,7 +52,7 @@ def transform(args: argparse.Namespace) -> None:
     ending = _target(args, texts=False)
     men = _model(args.model)
     with connected(_where(args), args.out.absolute().parent) as client:
-        source = _source(args, variables=men)
+        source, men = _matched(args, men)
         scores = men.transform(source.given())
         names = [f"z{k + 1}" for k in range(men.n_components_)]
         # As with `menet transform`, arrays hold no names of samples.
@@ -71,7 +71,7 @@ def predict(args: argparse.Namespace) -> None:
     ending = _target(args, texts=True)
     men = _model(args.model)
     with connected(_where(args), args.out.absolute().parent) as client:
-        source = _source(args, variables=men)
+        source, men = _matched(args, men)
         samples = source.given()
         decided = [men.predict(samples), men.predict_proba(samples)]
         classes = [_classes.of_value(value) for value in men.classes_.tolist()]
@@ -129,23 +129,32 @@ def _placed(e: ValueError, source: Source) -> ValueError:
     return ValueError(f"{source.name}: " + str(e).replace(f"row {row}, column {column} (counted from 0)", told))
 
 
-def _source(args: argparse.Namespace, variables: Any) -> Source:
-    """Read the data; `variables` is the model whose variables they must have."""
-    names = None if variables is None else getattr(variables, "feature_names_in_", None)
+def _source(args: argparse.Namespace, variables: Any = None) -> Source:
+    """Read the data; `variables` are the names of those that a model needs."""
     decimal = {"point": ".", "comma": ","}.get(args.decimal, args.decimal)
     if args.header is False:
-        names = None
-    wanted = Wanted(args.label, args.id, tuple(args.drop), None if names is None else tuple(map(str, names)))
+        variables = None
+    wanted = Wanted(args.label, args.id, tuple(args.drop), None if variables is None else tuple(map(str, variables)))
     source = read(args.data, Options(wanted, args.rows, args.labels, args.delimiter, decimal, args.header))
     for line in source.notices:
         if not args.quiet:
             print(f"note: {line}", file=sys.stderr)
-    if variables is not None and source.samples.shape[1] != variables.n_features_in_:
+    return source
+
+
+def _matched(args: argparse.Namespace, men: Any) -> tuple[Source, Any]:
+    """Read the data of a model, and return the form of the model that they are for: tables need its panel alone."""
+    on_panel, named = men, hasattr(men, "feature_names_in_")
+    if named and len(men.panel_) and not men._model.fills_from_neighbors():
+        on_panel = men.panel_model()
+    source = _source(args, on_panel.feature_names_in_ if named else None)
+    form = on_panel if named and source.variables is not None and args.header is not False else men
+    if source.samples.shape[1] != form.n_features_in_:
         raise CommandError(
             f"{args.data}: it has {source.samples.shape[1]} variables, but the model {args.model} has "
-            f"{variables.n_features_in_}; give data with the same variables"
+            f"{form.n_features_in_}; give data with the same variables"
         )
-    return source
+    return source, form
 
 
 def _inputs(args: argparse.Namespace) -> list[tuple[str, Path]]:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from packaging.version import Version
 
 from menet.dask.command import _classes
-from menet.dask.command._columns import Wanted, roles, text_column
+from menet.dask.command._columns import EXACT, Wanted, check_alike, roles, text_column, whole_number
 from menet.dask.command._errors import CommandError
 from menet.dask.command._source import Source, in_chunks, rows_of_chunk
 
@@ -63,11 +63,8 @@ def read(name: str, files: list[Path], wanted: Wanted, rows: int | None, dialect
     parts: list[tuple[Any, ...]] = []
     for file in files:
         own = first if file == files[0] else _header(file, dialect)[0]
-        for column in (*chosen.values(), *found.variables):
-            if own != first and column not in own:
-                raise CommandError(
-                    f"{file}: there is no column {column!r}, but {files[0]} has one; give files of one table"
-                )
+        if own != first:
+            check_alike(str(file), own, str(files[0]), first, found, wanted)
         # By place, which is short: the names can be many.
         at = {column: k for k, column in enumerate(own)}
         places = [at[column] for column in found.variables]
@@ -268,11 +265,26 @@ def _parse(
         frame = _frame(lines, len(names), dialect, dtype=kinds)
     except _TextError as e:
         raise ValueError(f"{file}: {_found(file, start, lines, names, places, dialect) or e}") from None
-    out: dict[str, NDArray[Any]] = {"numbers": np.ascontiguousarray(frame[places].to_numpy(np.float64))}
+    values = np.ascontiguousarray(frame[places].to_numpy(np.float64))
+    beyond = np.flatnonzero((np.abs(values) >= EXACT).any(axis=0))
+    if beyond.size and (column := _rounded(lines, len(names), [places[k] for k in beyond], dialect)) is not None:
+        name = str(column + 1) if dialect.header is False else names[column]
+        raise ValueError(whole_number(file, name))
+    out: dict[str, NDArray[Any]] = {"numbers": values}
     for role, place in texts:
         column = frame[place].to_numpy(object, na_value="")
         out[role] = _classes.texts(column) if role == "labels" else column
     return out
+
+
+def _rounded(lines: bytes, columns: int, places: list[int], dialect: Dialect) -> int | None:
+    """Return the place of the first column with a whole number that double precision does not hold."""
+    frame = _frame(lines, columns, dialect, dtype=str)
+    for place in places:
+        digits = (text.strip() for text in frame[place].dropna())
+        if any(text.lstrip("+-").isdecimal() and int(text) != int(float(text)) for text in digits):
+            return place
+    return None
 
 
 class _TextError(Exception):

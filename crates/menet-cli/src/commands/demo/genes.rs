@@ -35,7 +35,7 @@ pub(super) fn run(context: &Context) -> Result<(), Failure> {
         .panel_table()
         .iter()
         .map(|row| {
-            let class = row.class.map_or("", |class| men.classes()[class].as_str());
+            let class = row.higher_in.map_or("", |class| men.classes()[class].as_str());
             (variable(&men, row.variable), class.to_owned())
         })
         .collect();
@@ -46,7 +46,7 @@ pub(super) fn run(context: &Context) -> Result<(), Failure> {
             .map(|(size, right)| json!({ "panel_size": size, "right": right }))
             .collect();
         let panel: Vec<_> =
-            genes.iter().map(|(gene, class)| json!({ "variable": gene, "class": class })).collect();
+            genes.iter().map(|(gene, class)| json!({ "variable": gene, "higher_in": class })).collect();
         return text::print(json!({ "n": n, "variables": p, "rates": rates, "panel": panel }));
     }
     text::print(format_args!(
@@ -61,7 +61,7 @@ menet chose genes from the other patients alone. How many of the {n} patients it
         text::print(format_args!("  {size:>3} {noun}   {right:>3} of {n}"))?;
     }
     text::print(format_args!(
-        "\nThe {SHOWN} genes that menet selects from all patients, and the class that a high value favours:\n"
+        "\nThe {SHOWN} genes that menet selects from all patients, and the class in which each is higher on average:\n"
     ))?;
     for (gene, class) in &genes {
         text::print(format_args!("  {:<20} {}", text::inline(gene), text::inline(class)))?;

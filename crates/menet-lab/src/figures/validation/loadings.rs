@@ -1,4 +1,5 @@
-//! The largest effects of every axis, weight × standard deviation, as bars in the colour of the class that a larger value speaks for.
+//! The largest effects of every axis, weight × standard deviation, as bars in the colour of the class that a larger value
+//! speaks for while all other variables stay as they are.
 
 use menet::Dataset;
 
@@ -37,7 +38,7 @@ pub(super) fn figure(validation: &Validation, data: &Dataset<'_>) -> Option<Stri
     let cut = if all.len() > AXES { format!("; {AXES} of {} axes", all.len()) } else { String::new() };
     let note = format!("weight × standard deviation, the largest {LARGEST} per axis{cut}");
     canvas.text((16.0, 46.0), 12.0, Anchor::Start, &note);
-    let note = "colour and the name beside a bar: the class that a larger value of the variable speaks for";
+    let note = "colour and the name beside a bar: the class that a larger value speaks for, all other variables held fixed";
     canvas.text((16.0, 62.0), 12.0, Anchor::Start, note);
     for (k, axis) in axes.iter().enumerate() {
         let x = 8.0 + (k % ACROSS) as f64 * CELL;

@@ -15,7 +15,7 @@ pub(super) struct Effect {
     pub(super) variable: usize,
     /// Its weight times its standard deviation.
     pub(super) value: f64,
-    /// The class that a larger value speaks for.
+    /// The class that a larger value speaks for while all other variables stay as they are.
     pub(super) class: Option<usize>,
 }
 

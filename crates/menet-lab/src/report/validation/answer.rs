@@ -69,23 +69,23 @@ fn how_sure(validation: &Validation) -> String {
         1 => format!("1 {whole} is as good as the run with the true ones"),
         n => format!("{} {whole} are as good as the run with the true ones", count(*n)),
     };
-    let failed = match test.failed() {
+    let failed = match test.failed {
         0 => String::new(),
-        n => format!(" {} could not be fitted and count as being as good.", count(n)),
+        n => format!(" {} could not be fitted in every fold, and decided at chance there.", count(n)),
     };
     let stopped = if *early {
         format!(" The test stopped before all {} because the answer was clear.", count(*asked))
     } else {
         String::new()
     };
-    let verdict = if *as_good == 0 && p_value.mean >= LEVEL {
-        " <em>So few permutations cannot give a p below 0.05: ask for more of them.</em>"
+    let verdict = if let Some(limit) = test.limit() {
+        format!(" <em>{}.</em>", escaped(&limit))
     } else if p_value.mean >= LEVEL {
-        " <em>p is not below 0.05: chance may explain this result.</em>"
+        " <em>p is not below 0.05: chance may explain this result.</em>".to_owned()
     } else if p_value.high >= LEVEL {
-        " More permutations are needed to be sure that p is below 0.05."
+        " More permutations are needed to be sure that p is below 0.05.".to_owned()
     } else {
-        ""
+        String::new()
     };
     format!(
         "{good}: <b>p = {}</b> (its own 95&nbsp;% interval {} to {}).{failed}{verdict}{stopped}",

@@ -6,7 +6,7 @@ use super::Subject;
 use super::format::short;
 use crate::palette::LOOKS;
 
-/// Up to so many classes, each has its box; beyond, there is one for the class that the variable speaks for, and one for the rest.
+/// Up to so many classes, each has its box; beyond, there is one for the class that the variable is higher in, and one for the rest.
 pub(super) const CLASSES: usize = 12;
 
 const WIDTH: f64 = 150.0;
@@ -32,7 +32,7 @@ pub(super) fn five(mut values: Vec<f64>) -> Option<Five> {
 /// The boxes of entry `k` of the panel.
 pub(super) fn sparkline(subject: &Subject<'_>, k: usize) -> String {
     let column = |rows: &mut dyn Iterator<Item = usize>| five(rows.map(|i| subject.values[(i, k)]).collect());
-    let own = subject.validation.panel[k].class;
+    let own = subject.validation.panel[k].higher_in;
     let boxes: Vec<(Option<usize>, Five)> = if subject.classes.len() <= CLASSES {
         let each = |c: usize| Some((Some(c), column(&mut subject.data.members(c).iter().copied())?));
         (0..subject.classes.len()).filter_map(each).collect()

@@ -51,7 +51,7 @@ pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
         for a in 0..shown {
             let id = format!("spectrum-{a}");
             let note = format!(
-                "stems: {what}, in the colour of the class that the variable speaks for; lines: class means"
+                "stems: {what}, in the colour of the class that a larger value speaks for, all others fixed; lines: class means"
             );
             markup += &shell::chart(&id, &format!("Axis {} along the spectrum", a + 1), &note);
             page.charts.insert(id, spectrum_chart(subject, &at, a, what));
@@ -88,7 +88,7 @@ pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
             a + 1
         );
     }
-    markup += "</div>\n<p class=\"note\">Each bar has the colour of the class that a larger value of the variable speaks for.</p>\n";
+    markup += "</div>\n<p class=\"note\">Each bar has the colour of the class that a larger value of the variable speaks for while all other variables stay as they are.</p>\n";
     if axes > BARRED {
         markup += &format!("<p class=\"note\">The first of {axes} axes are shown.</p>\n");
     }

@@ -212,10 +212,14 @@ fn scope(subject: &Subject<'_>) -> String {
         Some(groups) => format!("; samples of each of {groups} groups stay together"),
         None => String::new(),
     };
+    let copies = match design.copies {
+        0 => String::new(),
+        copies => format!("; copies of a sample stay together ({copies} of all)"),
+    };
     let folds = format::counted(design.folds, "fold");
     let repeats = format::counted(design.repeats, "repeat");
     format!(
-        "{} of {} classes, {}; cross-validation with {folds}, {repeats}{groups}; seed {}",
+        "{} of {} classes, {}; cross-validation with {folds}, {repeats}{groups}{copies}; seed {}",
         format::counted(subject.data.samples(), "sample"),
         subject.classes.len(),
         format::counted(*variables, "variable"),

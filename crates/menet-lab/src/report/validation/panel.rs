@@ -13,13 +13,22 @@ use crate::validate::PanelEntry;
 const MOST: usize = 1000;
 
 /// The headers, with the values they sort by.
-const COLUMNS: [(&str, &str, &str); 6] = [
+const COLUMNS: [(&str, &str, &str); 7] = [
     ("called", "variable", "the name"),
     ("frequency", "half-samples", "how many of the half-samples select it"),
     ("folds", "folds", "how many models of the outer folds use it"),
     ("entered", "order", "its place among the variables that entered the path of an axis"),
     ("effect", "weight × sd", "the largest weight over the axes times the standard deviation"),
-    ("class", "speaks for", "the class that a larger value speaks for"),
+    (
+        "higher",
+        "higher in",
+        "the class with the largest mean of the variable by itself, in standard deviations from the mean of all samples",
+    ),
+    (
+        "class",
+        "others fixed",
+        "the class that a larger value speaks for while all other variables stay as they are",
+    ),
 ];
 
 pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
@@ -44,7 +53,7 @@ pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
     let boxed = if subject.classes.len() <= boxes::CLASSES {
         "one box per class"
     } else {
-        "above for the class that it speaks for, below for all others"
+        "above for the class that it is higher in, below for all others"
     };
     let cut = if panel.len() > MOST {
         format!(" The table has the first {} of {}; the file has all.", count(MOST), count(panel.len()))
@@ -58,12 +67,14 @@ pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
          tall\" tabindex=\"0\" role=\"region\" aria-label=\"The panel\">\n<table id=\"panel-table\">\n<thead><tr>{heads}<th \
          scope=\"col\">values per class</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n<p class=\"note\">Press a header \
          to sort, again to reverse. ★: in the stable panel. Boxes: least, quartiles, median and largest value, {boxed}; each variable \
-         has its own scale. In the file, names that a spreadsheet would compute (they begin with =, +, −, @ or a tab and are no \
+         has its own scale. “Higher in” looks at the variable by itself; “others fixed” is the direction of its weights. They differ (≠) \
+         where variables are correlated: the model then corrects others by this one. In the file, names that a spreadsheet would compute (they begin with =, +, −, @ or a tab and are no \
          numbers) have a ' in front; numbers have all digits.</p>\n",
         counted(panel.len(), "variable"),
         subject.key(),
     );
     page.section("panel", "The panel", "Panel", &markup);
+    page.values.insert("panelClasses".to_owned(), json!(subject.validation.classes));
     page.values.insert("panel".to_owned(), panel.iter().map(|entry| row(subject, entry)).collect::<Value>());
 }
 
@@ -80,13 +91,35 @@ fn cells(subject: &Subject<'_>, k: usize, entry: &PanelEntry) -> String {
         format!("<span class=\"share\" style=\"--s:{:.0}%\">{:.0}&nbsp;%</span>", 100.0 * f, 100.0 * f)
     };
     format!(
-        "<th scope=\"row\" title=\"{full}\">{name}{star}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>",
+        "<th scope=\"row\" title=\"{full}\">{name}{star}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>",
         or_dash(entry.frequency.map(share)),
         share(entry.folds),
         or_dash(entry.entered.map(|place| place.to_string())),
         or_dash(entry.effect.map(short)),
-        or_dash(entry.class.map(|class| subject.dotted(class, 30))),
+        or_dash(entry.higher_in.map(|class| higher(subject, entry, class))),
+        or_dash(entry.class.map(|class| {
+            let differs = entry.higher_in.is_some_and(|higher| higher != class);
+            subject.dotted(class, 30)
+                + if differs { " <span title=\"not the class that it is higher in\">≠</span>" } else { "" }
+        })),
         boxes::sparkline(subject, k),
+    )
+}
+
+/// The class with the largest mean, that mean, and those of all classes for the reader who asks.
+fn higher(subject: &Subject<'_>, entry: &PanelEntry, class: usize) -> String {
+    let all: Vec<String> = entry
+        .class_means
+        .iter()
+        .enumerate()
+        .take(boxes::CLASSES)
+        .map(|(c, mean)| format!("{} {mean:+.2}", subject.class(c, 24)))
+        .collect();
+    format!(
+        "<span title=\"{}\">{}&nbsp;{:+.2}</span>",
+        all.join(", "),
+        subject.dotted(class, 30),
+        entry.class_means[class]
     )
 }
 
@@ -102,6 +135,8 @@ fn row(subject: &Subject<'_>, entry: &PanelEntry) -> Value {
         "weights": entry.weights,
         "deviation": entry.deviation,
         "effect": entry.effect,
+        "higher": entry.higher_in.map(|class| subject.validation.classes[class].as_str()),
+        "means": entry.class_means,
         "class": entry.class.map(|class| subject.validation.classes[class].as_str()),
         "stable": entry.stable,
     })

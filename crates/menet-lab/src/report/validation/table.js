@@ -11,7 +11,9 @@
   const csv = () => {
     const axes = panel.reduce((most, row) => Math.max(most, row.weights.length), 0);
     const weights = Array.from({ length: axes }, (_, a) => `weight_${a + 1}`);
-    const header = ["variable", "name", "frequency", "folds", "entered", ...weights, "deviation", "effect", "class", "stable"];
+    const means = (data.panelClasses || []).map((name) => quoted(`mean:${name}`));
+    const first = ["variable", "name", "frequency", "folds", "entered", ...weights, "deviation", "effect"];
+    const header = [...first, "higher_in", "class", "stable", ...means];
     const line = (row) => [
       String(row.variable),
       quoted(row.name),
@@ -21,8 +23,10 @@
       ...weights.map((_, a) => number(row.weights[a] ?? 0)),
       number(row.deviation),
       number(row.effect),
+      row.higher === null ? "" : quoted(row.higher),
       row.class === null ? "" : quoted(row.class),
       row.stable ? "1" : "0",
+      ...means.map((_, c) => number(row.means[c] ?? null)),
     ];
     return [header, ...panel.map(line)].map((cells) => `${cells.join(",")}\r\n`).join("");
   };
@@ -46,7 +50,7 @@
     const sort = (head) => {
       const { key } = head.firstElementChild.dataset;
       const value = (row) => (key === "effect" && of(row).effect !== null ? Math.abs(of(row).effect) : of(row)[key]);
-      const text = key === "called" || key === "class";
+      const text = key === "called" || key === "class" || key === "higher";
       const first = text || key === "entered" ? "ascending" : "descending";
       const other = first === "ascending" ? "descending" : "ascending";
       const order = head.getAttribute("aria-sort") === first ? other : first;
@@ -61,7 +65,8 @@
     };
     const search = () => {
       const wanted = byId("panel-search").value.trim().toLowerCase();
-      const found = (row) => [of(row).called, of(row).class ?? ""].some((text) => text.toLowerCase().includes(wanted));
+      const texts = (row) => [of(row).called, of(row).higher ?? "", of(row).class ?? ""];
+      const found = (row) => texts(row).some((text) => text.toLowerCase().includes(wanted));
       rows.forEach((row) => (row.hidden = wanted !== "" && !found(row)));
       const left = rows.filter((row) => !row.hidden).length;
       byId("panel-count").textContent = wanted === "" ? "" : `${left} of ${rows.length} variables`;

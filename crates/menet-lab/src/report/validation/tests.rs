@@ -41,6 +41,8 @@ fn validation(data: &Dataset<'_>) -> Validation {
         weights: all.projection().axes().iter().map(|axis| axis.get(row.variable)).collect(),
         deviation: Some(1.0),
         effect: row.effect,
+        class_means: row.class_means,
+        higher_in: row.higher_in,
         class: row.class,
         stable: false,
     });
@@ -54,9 +56,11 @@ fn validation(data: &Dataset<'_>) -> Validation {
             repeats: 1,
             inner_folds: 0,
             groups: Some(4),
+            copies: 0,
             leave_one_group_out: true,
             seed: 3,
         },
+        copies: None,
         methods: vec![Assessed {
             name: HOSTILE.to_owned(),
             balanced: about(0.35),
@@ -127,11 +131,14 @@ fn doubts_are_told_and_what_is_missing_is_left_out() {
     let p_value = Interval { mean: 0.2, low: 0.1, high: 0.3 };
     chance.permutation = Some(crate::validate::PermutationTest {
         observed: 0.3,
-        permuted: vec![0.3; 9],
-        as_good: 1,
+        permuted: vec![0.3; 19],
+        as_good: 3,
         p_value,
-        asked: 9,
+        asked: 19,
         early: false,
+        failed: 0,
+        arrangements: 1_000_000,
+        exchanged: None,
     });
     assert!(page(&chance, &data).contains("chance may explain this result"));
 

@@ -17,8 +17,9 @@
 //! one added, and from the ℓ1 path where it has k nonzeros; the better end is kept. So the result is never worse than the
 //! support of the lasso with its coefficients refitted.
 //!
-//! All single exchanges are tried exactly (`table.rs`, `gains.rs`), and at the end none of them helps. [`Spliced::certified`] says so:
-//! it is a local certificate, not a proof of the global optimum. Memory is that of some columns of G: p times a few K.
+//! All single exchanges are tried exactly (`table.rs`, `gains.rs`), and at the end none of them helps. [`Spliced::certified`] says so
+//! where rounding leaves no doubt (`rounding.rs`): it is a local certificate, not a proof of the global optimum. Memory is that of some
+//! columns of G: p times a few K.
 //!
 //! # The path
 //!
@@ -51,6 +52,7 @@
 //! ```
 
 mod gains;
+mod rounding;
 mod scaled;
 mod search;
 mod table;
@@ -75,9 +77,10 @@ pub struct Spliced {
     pub path: Path,
     /// Exchanges that were made on the way.
     pub exchanged: usize,
-    /// For k = 1, 2, …: whether no exchange of one variable for another lowers the objective, by more than 1e-12 of it and
-    /// more than what rounding leaves uncertain. All are tried. (An exchange for a variable that depends on the others of the
-    /// subset is none.)
+    /// For k = 1, 2, …: whether it is certain that no exchange of one variable for another lowers the objective by more than 1e-10
+    /// of it. All are looked at. It is not certain where double precision cannot tell: where variables of the subset nearly depend on
+    /// each other, or an exchange would put a near copy of a member beside it. (A variable that rounding alone sets apart from a
+    /// combination of the members counts as one.)
     pub certified: Vec<bool>,
     /// For k = 1, 2, …: the objective.
     pub objective: Vec<f64>,
@@ -121,12 +124,13 @@ pub fn splice(
         if k > most {
             break Ended::MaxNonzeros { needed: k };
         }
-        let best = search.subset(k, table, monitor)?;
+        let mut best = search.subset(k, table, monitor)?;
+        let certified = best.certified && best.is_best(search.problem);
         let support = sorted(&best.table.members);
         let solution = search.problem.solution(&support)?;
         stairs.begin(level, sorted(best.table.chosen()), solution);
         spliced.0 += best.steps;
-        spliced.1.push(best.certified);
+        spliced.1.push(certified);
         spliced.2.push(best.f.value * search.problem.unit * search.problem.unit);
         search.best = best;
         search.problem.tidy(&support);

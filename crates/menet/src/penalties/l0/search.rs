@@ -40,7 +40,7 @@ pub(super) struct Local {
     pub(super) table: Table,
     /// The objective, from a fresh factorization.
     pub(super) f: Objective,
-    /// Whether no single exchange helps.
+    /// Whether no single exchange helps, of those that can be computed.
     pub(super) certified: bool,
     /// Exchanges that led here.
     pub(super) steps: usize,

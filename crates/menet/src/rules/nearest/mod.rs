@@ -209,6 +209,12 @@ impl Rule for Nearest {
         RuleKind::Nearest
     }
 
+    fn log_priors(&self) -> Vec<f64> {
+        let mut counts = vec![0.0_f64; self.shifts.len()];
+        self.classes.iter().for_each(|&class| counts[class] += 1.0);
+        counts.iter().zip(&self.shifts).map(|(count, shift)| count.ln() + shift).collect()
+    }
+
     fn dimension(&self) -> usize {
         self.gallery.ncols()
     }

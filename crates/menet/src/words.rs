@@ -1,0 +1,411 @@
+//! What a fit does to the samples and how it chooses, in sentences for a methods section.
+//!
+//! [`steps`] takes the parameters apart field by field, and [`searched`] a grid, so that a new field does not compile before somebody
+//! decides what is said of it. Only what affects time and memory alone is left out.
+
+use std::fmt::Display;
+
+use crate::named::Named;
+use crate::params::MenParams;
+use crate::penalties::PenaltyKind;
+use crate::penalties::feature_graph::DEFAULT_WEIGHT;
+use crate::penalties::groups::{DEFAULT_GROUPS, GroupAxes};
+use crate::prepare::{Impute, Scale};
+use crate::refit::Refit;
+use crate::rules::{Priors, RuleKind};
+use crate::select::{Grid, Size};
+use crate::targets::TargetSpread;
+use crate::variables::VariableRef;
+
+/// So many names of variables are listed.
+const NAMED: usize = 10;
+
+/// What the sentences need to know of the samples.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Samples {
+    /// The number of classes.
+    pub classes: usize,
+    /// The number of batches; none if the samples have no batches.
+    pub batches: Option<usize>,
+}
+
+/// What a fit with these parameters does, in the order in which it does it: one sentence or two per stage.
+///
+/// Of the parameters in `open`, which are chosen among several values, the sentences say only that they are chosen.
+pub fn steps(params: &MenParams, open: &[&str], samples: Samples) -> Vec<String> {
+    let tell = Tell { params, open, samples };
+    // Every field is named: one that is new must be told below, or be listed here as affecting nothing but time and memory.
+    let MenParams {
+        preset: _, // the values that it stands for are told
+        components: _,
+        nonzeros: _,
+        panel_size: _,
+        refit: _,
+        refit_ridge: _,
+        relax: _,
+        ridge: _,
+        penalty: _,
+        penalty_shape: _,
+        penalty_epsilon: _,
+        alpha: _,
+        beta: _,
+        kappa: _,
+        k_within: _,
+        k_between: _,
+        neighbors: _,
+        patch: _,
+        bandwidth: _,
+        lle_regularizer: _,
+        ltsa_dimension: _,
+        target: _,
+        target_shrinkage: _,
+        target_spread: _,
+        definiteness: _,
+        floor: _,
+        standardize: _,
+        impute: _,
+        max_missing: _,
+        scale: _,
+        batch_scale: _,
+        pca_rank: _,
+        penalty_factors: _,
+        always: _,
+        never: _,
+        feature_graph: _,
+        graph_weight: _,
+        groups: _,
+        group_axes: _,
+        rule: _,
+        voters: _,
+        metric: _,
+        priors: _,
+        route: _, // time and memory
+        gram: _,  // time and memory
+    } = params;
+    [
+        tell.preparation(),
+        tell.manifold(),
+        tell.target(),
+        tell.penalty(),
+        tell.size(),
+        tell.constraints(),
+        tell.refit(),
+        tell.rule(),
+    ]
+    .concat()
+}
+
+/// What is chosen among the values of a grid: the names of the parameters, and the parameters with their values in words.
+pub fn searched(grid: &Grid) -> (Vec<&'static str>, Vec<String>) {
+    let Grid { beta, target_shrinkage, ridge, sizes, refit, refit_ridge, rule, voters, metric, priors } =
+        grid;
+    let (mut names, mut words) = (Vec::new(), Vec::new());
+    let mut add = |name: &'static str, what: &str, values: Vec<String>| {
+        if values.len() > 1 {
+            names.push(name);
+            words.push(format!("{what} ({})", values.join(", ")));
+        }
+    };
+    let count = |of: fn(&Size) -> Option<usize>| -> Vec<String> {
+        sizes.iter().filter_map(of).map(|size| size.to_string()).collect()
+    };
+    let nonzeros = count(|size| if let Size::Nonzeros(k) = size { Some(*k) } else { None });
+    let panels = count(|size| if let Size::Panel(k) = size { Some(*k) } else { None });
+    let mixed = sizes.len() > 1;
+    // Where sizes of both kinds are tried, one value of a kind is a choice too.
+    let whole = |values: Vec<String>| {
+        if mixed && values.len() == 1 { [values, vec!["or none".to_owned()]].concat() } else { values }
+    };
+    add("beta", "β", texts(beta));
+    add("target_shrinkage", "the shrinkage of the target", texts(target_shrinkage));
+    add("ridge", "the ridge λ2", texts(ridge));
+    add("nonzeros", "the number of variables per axis", whole(nonzeros));
+    add("panel_size", "the size of the panel", whole(panels));
+    add("refit", "the refit", names_of(refit));
+    let ridges =
+        refit_ridge.iter().map(|ridge| ridge.map_or("that of the path".to_owned(), |x| x.to_string()));
+    add("refit_ridge", "the ridge of the refit", ridges.collect());
+    add("rule", "the decision rule", names_of(rule));
+    add("voters", "the number of neighbours that vote", texts(voters));
+    add("metric", "the metric", names_of(metric));
+    add("priors", "the priors", priors.iter().map(prior).collect());
+    (names, words)
+}
+
+fn texts<T: Display>(values: &[T]) -> Vec<String> {
+    values.iter().map(T::to_string).collect()
+}
+
+fn names_of<T: Named>(values: &[T]) -> Vec<String> {
+    values.iter().map(|value| value.name().to_owned()).collect()
+}
+
+fn prior(priors: &Priors) -> String {
+    match priors {
+        Priors::Train => "as in the training samples".to_owned(),
+        Priors::Equal => "equal".to_owned(),
+        Priors::Given(numbers) => texts(numbers).join(" : "),
+    }
+}
+
+/// The parameters, and what is told of them elsewhere.
+struct Tell<'a> {
+    params: &'a MenParams,
+    open: &'a [&'a str],
+    samples: Samples,
+}
+
+impl Tell<'_> {
+    /// A value, or that it is chosen.
+    fn value(&self, name: &str, value: impl Display) -> String {
+        if self.open.contains(&name) { "chosen".to_owned() } else { value.to_string() }
+    }
+
+    fn is_open(&self, name: &str) -> bool {
+        self.open.contains(&name)
+    }
+
+    fn axes(&self) -> usize {
+        self.params.components.unwrap_or(self.samples.classes.saturating_sub(1))
+    }
+
+    fn preparation(&self) -> Vec<String> {
+        let mut told = Vec::new();
+        let it = self.params;
+        if it.scale.logs() {
+            told.push("Values x were replaced by log(1 + x).".to_owned());
+        }
+        if let Some(batches) = self.samples.batches {
+            let divided = if it.batch_scale {
+                ", and the values were divided by their standard deviation in the batch"
+            } else {
+                ""
+            };
+            told.push(format!(
+                "The mean of every batch ({batches} batches) was subtracted from each variable{divided}; a batch without training samples was \
+                 measured by its own samples."
+            ));
+        }
+        match it.scale {
+            Scale::None | Scale::Log1p => {}
+            Scale::Unit | Scale::Log1pUnit => {
+                told.push("Variables were divided by their standard deviation.".to_owned());
+            }
+            Scale::Pareto => {
+                told.push(
+                    "Variables were divided by the square root of their standard deviation.".to_owned(),
+                );
+            }
+        }
+        if let Some(impute) = it.impute {
+            let by = match impute {
+                Impute::Mean => "the mean of the variable",
+                Impute::Median => "the median of the variable",
+                Impute::Knn => "the values of the nearest samples (knn)",
+            };
+            told.push(format!(
+                "Missing values were filled with {by}; variables that more than {:.4} % of the samples lack were left out.",
+                100.0 * it.max_missing
+            ));
+        }
+        told.push("Variables were centred.".to_owned());
+        if let Some(rank) = it.pca_rank {
+            told.push(format!("The samples were replaced by their best approximation of rank {rank}."));
+        }
+        told
+    }
+
+    fn manifold(&self) -> Vec<String> {
+        let it = self.params;
+        let own = match it.patch.as_str() {
+            patch if patch.contains("lle") => format!(", regularizer {}", it.lle_regularizer),
+            patch if patch.contains("ltsa") => {
+                format!(", tangent dimension {}", or_default(it.ltsa_dimension, "half of the neighbours"))
+            }
+            patch if patch.starts_with("laplacian") && !patch.contains("binary") => {
+                format!(", bandwidth {}", or_default(it.bandwidth, "the median distance to the neighbours"))
+            }
+            _ => String::new(),
+        };
+        vec![format!(
+            "The manifold term (weight α = {}) had patches of the rule {}{own}, with {} neighbours of the same class and {} of other \
+             classes, found by {} search, κ = {} and β = {}; where the problem would not be positive definite, the policy was {} \
+             (floor {}).",
+            it.alpha,
+            it.patch,
+            it.k_within,
+            it.k_between,
+            if it.neighbors.name() == "exact" {
+                "exact".to_owned()
+            } else {
+                format!("an {}", it.neighbors.name())
+            },
+            it.kappa,
+            self.value("beta", it.beta),
+            it.definiteness.name(),
+            it.floor,
+        )]
+    }
+
+    fn target(&self) -> Vec<String> {
+        let it = self.params;
+        let spread = match it.target_spread {
+            TargetSpread::Classes => "within classes",
+            TargetSpread::All => "of all samples",
+        };
+        let how = match it.target {
+            crate::targets::TargetKind::Centres => "the class centres".to_owned(),
+            crate::targets::TargetKind::Whitened => format!(
+                "the class centres after whitening by the covariance {spread} (shrinkage {})",
+                self.value("target_shrinkage", it.target_shrinkage)
+            ),
+        };
+        let axes = match it.components {
+            None => "as many axes as it allows".to_owned(),
+            Some(count) => format!("{count} {}", if count == 1 { "axis" } else { "axes" }),
+        };
+        vec![format!("The target was {how}, with {axes}.")]
+    }
+
+    fn penalty(&self) -> Vec<String> {
+        let it = self.params;
+        let units = if it.standardize { "variables of length 1" } else { "variables in their own units" };
+        let penalty = it.penalty.penalty();
+        let shape = it.penalty_shape.or(penalty.and_then(|penalty| penalty.default_shape()));
+        let epsilon = it.penalty_epsilon.or(penalty.and_then(|penalty| penalty.default_epsilon()));
+        let mut own = format!("ridge λ2 = {}", self.value("ridge", it.ridge()));
+        if let Some(shape) = shape {
+            own += &format!(", shape {shape}");
+        }
+        if let Some(epsilon) = epsilon {
+            own += &format!(", ε = {epsilon}");
+        }
+        let name = if it.grouped() {
+            "a group lasso".to_owned()
+        } else {
+            format!("the penalty {}", it.penalty.name())
+        };
+        let exact = if it.penalty == PenaltyKind::L1 && !it.grouped() { " (elastic net)" } else { "" };
+        vec![format!("Weights were sparse by {name}{exact} on {units} ({own}).")]
+    }
+
+    fn size(&self) -> Vec<String> {
+        let it = self.params;
+        let (what, default) = if it.grouped() {
+            ("groups of variables", format!("at most {DEFAULT_GROUPS}"))
+        } else {
+            ("variables", "twice as many as training samples, from 50 to 100".to_owned())
+        };
+        let mut told = Vec::new();
+        match it.nonzeros {
+            _ if self.is_open("nonzeros") => {
+                told.push(format!("Each axis selected a chosen number of {what}."));
+            }
+            Some(k) => told.push(format!("Each axis selected at most {k} {what}; this number was given.")),
+            None if it.panel_size.is_some() || self.is_open("panel_size") => {}
+            None => told.push(format!("The number of {what} per axis was the default ({default}).")),
+        }
+        match it.panel_size {
+            _ if self.is_open("panel_size") => {
+                told.push("All axes together used a panel of a chosen size.".to_owned());
+            }
+            Some(size) => {
+                told.push(format!("All axes together used at most {size} variables; this number was given."));
+            }
+            None => {}
+        }
+        told
+    }
+
+    fn constraints(&self) -> Vec<String> {
+        let it = self.params;
+        let mut told = Vec::new();
+        if let Some(always) = it.always.as_deref().filter(|list| !list.is_empty()) {
+            told.push(format!("In every model, whatever the data: {}.", listed(always)));
+        }
+        if let Some(never) = it.never.as_deref().filter(|list| !list.is_empty()) {
+            told.push(format!("Barred from every model: {}.", listed(never)));
+        }
+        if let Some(factors) = &it.penalty_factors {
+            let free = factors.iter().filter(|&&factor| factor == 0.0).count();
+            let barred = factors.iter().filter(|factor| factor.is_infinite()).count();
+            let finite = factors.iter().copied().filter(|factor| factor.is_finite());
+            let (low, high) =
+                finite.fold((f64::INFINITY, 0.0_f64), |(low, high), x| (low.min(x), high.max(x)));
+            told.push(format!(
+                "The penalties of variables had factors from {low} to {high} ({free} variables were free of it, {barred} were barred)."
+            ));
+        }
+        if let Some(groups) = &it.groups {
+            let used: usize = groups.groups().iter().map(|group| group.variables.len()).sum();
+            told.push(format!("Variables entered in {} groups, which have {used} members.", groups.len()));
+        }
+        if it.group_axes == GroupAxes::Together {
+            told.push("A variable or group was selected for all axes or for none.".to_owned());
+        }
+        if let Some(graph) = &it.feature_graph {
+            let weight = it.graph_weight.unwrap_or(DEFAULT_WEIGHT);
+            told.push(format!(
+                "Neighbouring variables were tied to similar weights by a feature graph ({}, λ3 = {weight}).",
+                graph.told()
+            ));
+        }
+        told
+    }
+
+    fn refit(&self) -> Vec<String> {
+        let it = self.params;
+        let ridge = self.value("refit_ridge", it.refit_ridge());
+        let open = self.is_open("refit");
+        let what = match it.refit() {
+            _ if open => "by a chosen refit".to_owned(),
+            Refit::None => return vec!["The weights are those of the path, without a refit.".to_owned()],
+            Refit::Axis => "without the L1 penalty on the variables of each axis".to_owned(),
+            Refit::Panel => "without the L1 penalty on the panel".to_owned(),
+            Refit::Discriminant => "as discriminants of the panel".to_owned(),
+        };
+        let ridge = if open || it.refit().needs_gram() { format!(" (ridge {ridge})") } else { String::new() };
+        let relax = if !open && it.refit() == Refit::Axis {
+            format!(", relaxed by φ = {}", it.relax)
+        } else {
+            String::new()
+        };
+        vec![format!("The weights were computed again {what}{ridge}{relax}.")]
+    }
+
+    fn rule(&self) -> Vec<String> {
+        let rule = self.params.rule_for(self.axes());
+        let (voters, metric) =
+            (self.value("voters", rule.neighbors), self.value("metric", rule.metric.name()));
+        let open = self.is_open("rule");
+        let how = match rule.kind {
+            _ if open => format!(
+                "by a chosen rule (for the nearest neighbours: {voters} of them vote, metric {metric})"
+            ),
+            RuleKind::Nearest => {
+                format!("by the nearest neighbours ({voters} of them vote, metric {metric})")
+            }
+            RuleKind::Centroid => "by the nearest class mean".to_owned(),
+            RuleKind::Gaussian => "by a Gaussian rule with one covariance for all classes".to_owned(),
+        };
+        vec![format!(
+            "Samples were classified {how}; the priors of the classes were {}.",
+            self.value("priors", prior(&rule.priors))
+        )]
+    }
+}
+
+fn or_default<T: Display>(value: Option<T>, default: &str) -> String {
+    value.map_or_else(|| default.to_owned(), |value| value.to_string())
+}
+
+/// The first few of many variables.
+fn listed(variables: &[VariableRef]) -> String {
+    let name = |variable: &VariableRef| match variable {
+        VariableRef::Position(j) => format!("variable {j} (counted from 0)"),
+        VariableRef::Name(name) => name.clone(),
+    };
+    let shown: Vec<String> = variables.iter().take(NAMED).map(name).collect();
+    let more = variables.len().saturating_sub(NAMED);
+    shown.join(", ") + &if more > 0 { format!(" and {more} more") } else { String::new() }
+}
