@@ -118,7 +118,7 @@ class Annotated:
 
     def _read(self, X: Samples) -> tuple[Any, Any, Any]:
         if not is_anndata(X):
-            return super()._read(X)  # type: ignore[misc]
+            return super()._read(X)  # type: ignore[misc,no-any-return]
         # It tells what is missing in the object or the estimator before names are compared.
         fitted = getattr(self, "feature_names_in_", None)
         model, wanted = (None, None) if fitted is None else self._form(_names(X))  # type: ignore[attr-defined]

@@ -155,7 +155,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin
         return predicted
 
     def _project(self, X: Samples, *, single: bool = False, batch: Any = None, decides: bool = False) -> Any:
-        """Return projected samples, in single precision if `single` and the samples are; warn of doubts before a decision."""
+        """Return projected samples, in single precision if `single` and the samples are; warn before it `decides`."""
         check_is_fitted(self)
         batch = column(X, "batch", self.__dict__.get("_known_batch") if batch is None else batch)
         model, X, names = self._read(X)

@@ -26,8 +26,8 @@ def splits_of(
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Return the training rows and the test rows of the folds that `cv` stands for, and keep copies together.
 
-    Folds that are only counted, and those of splitters that know groups, keep copies together. Other splitters and lists
-    of folds are the user's own: a warning says if they do not.
+    Folds that are only counted, and those of splitters that know groups, keep copies together. Other splitters and
+    lists of folds are the user's own: a warning says if they do not.
     """
     ours = cv is None or (isinstance(cv, Integral) and not isinstance(cv, bool))
     numbers = None if groups is None or ours else np.unique(np.asarray(groups), return_inverse=True)[1].tolist()

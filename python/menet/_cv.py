@@ -152,7 +152,7 @@ class ManifoldElasticNetCV(Searched):
         not depend on it.
     cv : int, splitter or iterable, default=5
         The folds: the number of stratified folds, a splitter of scikit-learn, or pairs of training rows and test rows.
-        Copies of a sample stay together in stratified folds, and in those of a splitter with groups, of which those that
+        Copies of a sample stay together in stratified folds, and in those of a splitter with groups. Groups that
         share copies are one. A warning says how many copies there are, and if other folds put them on both sides.
     scoring : {"accuracy", "balanced_accuracy", "neg_log_loss", "roc_auc_ovr"}, default="balanced_accuracy"
         The score, averaged over the folds, by which the best setting is chosen.

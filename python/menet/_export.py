@@ -33,8 +33,9 @@ class Exports:
     def to_onnx(self, dtype: Any = "float32") -> bytes:
         """Return the model as the bytes of an ONNX file.
 
-        The graph takes all variables of samples as ``X``; that of ``panel_model()`` takes the panel alone. It gives ``label``, ``probabilities`` (a column per class)
-        and ``scores`` (a column per axis). It computes in double precision. :mod:`menet.onnx` is for pipelines.
+        The graph takes all variables of samples as ``X``; that of ``panel_model()`` takes the panel alone. It gives
+        ``label``, ``probabilities`` (a column per class) and ``scores`` (a column per axis). It computes in double
+        precision. :mod:`menet.onnx` is for pipelines.
 
         Parameters
         ----------

@@ -202,9 +202,9 @@ class Validation(Scores):
     permutation : PermutationTest or None
         The permutation test: ``observed`` and ``permuted`` balanced accuracies, ``as_good`` (number of permutations
         that are as good), ``p_value`` with the interval of its own uncertainty, ``asked`` (number of permutations),
-        ``early`` (whether fewer were enough), ``failed`` (number of permutations that could not be learned from in every
-        fold, and decided at chance there), ``arrangements`` (number of different arrangements of the labels, counted up
-        to a million), ``limit`` (why p cannot be 0.05 or less, or None). None if there was no test.
+        ``early`` (whether fewer were enough), ``failed`` (number of permutations that could not be learned from in
+        every fold, and decided at chance there), ``arrangements`` (number of different arrangements of the labels,
+        counted up to a million), ``limit`` (why p cannot be 0.05 or less, or None). None if there was no test.
     stability : SelectionStability or None
         The stability of the selection: ``half_samples``, ``size``, ``index`` (Nogueira's, at this panel size),
         ``by_size``, ``frequencies``, ``threshold``, ``stable`` (positions), ``stable_size``, ``stable_frequencies``,

@@ -195,9 +195,13 @@ def postgres(tmp_path_factory):
             '"{}" {}'.format(name.replace('"', '""'), types.get(frame[name].dtype.kind, "text")) for name in frame
         )
         table = frame.to_csv(index=False, header=False, na_rep="NaN")
-        script = f'CREATE TEMPORARY TABLE "my table" ({columns});\nCOPY "my table" FROM STDIN (FORMAT csv);\n{table}\\.\n'
+        script = (
+            f'CREATE TEMPORARY TABLE "my table" ({columns});\nCOPY "my table" FROM STDIN (FORMAT csv);\n{table}\\.\n'
+        )
         script += f"COPY ({sql.rstrip().removesuffix(';')}) TO STDOUT (FORMAT csv, HEADER, NULL 'NA');\n"
-        return pd.read_csv(io.StringIO(run(psql, "-q", "-v", "ON_ERROR_STOP=1", "-h", folder, "postgres", input=script)))
+        return pd.read_csv(
+            io.StringIO(run(psql, "-q", "-v", "ON_ERROR_STOP=1", "-h", folder, "postgres", input=script))
+        )
 
     yield rows
     run(pg_ctl, "-D", folder / "data", "-m", "immediate", "stop")
@@ -226,7 +230,18 @@ def test_columns_of_the_table_do_not_change_labels(small, database):
     men, table, expected = small
     sql = men.to_sql("my table")
     assert database(table, labels(sql))["found"].tolist() == expected.tolist()
-    for name in ("label", "LABEL", "value_1", "axis_1", "value_2", "axis_2", "menet_row", "menet_range", "least", "most"):
+    for name in (
+        "label",
+        "LABEL",
+        "value_1",
+        "axis_1",
+        "value_2",
+        "axis_2",
+        "menet_row",
+        "menet_range",
+        "least",
+        "most",
+    ):
         other = table.assign(**{name: np.arange(len(table), dtype=float)})
         select = labels(sql)
         if name in ("label", "value_1", "axis_1", "value_2", "axis_2"):
@@ -306,9 +321,9 @@ def test_labels_have_their_own_type(database, kind):
     found = database(X, labels(men.to_sql("my table")))["found"]
     expected = men.predict(X)
     texts = {"t": "True", "f": "False"}
-    assert [kind(texts.get(value, value) == "True") if kind is bool and value in texts else kind(value) for value in found] == [
-        kind(value) for value in expected
-    ]
+    assert [
+        kind(texts.get(value, value) == "True") if kind is bool and value in texts else kind(value) for value in found
+    ] == [kind(value) for value in expected]
 
 
 @pytest.mark.parametrize("names", [["a", "A", "c"], ["a", "a", "c"], ["a", "RowId", "c"], ["a", "b\0", "c"]])

@@ -224,9 +224,11 @@ def test_bad_data_are_named(digits):
 def test_values_that_are_not_finite_are_named_by_their_variables(estimator, genes):
     X, y = genes
     model = estimator(n_components=2).fit(X, y)
+    # Other variables than those of the panel are not read.
+    name = getattr(model, "panel_", X.columns)[0]
     spoiled = X.copy()
-    spoiled.loc[spoiled.index[3], "J05243_at"] = np.nan
-    message = r"row 3, variable 'J05243_at' \(rows are counted from 0\) of the data is NaN, but must be finite.*impute="
+    spoiled.loc[spoiled.index[3], name] = np.nan
+    message = rf"row 3, variable '{name}' \(rows are counted from 0\) of the data is NaN, but must be finite.*impute="
     for work in (model.transform, model.predict, lambda X: clone(model).fit(X, y)):
         with pytest.raises(ValueError, match=message):
             work(spoiled)

@@ -43,7 +43,12 @@ def test_a_fit_keeps_its_limit_and_its_smaller_models(genes, penalty):
     small = menet.ManifoldElasticNet(penalty=penalty, n_nonzeros=3, refit="none").fit(X, y)
     assert_array_equal(men.at(n_nonzeros=3).components_, small.components_)
     again = pickle.loads(pickle.dumps(men))
-    assert_array_equal(again.at(n_nonzeros=3).components_, small.components_)
+    if penalty in ("reweighted", "scad", "mcp"):
+        # Solved for one size: the variables that a pickle keeps are too few to fit again.
+        with pytest.raises(ValueError, match=r"`n_nonzeros`=3.*fit again"):
+            again.at(n_nonzeros=3)
+    else:
+        assert_array_equal(again.at(n_nonzeros=3).components_, small.components_)
     assert again.path(0).rounds == men.path(0).rounds
     assert_array_equal(again.predict(X), men.predict(X))
 

@@ -50,7 +50,8 @@ def test_what_must_be_fitted_again_needs_all_samples(penalty):
 
 
 def test_a_pickle_refuses_a_panel_that_needs_longer_paths():
-    men = fitted(panel_size=40, refit="none")
+    men = fitted(panel_size=20, refit="none")
+    same(men.at(n_components=1), fitted(panel_size=20, refit="none", n_components=1))
     with pytest.raises(ValueError, match=r"`n_components`=1.*fit again"):
         pickle.loads(pickle.dumps(men)).at(n_components=1)
     same(pickle.loads(pickle.dumps(men)).at(panel_size=5), fitted(panel_size=5, refit="none"))

@@ -117,7 +117,9 @@ def test_groups_stay_together(drawn):
 def test_copies_stay_together_like_groups(drawn):
     X, y = drawn
     twice, classes = np.vstack([X, X]), np.concatenate([y, y])
-    with pytest.warns(UserWarning, match="StabilitySelection: 60 of 120 samples are copies of others; copies stay on one"):
+    with pytest.warns(
+        UserWarning, match="StabilitySelection: 60 of 120 samples are copies of others; copies stay on one"
+    ):
         alone = StabilitySelection(n_pairs=5).fit(twice, classes)
     with pytest.warns(UserWarning, match="60 of 120"):
         grouped = StabilitySelection(n_pairs=5).fit(twice, classes, groups=list(range(60)) * 2)
@@ -147,7 +149,7 @@ def test_fits_without_an_order_of_entry_are_refused(drawn):
 
 def test_variables_that_cannot_be_selected_do_not_count(drawn):
     X, y = drawn
-    noise = np.random.default_rng(5).standard_normal(X.shape)
+    noise = np.random.default_rng(0).standard_normal(X.shape)
     few = ManifoldElasticNet(never=list(range(100)))
     with pytest.warns(UserWarning, match="no variable is stable"):
         found = StabilitySelection(few, n_pairs=20, panel_size=5).fit(noise, y)

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -211,6 +212,7 @@ def test_a_run_continues_in_its_folder(tmp_path):
     # Half of the lines, the last one cut short by a kill.
     lines = (tmp_path / "whole" / "work.jsonl").read_text().splitlines()
     (tmp_path / "half").mkdir()
+    shutil.copy(tmp_path / "whole" / "menet-files.txt", tmp_path / "half")
     cut = "\n".join(lines[: len(lines) // 2]) + "\n" + lines[-1][:20]
     (tmp_path / "half" / "work.jsonl").write_text(cut)
     again = validate(ManifoldElasticNet(panel_size=3), X, y, **how, out=str(tmp_path / "half"))
@@ -237,7 +239,7 @@ def test_ctrl_c_interrupts(estimator):
         X = rng.standard_normal((200, 1000))
         print("begun", flush=True)
         try:
-            validate({estimator}, X, np.arange(200) % 2, n_repeats=100_000, n_jobs=2)
+            menet.validate({estimator}, X, np.arange(200) % 2, n_repeats=100_000, n_jobs=2)
         except KeyboardInterrupt:
             print("interrupted", flush=True)
     """

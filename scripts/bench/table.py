@@ -138,7 +138,7 @@ def again(document, block, lines):
 
 
 def keyed(lines):
-    """The cells of every row of a table, with its problem and solver. The problem stands in the first of its rows alone."""
+    """The cells of every row of a table, with problem and solver. The problem stands in the first of its rows alone."""
     rows = [[cell.strip() for cell in row.split("|")[1:-1]] for row in lines if row.startswith("|")]
     problem = ""
     for cells in rows[2:]:

@@ -104,7 +104,14 @@ fn values_far_outside_the_training_range_are_told() {
             doubts
         };
         assert!(doubts(column[5]).far.is_empty());
+        // One value of three: a long tail.
         assert!(doubts(top + 0.3 * width).far.is_empty(), "{}", scale.name());
+        if scale == Scale::None {
+            assert!(doubts(top + 4.0 * width).far.is_empty());
+            let units = Mat::from_fn(24, P, |i, j| x[(i, j)] + if i == 3 { 4.0 * width } else { 0.0 });
+            let found = men.doubts_of(View::Double(units.as_ref()), None).unwrap();
+            assert_eq!(found.far.iter().map(|far| far.sample).collect::<Vec<_>>(), [3], "all values");
+        }
         let found = doubts(top + 1e4 * width);
         assert_eq!(found.far.len(), 1);
         let far = found.far[0];

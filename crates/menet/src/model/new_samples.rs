@@ -1,13 +1,20 @@
 //! What is doubtful about new samples: values of the panel that they lack, or that are far from those of the training samples.
 //!
-//! A value is far outside the training range if it lies beyond an end of the range by more than the range is wide: such as counts in the
-//! place of logarithms, another unit, or a decimal point that slipped. Within that, nothing is said.
+//! How far a value is beyond the range of the training samples is measured in widths of that range. A sample is far outside if half of its
+//! values or more are beyond by more than one width, as with another unit or scale, or one of them by more than a hundred. Single values
+//! that are farther out than all before are usual: distributions have long tails, and many a pixel is 0 nearly everywhere.
 
 use rayon::prelude::*;
 
 use super::{Men, PanelVariable};
 use crate::dataset::{Samples, View};
 use crate::error::{Error, Result};
+
+/// If half of the values are beyond by more than so many widths, a sample is far outside.
+const WIDTHS: f64 = 1.0;
+
+/// If one value is beyond by more than so many widths, a sample is far outside.
+const SINGLE: f64 = 100.0;
 
 /// So many samples are listed.
 const LISTED: usize = 5;
@@ -20,11 +27,11 @@ pub struct SampleDoubts {
     pub panel: usize,
     /// How many values of the panel every sample lacks.
     pub missing: Vec<usize>,
-    /// The samples with a value far outside the training range.
+    /// The samples far outside the training range.
     pub far: Vec<FarSample>,
 }
 
-/// A sample with a value far outside the training range: the one that is farthest.
+/// A sample far outside the training range, with its value that is farthest.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct FarSample {
@@ -78,7 +85,7 @@ impl SampleDoubts {
                 format!("{} with {} = {value:?}", name(sample), variable_name(variable))
             };
             all.push(format!(
-                "far outside the range of the training samples, by more than its width: {} of {n} samples ({}); compare the units and the \
+                "far outside the range of the training samples: {} of {n} samples ({}); compare the units and the \
                  scale of the values with those of the fit",
                 self.far.len(),
                 listed(self.far.iter().map(example))
@@ -108,15 +115,19 @@ impl Men {
             let (given, values) = rows;
             read(x, sample, &places, given);
             read(seen, sample, &places, values);
-            let missing = given.iter().filter(|value| value.is_nan()).count();
-            let mut far: Option<FarSample> = None;
+            let (mut far, mut beyond_one, mut given_at_all) = (None::<FarSample>, 0, 0);
             for ((known, &value), &prepared) in panel.iter().zip(&*given).zip(&*values) {
                 let widths = if value.is_nan() { 0.0 } else { beyond(known, prepared) };
-                if widths > 1.0 && far.is_none_or(|worst| widths > worst.widths) {
+                given_at_all += usize::from(!value.is_nan());
+                beyond_one += usize::from(widths > WIDTHS);
+                if widths > WIDTHS && far.is_none_or(|worst| widths > worst.widths) {
                     far = Some(FarSample { sample, variable: known.variable, value, widths });
                 }
             }
-            (missing, far)
+            (
+                panel.len() - given_at_all,
+                far.filter(|worst| 2 * beyond_one >= given_at_all || worst.widths > SINGLE),
+            )
         };
         let found: Vec<(usize, Option<FarSample>)> =
             (0..x.shape().0).into_par_iter().map_init(Default::default, look).collect();

@@ -46,6 +46,7 @@ impl Men {
             *row = super::PanelVariable { variable: place, ..known.clone() };
         }
         (out.refit, out.rule) = (parts.refit, parts.rule.clone());
+        out.refit.candidates = out.refit.candidates.min(panel.len());
         (out.neighbor_recall, out.cg_residual) = (parts.neighbor_recall, parts.cg_residual);
         (out.regime, out.seconds) = (parts.regime.clone(), parts.seconds.clone());
         out.unlabelled = parts.unlabelled;
