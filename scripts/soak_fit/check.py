@@ -95,10 +95,16 @@ def checked(problem, men):
     new = (preparation.apply(problem.new, problem.new_batches) - found.mean) @ W
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        near("scores", men.transform(problem.new, batch=problem.new_batches), new, size=np.abs(Z).max())
+        scores = men.transform(problem.new, batch=problem.new_batches)
+        # A sample that lacks the whole panel has no place, and gets the priors.
+        unknown = np.isnan(problem.new[:, men.get_support(indices=True)]).all(axis=1)
+        if not np.array_equal(np.isnan(scores), np.repeat(unknown[:, None], scores.shape[1], axis=1)):
+            raise Off("samples without a value of the panel")
+        near("scores", scores[~unknown], new[~unknown], size=np.abs(Z).max())
         labels = men.predict(problem.new, batch=problem.new_batches)
         probabilities = men.predict_proba(problem.new, batch=problem.new_batches)
     logs = rules.log_probabilities(s, kind, metric, found, Z, new, given)
+    logs[unknown] = rules.log_priors(s, found)
     near("probabilities", probabilities, np.exp(logs), 1e-5)
     ordered = np.sort(logs, axis=1)
     clear = ordered[:, -1] - ordered[:, -2] > 1e-6

@@ -9,16 +9,20 @@ from refits import ledoit_wolf
 
 def log_probabilities(s, kind, metric, samples, Z, new, given):
     """Return the log-probabilities of new scores by a rule learned from Z; `given` is the covariance if it is known."""
-    codes, d = samples.codes, samples.weights
-    masses = np.bincount(codes, weights=d)
-    priors = {"train": masses, "equal": np.ones(len(masses))}.get(s["priors"] if isinstance(s["priors"], str) else "")
-    priors = np.log(np.asarray(s["priors"]) if priors is None else priors)
-    priors = priors - np.logaddexp.reduce(priors)
+    masses, priors = np.bincount(samples.codes, weights=samples.weights), log_priors(s, samples)
     if kind == "nearest":
         values = nearest(s, metric, samples, Z, new, masses, priors)
     else:
         values = linear(kind, samples, Z, new, masses, priors, given)
     return values - np.logaddexp.reduce(values, axis=1)[:, None]
+
+
+def log_priors(s, samples):
+    """Return the log-probabilities that the classes have before anything is known of a sample."""
+    masses = np.bincount(samples.codes, weights=samples.weights)
+    priors = {"train": masses, "equal": np.ones(len(masses))}.get(s["priors"] if isinstance(s["priors"], str) else "")
+    priors = np.log(np.asarray(s["priors"]) if priors is None else priors)
+    return priors - np.logaddexp.reduce(priors)
 
 
 def distances(metric, a, b):
