@@ -5,12 +5,14 @@ The engine calls `Brought.decide` once per fold, from several threads. Nothing i
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import inspect
 import pickle
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -267,8 +269,17 @@ def version(package: str) -> str:
 def _described(value: Any, packages: set[str]) -> str:
     if value is None or isinstance(value, bool | int | float | complex | str | bytes | np.generic):
         return repr(value)
+    if inspect.isfunction(value):
+        # What it does, since names may be given again: its code, and the values that it holds.
+        held = inspect.getclosurevars(value).nonlocals
+        holds = [value.__defaults__, value.__kwdefaults__, {k: v for k, v in held.items() if v is not value}]
+        return f"{value.__module__}.{value.__qualname__}:{_code(value.__code__)}({_described(holds, packages)})"
+    if inspect.ismethod(value):
+        return f"{_described(value.__func__, packages)} of {_described(value.__self__, packages)}"
     if inspect.isclass(value) or inspect.isroutine(value):
         return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', repr(value))}"
+    if isinstance(value, functools.partial):
+        return f"partial({_described([value.func, value.args, value.keywords], packages)})"
     name = f"{type(value).__module__}.{type(value).__qualname__}"
     if hasattr(value, "get_params"):
         packages.add(type(value).__module__.split(".")[0])
@@ -284,3 +295,13 @@ def _described(value: Any, packages: set[str]) -> str:
         # Without addresses, which differ between processes.
         return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
     return f"{name}:{hashlib.sha256(content).hexdigest()[:16]}"
+
+
+def _code(code: CodeType) -> str:
+    """Return a mark of what a function does, without the places of its lines."""
+    constants = [
+        _code(one) if isinstance(one, CodeType) else repr(sorted(one, key=repr) if isinstance(one, frozenset) else one)
+        for one in code.co_consts
+    ]
+    content = repr((code.co_code, constants, code.co_names, code.co_varnames, code.co_freevars))
+    return hashlib.sha256(content.encode()).hexdigest()[:16]

@@ -10,7 +10,7 @@ from sklearn.utils.validation import _check_sample_weight, check_consistent_leng
 
 from menet._anndata import check_layer, means_missing
 from menet._batches import missing
-from menet._exact import check_mask
+from menet._exact import check_numbers
 from menet._input import LARGEST, Samples
 from menet._labels import coded
 from menet._settings import number
@@ -38,7 +38,7 @@ def counting(
     """Return how much every sample with a label counts. `codes` has -1 for a sample without one."""
     weights = None
     if sample_weight is not None:
-        check_mask("sample_weight", sample_weight)
+        check_numbers("sample_weight", sample_weight)
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
         _check_range(weights, codes)
         weights = np.ascontiguousarray(weights[codes >= 0])

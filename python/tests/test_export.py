@@ -79,6 +79,26 @@ def test_onnx_prepares_samples(genes):
         men.to_onnx()
 
 
+@pytest.mark.filterwarnings("ignore:without any value")
+@pytest.mark.parametrize("rule", RULES)
+def test_a_sample_without_the_panel_is_unknown_everywhere(genes, rule):
+    X, y = genes
+    men = ManifoldElasticNet(panel_size=6, impute="median", **RULES[rule]).fit(X, y)
+    new = X.iloc[:6].copy()
+    new.iloc[[1, 4], :] = np.nan
+    new.loc[new.index[2], men.panel_[:5]] = np.nan
+    for model, given in ((men, new), (men.panel_model(), new[men.panel_model().feature_names_in_])):
+        label, probabilities, scores = run(model.to_onnx("float64"), given)
+        assert np.array_equal(label, men.predict(new))
+        assert np.abs(probabilities - men.predict_proba(new)).max() <= 1e-12
+        assert np.array_equal(np.isnan(scores).any(axis=1), [False, True, False, False, True, False])
+    table, sql = new[men.panel_], labels(men.to_sql("my table"))
+    sql = sql.replace("SELECT label", "SELECT nearest_centroid", 1) if men.rule_ == "nearest" else sql
+    for rows in (duckdb_rows, sqlite_rows):
+        found = rows(table.astype(object).where(table.notna(), None), sql)["found"]
+        assert found.isna().tolist() == [False, True, False, False, True, False]
+
+
 @pytest.mark.parametrize("y", [[True, False], ["été", 'a"b'], [1.0, 2.0], [-3, 7]])
 def test_onnx_keeps_the_type_of_labels(y):
     X = np.random.default_rng(0).normal(size=(40, 6)) + np.arange(40)[:, None] % 2 * 3

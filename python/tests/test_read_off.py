@@ -76,3 +76,20 @@ def test_a_file_keeps_the_rule_only_where_it_is_that_of_a_fit(tmp_path):
     men = ManifoldElasticNet(preset="paper", n_nonzeros=9).fit(X, Y, sample_weight=weights)
     men.save(tmp_path / "m.safetensors")
     assert ManifoldElasticNet.load(tmp_path / "m.safetensors").at(n_components=2).rule_ is None
+
+
+def test_weights_keep_their_bits():
+    weights = RNG.uniform(0.2, 3.0, size=60)
+    batch = np.arange(60) % 3
+
+    def fit(n_nonzeros, **params):
+        return ManifoldElasticNet(n_nonzeros=n_nonzeros, **params)
+
+    for params, more in [({}, {}), ({"scale": "unit"}, {}), ({"impute": "median"}, {}), ({}, {"batch": batch})]:
+        for refit in ("none", "axis", "panel", "discriminant"):
+            large = fit(9, refit=refit, **params).fit(X, Y, sample_weight=weights, **more)
+            small = fit(3, refit=refit, **params).fit(X, Y, sample_weight=weights, **more)
+            for read in (large.at(n_nonzeros=3), pickle.loads(pickle.dumps(large)).at(n_nonzeros=3)):
+                np.testing.assert_array_equal(read.components_, small.components_)
+                new = {name: value for name, value in more.items()}
+                np.testing.assert_array_equal(read.predict_proba(X, **new), small.predict_proba(X, **new))

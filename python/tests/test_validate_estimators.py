@@ -172,3 +172,29 @@ def test_the_variables_that_an_estimator_uses():
     assert panel_of(make_pipeline(menet.PCA(2), GaussianNB()).fit(X, y), 12) is None
     men = make_pipeline(StandardScaler(), ManifoldElasticNet(panel_size=3)).fit(X, y)
     assert panel_of(men, 12) == men[-1].panel_.tolist()
+
+
+def test_a_run_knows_functions_by_what_they_do(tmp_path):
+    from functools import partial
+
+    from sklearn.preprocessing import FunctionTransformer
+
+    X, y = waves()
+
+    def chosen(columns):
+        return lambda X: X[:, :columns]
+
+    def go(function, folder):
+        return validate(
+            make_pipeline(FunctionTransformer(function), GaussianNB()), X, y, **FOLDS, out=tmp_path / folder
+        )
+
+    for name, one, other in [
+        ("lambda", lambda X: X, lambda X: X[:, 5:]),
+        ("closure", chosen(3), chosen(4)),
+        ("partial", partial(np.multiply, 2.0), partial(np.multiply, 3.0)),
+    ]:
+        go(one, name)
+        go(one, name)
+        with pytest.raises(ValueError, match="another"):
+            go(other, name)

@@ -17,8 +17,8 @@ fn fit_transform_predict_equal_the_library_bit_for_bit() {
     assert_eq!((report["n"].as_u64(), report["p"].as_u64()), (Some(38), Some(5000)));
     assert_eq!(report["nonzeros"], serde_json::json!([15, 15]));
     assert!(report["kkt"].as_array().unwrap().iter().all(|kkt| kkt.as_f64().unwrap() < 1e-12));
-    assert_eq!(report["definiteness"]["kappa_used"].as_f64().unwrap(), men.definiteness().kappa_used);
-    assert!(report["seconds"]["total"].as_f64().unwrap() > 0.0);
+    assert_eq!(report["definiteness"]["kappa_used"].as_f64().unwrap(), men.report().definiteness.kappa_used);
+    assert!(report["seconds"]["lars"].as_f64().unwrap() > 0.0);
 
     let loaded = ModelFile::load(&dir.path().join("m")).unwrap();
     assert_eq!(loaded.men.projection(), men.projection());

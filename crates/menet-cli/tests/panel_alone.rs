@@ -250,3 +250,24 @@ fn predictions_say_what_was_missing_and_what_is_far_away() {
     let message = refused(folder, &arguments);
     assert!(message.contains("--impute"), "{message}");
 }
+
+#[test]
+fn a_filled_template_is_not_lost_and_a_variable_may_be_called_label() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path();
+    write_samples(folder);
+    // The classes are in `kind`, and `b`, which tells them apart, is called `label`.
+    let text = fs::read_to_string(folder.join("d.csv")).unwrap();
+    fs::write(folder.join("d.csv"), text.replacen("label,a,b,", "kind,a,label,", 1)).unwrap();
+    ok(folder, &[&FIT[..], &["--label", "kind", "--drop", "site", "--impute", "mean"]].concat());
+    ok(folder, &["inspect", "--model", "m", "--template", "new.csv"]);
+    let header = fs::read_to_string(folder.join("new.csv")).unwrap();
+    assert!(header.contains("label"), "{header}");
+    let filled = header + "p1,20,30\n";
+    fs::write(folder.join("new.csv"), &filled).unwrap();
+    let message = refused(folder, &["inspect", "--model", "m", "--template", "new.csv"]);
+    assert!(message.contains("exists already") && message.contains("filled in"), "{message}");
+    assert_eq!(fs::read_to_string(folder.join("new.csv")).unwrap(), filled);
+    let found = ok(folder, &["predict", "--model", "m", "--data", "new.csv", "--out", "-"]);
+    assert!(found.lines().nth(1).unwrap().starts_with("p1,k"), "{found}");
+}

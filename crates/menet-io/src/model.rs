@@ -11,9 +11,10 @@
 //! | `entry.offsets`, `entry.indices` | | variables of a path in order of entry |
 //! | `panel.variables` | m | the distinct variables that W uses |
 //! | `panel.deviations`, `panel.classes` | m | their standard deviations, −1 if unknown; the classes they favour, c if unknown |
+//! | `panel.ranges`, `panel.class_means` | m×2, m×c | their ends, and their standardised class means; absent if unknown |
 //! | `rule.*` | | the parameters of the rule, see below |
 //! | `gallery`, `gallery.classes` | n×d, n | projected training samples and their classes; rule `nearest` only |
-//! | `gallery.fingerprints` | n | one number per training sample, to recognise it ([`crate::fingerprint`]); since version 2 |
+//! | `gallery.fingerprints` | n | one number per training sample, to recognise it ([`crate::fingerprint`]) |
 //! | `names` | bytes | names of the variables, a JSON list; absent if they have none |
 //! | `penalty_factors` | p | absent if none were given |
 //! | `prepare.*` | | what samples are prepared with before they are projected, see `model/preparation.rs`; absent if they are not |
@@ -26,9 +27,7 @@
 //! | `centroid` | `rule.means` (c×d), `rule.variance` (1), `rule.log_priors` (c), `rule.temperature` (1) |
 //! | `gaussian` | `rule.means` (c×d), `rule.covariance` (d×d), `rule.log_priors` (c), `rule.temperature` (1) |
 //!
-//! A file from before rules existed has a gallery and no `rule` in its JSON. It is the paper's method: no refit, nearest neighbour.
-//!
-//! The JSON begins with the version of the format and, since version 2, a checksum (CRC-32) of all the rest: the JSON with zeros
+//! The JSON begins with the version of the format and a checksum (CRC-32) of all the rest: the JSON with zeros
 //! in the place of the checksum, and the name, type, shape and bytes of every tensor. All numbers are finite except penalty factors and
 //! missing values of `prepare.*`.
 
@@ -42,11 +41,8 @@ mod tensors;
 use std::collections::HashMap;
 use std::path::Path;
 
-use menet::operator::DefinitenessReport;
-use menet::params::Preset;
-use menet::plan::Regime;
 use menet::refit::RefitReport;
-use menet::{Component, Dataset, Men, MenParams, MenParts, Projection, Reading, Stage};
+use menet::{Component, Dataset, FitReport, Men, MenParams, MenParts, Projection, Reading};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, short};
@@ -54,13 +50,13 @@ use crate::{atomic, fingerprint, memory, whole};
 use panel::{pack_panel, pack_reached, unpack_panel, unpack_reached};
 use paths::{pack_paths, unpack_paths};
 use preparation::{pack_preparation, unpack_preparation};
-use rule::{learn_from_gallery, pack_rule, unpack_rule};
+use rule::{pack_rule, unpack_rule};
 use tensors::{Packer, Problem, Unpacker};
 
 pub use paths::{paths_from_bytes, paths_to_bytes};
 
-/// The version of the format that this code writes. It reads versions from 1 to this one.
-pub const VERSION: u32 = 2;
+/// The version of the format that this code writes and reads.
+pub const VERSION: u32 = 3;
 
 /// The placeholder of the checksum while it is computed.
 const NO_CHECKSUM: &str = "00000000";
@@ -116,7 +112,7 @@ impl LabelKind {
 pub struct ModelFile {
     /// The model, with its rule.
     pub men: Men,
-    /// One number per training sample, to recognise it; empty in a file of version 1.
+    /// One number per training sample, to recognise it; empty for a model of its panel alone.
     pub fingerprints: Vec<u64>,
     /// Where it came from.
     pub provenance: Provenance,
@@ -128,33 +124,19 @@ pub struct ModelFile {
 #[derive(Debug, Serialize, Deserialize)]
 struct Header {
     format: u32,
-    #[serde(default)]
     checksum: String,
     params: MenParams,
     classes: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    neighbor_recall: Option<f64>,
-    definiteness: DefinitenessReport,
-    #[serde(default)]
-    regime: Option<Regime>,
-    cg_residual: Option<f64>,
-    #[serde(default)]
-    unlabelled: (usize, usize),
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    too_small: Vec<usize>,
-    seconds: Vec<(Stage, f64)>,
+    report: FitReport,
+    refit: RefitReport,
     image_shape: Option<(usize, usize)>,
     provenance: Provenance,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     label_kind: Option<LabelKind>,
-    /// None in a file from before refits existed.
-    #[serde(default)]
-    refit: Option<RefitReport>,
     /// None for a model that takes samples as they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     preparation: Option<preparation::Words>,
-    /// None for a model that cannot decide, and in a file from before rules existed.
-    #[serde(default)]
+    /// None for a model that cannot decide.
     rule: Option<rule::Words>,
 }
 
@@ -276,17 +258,11 @@ impl ModelFile {
             // JSON has no infinity, so the factors are a tensor.
             params: parts.params.clone().with(|it| it.penalty_factors = None),
             classes: parts.classes.clone(),
-            neighbor_recall: parts.neighbor_recall,
-            definiteness: parts.definiteness.clone(),
-            regime: parts.regime.clone(),
-            cg_residual: parts.cg_residual,
-            unlabelled: parts.unlabelled,
-            too_small: parts.too_small.clone(),
-            seconds: parts.seconds.clone(),
+            report: parts.report.clone(),
+            refit: parts.refit,
             image_shape: parts.image_shape,
             provenance: self.provenance.clone(),
             label_kind: self.label_kind,
-            refit: Some(parts.refit),
             preparation,
             rule,
         };
@@ -300,29 +276,21 @@ impl ModelFile {
         let json = metadata.get("menet").ok_or("a safetensors file, but without menet's metadata")?;
         let damaged = |e: serde_json::Error| format!("its metadata are damaged: {e}");
         let Version { format, checksum } = serde_json::from_str(json).map_err(damaged)?;
-        if !(1..=VERSION).contains(&format) {
+        if format != VERSION {
+            let next = if format > VERSION { "use a newer menet" } else { "fit the model again" };
             return Err(format!(
-                "its format is version {format}, but this menet reads versions 1 to {VERSION}; use a newer menet"
+                "its format is version {format}, but this menet reads version {VERSION}; {next}"
             ));
         }
-        match checksum {
-            None if format == 1 => {}
-            None => return Err("its checksum is missing".to_owned()),
-            Some(checksum) => {
-                let found = unpack.checksum(&json.replacen(&checksum, NO_CHECKSUM, 1));
-                if checksum != found {
-                    let problem = "the file was changed or damaged after it was written";
-                    return Err(format!("{problem}: its checksum is {found}, not {checksum}"));
-                }
-            }
+        let checksum = checksum.ok_or("its checksum is missing")?;
+        let found = unpack.checksum(&json.replacen(&checksum, NO_CHECKSUM, 1));
+        if checksum != found {
+            let problem = "the file was changed or damaged after it was written";
+            return Err(format!("{problem}: its checksum is {found}, not {checksum}"));
         }
         let header: Header = serde_json::from_str(json).map_err(damaged)?;
         header.check(unpack.floats("mean")?.len())?;
         let mut params = header.params;
-        if header.refit.is_none() {
-            // The file is older than presets, when only the paper's method existed.
-            params.preset = Preset::Paper;
-        }
         if unpack.has("penalty_factors") {
             params.penalty_factors = Some(unpack.factors("penalty_factors")?);
         }
@@ -344,33 +312,20 @@ impl ModelFile {
         };
         let axes = unpack.sparse("w")?;
         let (d, classes) = (axes.len(), header.classes.len());
-        let rule = match &header.rule {
-            Some(words) => Some(unpack_rule(&unpack, words, d)?),
-            None if header.refit.is_none() => Some(learn_from_gallery(&unpack, &params.rule(), classes, d)?),
-            None => None,
-        };
+        let rule = header.rule.as_ref().map(|words| unpack_rule(&unpack, words, d)).transpose()?;
         let panel = unpack_panel(&unpack, classes)?;
         let text = |e: menet::Error| e.to_string();
         let projection = Projection::new(unpack.floats("mean")?, axes).map_err(text)?;
         let units = unpack.floats("units")?;
-        let mut parts =
-            MenParts::new(params, projection, units, components, header.definiteness, header.classes);
+        let mut parts = MenParts::new(params, projection, units, components, header.report, header.classes);
         if let Some(words) = header.preparation {
             parts.preparation = Some(unpack_preparation(&unpack, words, parts.units.len())?);
         }
         if unpack.has("path.level") {
             parts.paths = unpack_paths(&unpack)?;
         }
-        if let Some(refit) = header.refit {
-            parts.refit = refit;
-        }
-        if let Some(panel) = panel {
-            parts.panel = panel;
-        }
+        (parts.refit, parts.panel) = (header.refit, panel);
         (parts.reached, parts.rule) = (reached, rule);
-        (parts.neighbor_recall, parts.regime) = (header.neighbor_recall, header.regime);
-        (parts.cg_residual, parts.seconds) = (header.cg_residual, header.seconds);
-        (parts.unlabelled, parts.too_small) = (header.unlabelled, header.too_small);
         (parts.feature_names, parts.image_shape) = (feature_names, header.image_shape);
         parts.params.factors(parts.feature_names.as_deref(), parts.units.len()).map_err(text)?;
         let men = Men::from_parts(parts).map_err(text)?;

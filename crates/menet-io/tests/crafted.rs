@@ -51,7 +51,7 @@ impl Pieces {
 
     /// The file, with a checksum that is right.
     fn bytes(&self) -> Vec<u8> {
-        let json = format!("{{\"format\":2,\"checksum\":\"00000000\",{}", &self.json.to_string()[1..]);
+        let json = format!("{{\"format\":3,\"checksum\":\"00000000\",{}", &self.json.to_string()[1..]);
         let mut crc = crc32fast::Hasher::new();
         crc.update(json.as_bytes());
         for (name, dtype, shape, bytes) in &self.tensors {
@@ -338,9 +338,9 @@ fn what_does_not_fit_together_is_told() {
         ("panel", "/classes/1", json!("a"), "the class \"a\" twice"),
         ("panel", "/refit/shrinkage", json!(1.5), "shrinkage is 1.5"),
         ("panel", "/refit/candidates", json!(7), "7 of 6 variables"),
-        ("panel", "/definiteness/floor", json!(-0.5), "floor is -0.5"),
-        ("panel", "/seconds/0/1", json!(-1.0), "must be 0 or more"),
-        ("panel", "/unlabelled", json!([1, 2]), "without a label"),
+        ("panel", "/report/definiteness/floor", json!(-0.5), "`floor` is -0.5"),
+        ("panel", "/report/seconds/lars", json!(-1.0), "must be 0 or more in every stage"),
+        ("panel", "/report/unreached", json!(1), "without a label"),
         ("panel", "/image_shape", json!([2, 2]), "an image"),
         ("always", "/params/always/0", json!("nobody"), "`always`"),
         ("always", "/params/never/0", json!(6), "`never`"),

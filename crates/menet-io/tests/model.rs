@@ -3,10 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{fixture, folder, sample};
-use menet::params::Preset;
+use crate::common::{folder, sample};
 use menet::refit::Refit;
-use menet::rules::{Learned, Metric, Nearest, Priors, RuleKind};
+use menet::rules::{Learned, Metric, Priors, RuleKind};
 use menet::{Dataset, Men, MenParams, MenParts, Named, Reading, fit};
 use menet_io::export::to_sql;
 use menet_io::model::{LabelKind, paths_from_bytes, paths_to_bytes};
@@ -34,14 +33,6 @@ fn model_with(params: MenParams) -> (ModelFile, Table) {
     });
     let men = fit(&data, &params, &()).unwrap();
     (ModelFile::new(men, &data, "test").unwrap(), table.clone())
-}
-
-/// The rule of a model that decides by its nearest neighbour.
-fn nearest(model: &ModelFile) -> &Nearest {
-    match model.men.rule().unwrap() {
-        Learned::Nearest(rule) => rule,
-        other => panic!("not the nearest neighbour: {other:?}"),
-    }
 }
 
 /// The same model with a changed part.
@@ -183,7 +174,7 @@ fn a_model_survives_the_file_bit_for_bit() {
         assert!(refused.contains("its kind says so"), "{refused}");
     }
     let mut parts = model.men.parts().clone();
-    parts.neighbor_recall = Some(0.1 + 0.2);
+    parts.report.neighbor_recall = Some(0.1 + 0.2);
     let approximate = ModelFile { men: Men::from_parts(parts).unwrap(), ..model.clone() };
     assert_eq!(ModelFile::from_bytes(&approximate.to_bytes().unwrap()).unwrap(), approximate);
 
@@ -195,65 +186,6 @@ fn a_model_survives_the_file_bit_for_bit() {
     assert_eq!(light.men.certificates(), model.men.certificates());
     assert!(light.men.at(reading(Some(2), None), None).unwrap_err().to_string().contains("left out"));
     assert_eq!(light.men.at(reading(None, Some(2)), None).unwrap().projection().components(), 2);
-}
-
-#[test]
-fn a_model_of_the_first_version_still_loads() {
-    // This test wrote the file once, with MENET_WRITE_FIXTURE=1. It must never be written again.
-    let path = fixture("model-v1.safetensors");
-    let (fresh, table) = model();
-    if std::env::var_os("MENET_WRITE_FIXTURE").is_some() {
-        fresh.save(&path).unwrap();
-    }
-    let kept = ModelFile::load(&path).unwrap();
-    // The defaults at that time.
-    let then = fresh.men.params().clone().with(|it| {
-        it.ridge = Some(0.1);
-        it.metric = Some(Metric::Euclidean);
-        it.target_shrinkage = 1.0;
-    });
-    assert_eq!((kept.men.classes(), kept.men.params()), (fresh.men.classes(), &then));
-    assert_eq!(kept.men.feature_names().unwrap()[2], "größe");
-    // A changed solver may change the numbers by rounding, but the file must give back its own numbers.
-    let z = kept.men.transform(table.matrix().unwrap()).unwrap();
-    assert_eq!(z, nearest(&kept).gallery);
-    assert!(kept.men.at(reading(Some(2), Some(3)), None).is_ok());
-    is_the_papers(&kept);
-}
-
-/// Checks that a file from before refits and rules existed is the paper's method.
-fn is_the_papers(kept: &ModelFile) {
-    let params = kept.men.params();
-    assert_eq!(
-        (params.preset, params.refit(), params.rule().kind),
-        (Preset::Paper, Refit::None, RuleKind::Nearest)
-    );
-    let report = kept.men.refit();
-    assert_eq!((report.refit, report.residual, report.shrinkage), (Refit::None, None, None));
-    let rule = nearest(kept);
-    assert_eq!((rule.neighbors, rule.metric), (1, params.metric()));
-    assert!(rule.temperature > 0.0 && rule.shifts.iter().all(|&shift| shift == 0.0));
-    let panel = kept.men.panel_table();
-    assert!(!panel.is_empty() && panel.iter().all(|row| row.effect.is_none() && row.class.is_none()));
-    assert_eq!(ModelFile::from_bytes(&kept.to_bytes().unwrap()).unwrap(), *kept, "it can be saved again");
-}
-
-#[test]
-fn a_model_from_before_there_were_rules_still_loads() {
-    // Written once by `menet fit --shape 1x5 --nonzeros 4 --metric cosine --penalty-factors 1,1,inf,0.5,2` of the last version
-    // without rules, on the table of `model()` with the fourth variable called d; it must never be written again.
-    let kept = ModelFile::load(&fixture("model-v2.safetensors")).unwrap();
-    is_the_papers(&kept);
-    let (_, table) = model();
-    assert_eq!(nearest(&kept).metric, Metric::Cosine);
-    assert_eq!(kept.men.feature_names().unwrap()[3], "d");
-    let z = kept.men.transform(table.matrix().unwrap()).unwrap();
-    assert_eq!(z, nearest(&kept).gallery);
-    let data = table.dataset().unwrap();
-    assert_eq!(kept.men.rule().unwrap().classify(z.as_ref()).unwrap(), data.class_indices());
-    let own = menet_io::fingerprint::of_rows(table.matrix().unwrap());
-    assert!(kept.seen(&own).iter().all(|seen| *seen));
-    assert_eq!(kept.at_components(2).unwrap().men.projection().components(), 2);
 }
 
 #[test]
@@ -281,8 +213,6 @@ fn a_model_knows_the_samples_it_was_fitted_to() {
         values[7] += 1e-9;
     }
     assert_eq!(count(&model, &menet_io::fingerprint::of_rows(other.matrix().unwrap())), 35);
-    let old = ModelFile::load(&fixture("model-v1.safetensors")).unwrap();
-    assert_eq!(count(&old, &own), 0, "a file of version 1 does not know");
 }
 
 #[test]
@@ -301,12 +231,14 @@ fn a_damaged_model_is_an_error() {
         let at = text.windows(from.len()).position(|w| w == from.as_bytes()).unwrap();
         [&text[..at], to.as_bytes(), &text[at + to.len()..]].concat()
     };
-    fs::write(&path, replace("\\\"format\\\":2", "\\\"format\\\":7")).unwrap();
-    let message = ModelFile::load(&path).unwrap_err().to_string();
-    assert!(message.contains("version 7") && message.contains("versions 1 to 2"), "{message}");
-    // A changed version or a missing checksum is noticed.
-    fs::write(&path, replace("\\\"format\\\":2", "\\\"format\\\":1")).unwrap();
-    assert!(ModelFile::load(&path).unwrap_err().to_string().contains("checksum"));
+    for (other, remedy) in [(7, "use a newer menet"), (2, "fit the model again")] {
+        fs::write(&path, replace("\\\"format\\\":3", &format!("\\\"format\\\":{other}"))).unwrap();
+        let message = ModelFile::load(&path).unwrap_err().to_string();
+        assert!(message.contains(&format!("version {other}, ")) && message.contains(remedy), "{message}");
+    }
+    // Changed text or a missing checksum is noticed.
+    fs::write(&path, replace("provenance", "provenancE")).unwrap();
+    assert!(ModelFile::load(&path).unwrap_err().to_string().contains("changed or damaged"));
     fs::write(&path, replace("\\\"checksum\\\"", "\\\"checkmum\\\"")).unwrap();
     assert!(ModelFile::load(&path).unwrap_err().to_string().contains("checksum is missing"));
     // A header that claims absurd sizes.

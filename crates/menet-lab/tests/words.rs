@@ -52,7 +52,7 @@ fn every_property_of_the_samples_that_a_fit_uses_is_told() {
     let weights: Vec<f64> = (0..24).map(|i| 1.0 + (i % 5) as f64).collect();
     let batches: Vec<usize> = (0..24).map(|i| i / 3 % 2).collect();
     for (data, word) in [
-        (data().with_weights(&weights).unwrap(), "Samples had weights, from"),
+        (data().with_weights(&weights).unwrap(), "Samples had weights of their own, from"),
         (data().with_balanced_classes(), "every class counted as much"),
         (data().with_batches(&batches).unwrap(), "The mean of every batch (2 batches) was subtracted"),
     ] {

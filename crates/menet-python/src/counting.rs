@@ -16,7 +16,7 @@ pub(crate) struct Counting<'py> {
     weights: Option<PyReadonlyArray1<'py, f64>>,
     /// Whether classes count alike.
     balanced: bool,
-    /// Whether the samples are distinct as they are, since variables were left out.
+    /// Whether the samples are distinct as they are, since variables were left out; the weights are then those of the fit.
     distinct: bool,
 }
 
@@ -38,13 +38,12 @@ pub(crate) struct CountingView<'a> {
 impl CountingView<'_> {
     /// The data with these weights.
     pub(crate) fn weigh<'d>(self, mut data: Dataset<'d>) -> Result<Dataset<'d>> {
-        if let Some(weights) = self.weights {
-            data = data.with_weights(weights)?;
+        match self.weights {
+            Some(weights) if self.distinct => return data.known_distinct(weights),
+            Some(weights) => data = data.with_weights(weights)?,
+            None => {}
         }
-        if self.balanced {
-            data = data.with_balanced_classes();
-        }
-        Ok(if self.distinct { data.known_distinct() } else { data })
+        Ok(if self.balanced { data.with_balanced_classes() } else { data })
     }
 }
 

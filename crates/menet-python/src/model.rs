@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use faer::{Mat, MatRef};
-use menet::plan::Regime;
 use menet::rules::Learned;
 use menet::{Men, Method, Named, Reading};
 use menet_io::ModelFile;
@@ -374,19 +373,18 @@ impl Model {
         variables::reachable(self.men())
     }
 
-    /// What the fit did, as JSON: its refit, the name of the rule that decides, the definiteness policy, the way it went, the share of
-    /// true neighbours found by an approximate search, the worst residual of the conjugate gradients, and the seconds of every stage.
+    /// What the fit found and did, as JSON, with its refit and the name of the rule that decides.
     fn told(&self) -> PyResult<String> {
+        #[derive(serde::Serialize)]
+        struct Told<'m> {
+            refit: &'m menet::refit::RefitReport,
+            rule: Option<&'static str>,
+            #[serde(flatten)]
+            report: menet::FitReport,
+        }
         let men = self.men();
-        json(&serde_json::json!({
-            "refit": men.refit(),
-            "rule": men.rule().ok().map(|rule| rule.kind().name()),
-            "definiteness": men.definiteness(),
-            "regime": men.regime().map(Regime::told),
-            "neighbor_recall": men.neighbor_recall(),
-            "cg_residual": men.cg_residual(),
-            "seconds": men.seconds().iter().map(|(stage, seconds)| (stage.name(), seconds)).collect::<Vec<_>>(),
-        }))
+        let rule = men.rule().ok().map(|rule| rule.kind().name());
+        json(&Told { refit: men.refit(), rule, report: men.report().in_words() })
     }
 
     /// The parameters of the fit, as JSON, but for the penalty factors, which may be infinite.

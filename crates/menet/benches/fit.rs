@@ -30,9 +30,9 @@ fn stages(data: &Dataset<'_>, params: &MenParams) {
     };
     println!("stage         median ms of {REPEATS}");
     for (k, stage) in Stage::ALL.iter().enumerate() {
-        println!("{:<12} {:8.1}", stage.name(), median(&|men| men.seconds()[k].1));
+        println!("{:<12} {:8.1}", stage.name(), median(&|men| men.report().seconds[k].1));
     }
-    println!("{:<12} {:8.1}", "total", median(&|men| men.seconds().iter().map(|(_, s)| s).sum()));
+    println!("{:<12} {:8.1}", "total", median(&|men| men.report().seconds.iter().map(|(_, s)| s).sum()));
     let worst = fits[0].certificates().iter().map(|c| c.kkt.max(c.scaled)).fold(0.0, f64::max);
     let knots: usize = fits[0].paths().iter().map(|path| path.knots().len()).sum();
     println!("{knots} knots, worst certificate {worst:.1e}, threads {}\n", rayon::current_num_threads());

@@ -28,11 +28,12 @@ fn main() -> menet::Result<()> {
     });
     let men = fit(&data, &params, &())?;
 
-    let report = men.definiteness();
+    let report = men.report().definiteness;
     println!("{} drawn faces of {PERSONS} persons, {SIZE} x {SIZE} pixels", data.samples());
     println!("kappa {} -> {:.4} ({})", report.kappa_requested, report.kappa_used, report.policy.name());
-    let total: f64 = men.seconds().iter().map(|(_, seconds)| seconds).sum();
-    let stages: Vec<String> = men.seconds().iter().map(|(s, t)| format!("{s} {:.0} ms", 1e3 * t)).collect();
+    let total: f64 = men.report().seconds.iter().map(|(_, seconds)| seconds).sum();
+    let stages: Vec<String> =
+        men.report().seconds.iter().map(|(s, t)| format!("{s} {:.0} ms", 1e3 * t)).collect();
     println!("fitted in {:.0} ms: {}\n", 1e3 * total, stages.join(", "));
 
     println!("axis  pixels  of {}   level     certificate", SIZE * SIZE);

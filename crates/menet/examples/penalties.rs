@@ -55,7 +55,7 @@ fn compare(data: &Dataset<'_>, params: &MenParams) -> menet::Result<()> {
     for _ in 0..REPEATS {
         for (k, &penalty) in kinds.iter().enumerate() {
             let men = fit(data, &params.clone().with(|it| it.penalty = penalty), &())?;
-            let lars = men.seconds().iter().find(|(stage, _)| *stage == Stage::Lars);
+            let lars = men.report().seconds.iter().find(|(stage, _)| *stage == Stage::Lars);
             seconds[k].push(lars.map_or(0.0, |(_, seconds)| *seconds));
             told[k] = rounds(men.paths());
         }

@@ -91,7 +91,7 @@ fn measure(kind: &str, size: [usize; 4], repeats: usize) -> Result<(), Box<dyn s
             if route == RouteRequest::Auto {
                 target = target.min(clock.seconds(&[Stage::Target]));
                 before = before.min(clock.seconds(&[Stage::Preprocess, Stage::Neighbors, Stage::Alignment]));
-                let way = men.regime().ok_or("a fit tells its way")?;
+                let way = men.report().regime.as_ref().ok_or("a fit tells its way")?;
                 chosen = format!("{:?}, {:?}", way.route, way.gram).to_lowercase();
             }
         }

@@ -88,6 +88,7 @@ mod preprocess;
 mod projection;
 mod reduce;
 pub mod refit;
+mod report;
 pub mod rules;
 pub mod scores;
 pub mod select;
@@ -114,7 +115,8 @@ pub use params::MenParams;
 pub use plan::Plan;
 pub use preprocess::Centred;
 pub use projection::Projection;
-pub use reduce::{ReducedProblem, ReductionReport, reduce};
+pub use reduce::{ReducedProblem, reduce};
+pub use report::FitReport;
 pub use solved::Solved;
 pub use variables::{VariableRef, Variables};
 

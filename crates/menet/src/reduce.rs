@@ -8,14 +8,15 @@ use crate::alignment::Alignment;
 use crate::error::{Error, Result};
 use crate::gram::{Gram, GraphGram, gram_of};
 use crate::lars::{Path, lars_paths};
-use crate::monitor::{Monitor, Stage};
-use crate::operator::{DefinitenessReport, Operator};
+use crate::monitor::Monitor;
+use crate::operator::Operator;
 use crate::panel;
 use crate::params::{MenParams, default_nonzeros};
 use crate::penalties::groups::{self, DEFAULT_GROUPS, Size};
 use crate::penalties::{self, PenaltyKind};
 use crate::plan::Regime;
 use crate::preprocess::Centred;
+use crate::report::FitReport;
 
 /// A lasso problem with one response per axis, and what is needed to turn its solution into a model.
 #[derive(Debug)]
@@ -27,42 +28,7 @@ pub struct ReducedProblem {
     pub(crate) samples: usize,
     /// Names of the variables, if they have any.
     pub(crate) names: Option<Vec<String>>,
-    pub(crate) report: ReductionReport,
-}
-
-/// How a problem was reduced.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct ReductionReport {
-    /// What the definiteness policy found and did.
-    pub definiteness: DefinitenessReport,
-    /// Which way the reduction went; none if that is not known.
-    pub regime: Option<Regime>,
-    /// The share of the true neighbours that a search found; none if it was exact.
-    pub neighbor_recall: Option<f64>,
-    /// The worst relative residual of the conjugate gradients that built a whole Gram matrix.
-    pub cg_residual: Option<f64>,
-    /// Samples without a label that took part, and how many of them no chain of neighbours joins to a labelled one.
-    pub unlabelled: (usize, usize),
-    /// The variables that vary, but so little that they count as constant, rising.
-    pub too_small: Vec<usize>,
-    /// Seconds that every stage took.
-    pub seconds: Vec<(Stage, f64)>,
-}
-
-impl ReductionReport {
-    /// With nothing but what the definiteness policy found and did.
-    pub fn new(definiteness: DefinitenessReport) -> Self {
-        ReductionReport {
-            definiteness,
-            regime: None,
-            neighbor_recall: None,
-            cg_residual: None,
-            unlabelled: (0, 0),
-            too_small: Vec::new(),
-            seconds: Vec::new(),
-        }
-    }
+    pub(crate) report: FitReport,
 }
 
 impl ReducedProblem {
@@ -80,7 +46,7 @@ impl ReducedProblem {
         mean: Vec<f64>,
         norms: Vec<f64>,
         samples: usize,
-        report: ReductionReport,
+        report: FitReport,
     ) -> Result<Self> {
         let p = gram.dim();
         for (what, given) in
@@ -152,7 +118,7 @@ impl ReducedProblem {
     }
 
     /// How it was reduced.
-    pub fn report(&self) -> &ReductionReport {
+    pub fn report(&self) -> &FitReport {
         &self.report
     }
 
@@ -278,9 +244,9 @@ pub fn reduce(
     let heaviest = weights.map_or(1.0, |weights| weights.iter().copied().fold(1.0, f64::max));
     let beta = params.beta + (heaviest - 1.0);
     let (gram, cg_residual) = gram_of(x, operator, regime.gram, beta, b.as_ref(), monitor)?;
-    let mut report =
-        ReductionReport { regime: Some(regime.clone()), cg_residual, ..ReductionReport::new(definiteness) };
-    (report.unlabelled, report.too_small) = ((n - labelled, alignment.unreached()), too_small);
+    let mut report = FitReport { regime: Some(regime.clone()), cg_residual, ..FitReport::new(definiteness) };
+    (report.unlabelled, report.unreached, report.too_small) =
+        (n - labelled, alignment.unreached(), too_small);
     ReducedProblem::new(gram, b, mean, norms, labelled, report)
 }
 

@@ -49,7 +49,7 @@ fn shrink_finds_the_largest_kappa() {
     for kappa in [0.1, 1.0, 50.0] {
         let men = fit(&data, &params(kappa, Definiteness::Shrink), &()).unwrap();
         assert_certified(&men);
-        let report = men.definiteness();
+        let report = men.report().definiteness;
         assert_eq!((report.policy, report.kappa_requested), (Definiteness::Shrink, kappa));
         assert!(report.kappa_used < kappa && report.kappa_used > 0.0);
         assert_eq!(report.eigenvalues_changed, 0);
@@ -63,7 +63,7 @@ fn shrink_finds_the_largest_kappa() {
 #[test]
 fn shrink_leaves_an_admissible_kappa_alone() {
     let men = fit(&data(), &params(1e-3, Definiteness::Shrink), &()).unwrap();
-    assert_eq!(men.definiteness().kappa_used, 1e-3);
+    assert_eq!(men.report().definiteness.kappa_used, 1e-3);
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn floor_changes_and_counts_eigenvalues() {
     for kappa in [0.1, 50.0] {
         let men = fit(&data, &params(kappa, Definiteness::Floor), &()).unwrap();
         assert_certified(&men);
-        let report = men.definiteness();
+        let report = men.report().definiteness;
         let dense = alignment(&data).matrix(kappa).to_dense();
         let values = dense.self_adjoint_eigenvalues(Side::Lower).unwrap();
         assert_eq!(report.eigenvalues_changed, values.iter().filter(|&&l| l < -bound).count());
@@ -88,7 +88,7 @@ fn floor_and_shrink_agree_where_nothing_is_wrong() {
     let data = data();
     let shrunk = fit(&data, &params(1e-3, Definiteness::Shrink), &()).unwrap();
     let floored = fit(&data, &params(1e-3, Definiteness::Floor), &()).unwrap();
-    assert_eq!(floored.definiteness().eigenvalues_changed, 0);
+    assert_eq!(floored.report().definiteness.eigenvalues_changed, 0);
     let (a, b) = (shrunk.projection().to_dense(), floored.projection().to_dense());
     assert!(common::relative_difference(&a, &b) < 1e-10);
 }
@@ -101,7 +101,7 @@ fn error_names_the_largest_kappa_and_it_works() {
     assert_eq!(kappa, 0.7);
     assert!(error.to_string().contains(&format!("{largest:?}")), "{error}");
     let men = fit(&data, &params(largest, Definiteness::Error), &()).unwrap();
-    assert_eq!(men.definiteness().kappa_used, largest);
+    assert_eq!(men.report().definiteness.kappa_used, largest);
     assert_certified(&men);
     assert!(fit(&data, &params(1.01 * largest, Definiteness::Error), &()).is_err());
 }
@@ -125,7 +125,7 @@ fn the_singular_case_exactly() {
 fn a_floor_of_one_allows_no_repulsion() {
     let strict = params(0.5, Definiteness::Shrink).with(|it| it.floor = 1.0);
     let men = fit(&data(), &strict, &()).unwrap();
-    assert!(men.definiteness().kappa_used < 1e-6, "{}", men.definiteness().kappa_used);
+    assert!(men.report().definiteness.kappa_used < 1e-6, "{}", men.report().definiteness.kappa_used);
     assert_certified(&men);
 }
 
@@ -137,7 +137,7 @@ fn rules_without_kappa_need_no_policy() {
             let men = fit(&data(), &params, &()).unwrap();
             assert_certified(&men);
             assert_eq!(
-                (men.definiteness().kappa_used, men.definiteness().eigenvalues_changed),
+                (men.report().definiteness.kappa_used, men.report().definiteness.eigenvalues_changed),
                 (0.0, 0),
                 "{name}"
             );

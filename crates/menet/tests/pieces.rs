@@ -10,7 +10,7 @@ use menet::pieces::{self, Moments, Outline, Patches, Spread, Target, Units};
 use menet::plan::{Plan, Shape};
 use menet::refit::{Refit, Sums, Training};
 use menet::targets::AxisCount;
-use menet::{Dataset, Men, MenParams, Reading, ReducedProblem, ReductionReport, fit};
+use menet::{Dataset, FitReport, Men, MenParams, Reading, ReducedProblem, fit};
 
 /// The pieces: where each begins and ends.
 type Cuts<'a> = &'a [(usize, usize)];
@@ -155,7 +155,7 @@ fn fit_pieces(data: &Dataset<'_>, cuts: Cuts<'_>, params: &MenParams) -> Men {
     let lower = parts.reduce(|a, b| added(a, &b)).unwrap();
     let gram = Mat::from_fn(p, p, |i, j| lower[(i.max(j), i.min(j))]);
     let b = moments.correlations(target.as_ref(), true);
-    let mut reduction = ReductionReport::new(report);
+    let mut reduction = FitReport::new(report);
     reduction.regime = Some(plan.regime);
     let (mean, norms) = (moments.mean.clone(), moments.norms.clone());
     let problem = ReducedProblem::new(Box::new(gram), b, mean, norms, n, reduction).unwrap();
@@ -202,7 +202,11 @@ fn same(found: &Men, expected: &Men, what: &str) {
         assert_eq!((a.variable, a.class), (b.variable, b.class), "{what}");
         assert!((a.importance - b.importance).abs() <= 1e-9 * b.importance, "{what}");
     }
-    assert_eq!(found.definiteness(), expected.definiteness(), "{what}: L is the same to the last bit");
+    assert_eq!(
+        found.report().definiteness,
+        expected.report().definiteness,
+        "{what}: L is the same to the last bit"
+    );
     assert_eq!(found.rule().unwrap().kind(), expected.rule().unwrap().kind());
 }
 

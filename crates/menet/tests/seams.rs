@@ -19,7 +19,7 @@ fn same(a: &Men, b: &Men) {
     assert_eq!(a.paths(), b.paths());
     assert_eq!(a.rule().unwrap(), b.rule().unwrap());
     assert_eq!(a.panel_table(), b.panel_table());
-    assert_eq!((a.definiteness(), a.regime()), (b.definiteness(), b.regime()));
+    assert_eq!((a.report().definiteness, &a.report().regime), (b.report().definiteness, &b.report().regime));
 }
 
 fn both(data: &Dataset<'static>) -> [Dataset<'static>; 2] {

@@ -44,7 +44,7 @@ fn agree(dense: &Men, sparse: &Men, what: &str) {
     for certificate in sparse.certificates() {
         assert!(certificate.kkt < 1e-9 && certificate.scaled < 1e-9, "{what}: {certificate:?}");
     }
-    let (a, b) = (dense.definiteness(), sparse.definiteness());
+    let (a, b) = (dense.report().definiteness, sparse.report().definiteness);
     assert!((a.kappa_used - b.kappa_used).abs() < 1e-8, "{what}");
 }
 
@@ -79,8 +79,8 @@ fn two_ways_one_answer() {
         let found = fit(&sparse, &params, &()).unwrap();
         agree(&expected, &found, &format!("{} {params:?}", params.patch));
         let conjugate = params.definiteness != Definiteness::Floor && params.route != RouteRequest::Dense;
-        assert_eq!(found.cg_residual().is_some(), conjugate);
-        assert!(found.cg_residual().is_none_or(|residual| residual < 1e-11));
+        assert_eq!(found.report().cg_residual.is_some(), conjugate);
+        assert!(found.report().cg_residual.is_none_or(|residual| residual < 1e-11));
         let z = found.transform(x.as_ref()).unwrap();
         assert_eq!(found.projection().project(&sparse).unwrap(), z, "to the last bit");
     }
@@ -137,7 +137,10 @@ fn same_bits_on_any_number_of_threads() {
     for threads in [2, 4] {
         let many = on(threads);
         assert_eq!((one.projection(), one.paths()), (many.projection(), many.paths()), "{threads} threads");
-        assert_eq!((one.definiteness(), one.cg_residual()), (many.definiteness(), many.cg_residual()));
+        assert_eq!(
+            (one.report().definiteness, one.report().cg_residual),
+            (many.report().definiteness, many.report().cg_residual)
+        );
     }
 }
 

@@ -51,8 +51,11 @@ fn same_bits_on_any_number_of_threads() {
             let many = on(threads, &data, &params);
             assert_eq!(one.projection(), many.projection(), "{threads} threads, {params:?}");
             assert_eq!(one.paths(), many.paths());
-            assert_eq!(one.definiteness(), many.definiteness());
-            assert_eq!((one.regime(), one.cg_residual()), (many.regime(), many.cg_residual()));
+            assert_eq!(one.report().definiteness, many.report().definiteness);
+            assert_eq!(
+                (one.report().regime.as_ref(), one.report().cg_residual),
+                (many.report().regime.as_ref(), many.report().cg_residual)
+            );
             assert_eq!(bits(&projected), bits(&many.transform(data.x().unwrap()).unwrap()));
         }
     }
@@ -67,8 +70,11 @@ fn same_bits_of_approximate_neighbours() {
     let data = Dataset::from_owned(x, &labels).unwrap();
     let params = MenParams::paper().with(|it| it.neighbors = NeighborSearch::Approximate);
     let (one, two) = (on(1, &data, &params), on(2, &data, &params));
-    assert_eq!((one.projection(), one.neighbor_recall()), (two.projection(), two.neighbor_recall()));
-    let recall = one.neighbor_recall().unwrap();
+    assert_eq!(
+        (one.projection(), one.report().neighbor_recall),
+        (two.projection(), two.report().neighbor_recall)
+    );
+    let recall = one.report().neighbor_recall.unwrap();
     assert!((0.9..1.0).contains(&recall), "{recall}");
     assert_eq!(
         one.at(
@@ -79,10 +85,11 @@ fn same_bits_of_approximate_neighbours() {
             None
         )
         .unwrap()
-        .neighbor_recall(),
+        .report()
+        .neighbor_recall,
         Some(recall)
     );
-    assert_eq!(on(2, &data, &MenParams::paper()).neighbor_recall(), None);
+    assert_eq!(on(2, &data, &MenParams::paper()).report().neighbor_recall, None);
 }
 
 fn bits(a: &Mat<f64>) -> Vec<u64> {

@@ -183,6 +183,6 @@ fn weights_that_cannot_be_used_are_refused() {
     // A policy that works on the spectrum of A takes weights too.
     let params = MenParams::default().with(|it| it.definiteness = Definiteness::Floor);
     let men = fit(&weighted, &params, &()).unwrap();
-    assert!(men.definiteness().eigenvalues_changed > 0);
+    assert!(men.report().definiteness.eigenvalues_changed > 0);
     assert!(men.paths().iter().all(|path| path.certificate().kkt < 1e-9));
 }

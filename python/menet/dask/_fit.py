@@ -19,6 +19,7 @@ order in which they finish.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any
@@ -174,13 +175,14 @@ class Fit:
         with engine.stage("reduction"):
             gram, residual = self.reduce(X, centred, laplacian)
         with engine.stage("lars"):
-            told = self.told | {
-                "definiteness": definiteness,
+            report = {
+                "definiteness": json.loads(definiteness),
                 "cg_residual": residual,
                 "neighbor_recall": recall,
                 "too_small": moments.too_small,
-                "seconds": engine.so_far(),
+                "seconds": dict(engine.so_far()),
             }
+            told = self.told | {"report": json.dumps(report)}
             # The mean of the samples as given: what is projected later is not reconstructed.
             parts = (centred.counts, moments.mean, centred.norms, centred.centres)
             model = engine.get(engine.task("lars", _tasks.solve, self.settings, gram, parts, target, told))

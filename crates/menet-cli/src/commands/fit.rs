@@ -83,12 +83,13 @@ impl Fit {
         file.save(&self.model)?;
         let ends = ends(&file, &men);
         if context.json {
-            text::print(report(&men, &ends, doubt.as_deref(), (n, without), p))?;
+            text::print(report(&men, &ends, doubt.as_deref(), (n, p)))?;
         } else {
             context.say(summary(&men, &ends, n, p))?;
             if context.verbose {
                 let rows: Vec<Vec<String>> = men
-                    .seconds()
+                    .report()
+                    .seconds
                     .iter()
                     .map(|(stage, s)| vec![stage.to_string(), format!("{s:.4}")])
                     .collect();
@@ -100,20 +101,9 @@ impl Fit {
     }
 }
 
-fn report(
-    men: &Men,
-    ends: &[Option<Ends>],
-    doubt: Option<&str>,
-    (n, without): (usize, usize),
-    p: usize,
-) -> Value {
-    let definiteness = men.definiteness();
-    let mut seconds: serde_json::Map<String, Value> =
-        men.seconds().iter().map(|(stage, seconds)| (stage.name().to_owned(), json!(seconds))).collect();
-    seconds.insert("total".to_owned(), json!(men.seconds().iter().map(|(_, seconds)| seconds).sum::<f64>()));
-    json!({
+fn report(men: &Men, ends: &[Option<Ends>], doubt: Option<&str>, (n, p): (usize, usize)) -> Value {
+    let mut all = json!({
         "n": n,
-        "unlabelled": without,
         "p": p,
         "classes": men.classes().len(),
         "components": men.projection().components(),
@@ -134,19 +124,11 @@ fn report(
         "rule": rule_name(men),
         "ends": ends.iter().map(|ends| ends.as_ref().map(Ends::json)).collect::<Vec<_>>(),
         "label_doubt": doubt,
-        "neighbor_recall": men.neighbor_recall(),
-        "definiteness": {
-            "policy": definiteness.policy.name(),
-            "floor": definiteness.floor,
-            "kappa_requested": definiteness.kappa_requested,
-            "kappa_used": definiteness.kappa_used,
-            "eigenvalues_changed": definiteness.eigenvalues_changed,
-            "lambda_min": definiteness.lambda_min,
-        },
-        "regime": men.regime().map(menet::plan::Regime::told),
-        "cg_residual": men.cg_residual(),
-        "seconds": seconds,
-    })
+    });
+    if let (Some(all), Value::Object(found)) = (all.as_object_mut(), json!(men.report().in_words())) {
+        all.extend(found);
+    }
+    all
 }
 
 /// The name of the rule, if the model has one.
@@ -281,20 +263,21 @@ pub(super) fn summary(men: &Men, ends: &[Option<Ends>], n: usize, p: usize) -> S
             row
         })
         .collect();
-    let report = men.definiteness();
+    let report = men.report().definiteness;
     let kappa = if report.kappa_used == report.kappa_requested {
         String::new()
     } else {
         format!("kappa {} -> {:.4} ({})\n", report.kappa_requested, report.kappa_used, report.policy.name())
     };
-    let regime = men.regime().map_or_else(String::new, |regime| format!("{regime}\n"));
+    let regime = men.report().regime.as_ref().map_or_else(String::new, |regime| format!("{regime}\n"));
     let residual = men
-        .cg_residual()
+        .report()
+        .cg_residual
         .map_or_else(String::new, |residual| format!("residual of the conjugate gradients {residual:.1e}\n"));
-    let recall = men.neighbor_recall().map_or_else(String::new, |recall| {
+    let recall = men.report().neighbor_recall.map_or_else(String::new, |recall| {
         format!("approximate neighbours, {:.1}% of the true ones\n", 100.0 * recall)
     });
-    let total: f64 = men.seconds().iter().map(|(_, seconds)| seconds).sum();
+    let total = men.report().total_seconds();
     let mut header = vec!["axis", "variables"];
     header.extend(["level", "certificate"].iter().filter(|_| own));
     header.extend(["low end", "high end"].iter().filter(|_| known));

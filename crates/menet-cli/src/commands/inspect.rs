@@ -133,7 +133,7 @@ impl Inspect {
                 "rule": fit::rule_name(&men),
                 "classes": men.classes(),
                 "params": men.params(),
-                "neighbor_recall": men.neighbor_recall(),
+                "neighbor_recall": men.report().neighbor_recall,
                 "data": file.provenance.data,
             });
             text::print(format_args!("{inspected}"))?;

@@ -34,7 +34,14 @@ pub(super) fn write(context: &Context, men: &Men, path: &Path) -> Result<(), Fai
     ];
     let how: String = how.into_iter().flatten().collect();
     let header: Vec<String> = [id].into_iter().chain(batch).chain(panel).collect();
+    if path.exists() {
+        return Err(Failure::Usage(format!(
+            "--template {}: the file exists already, and may have been filled in; name another, or remove it",
+            text::path(path)
+        )));
+    }
     menet_io::write::csv_rows(path, &header, std::iter::empty())?;
+    context.notice_formulas(path, &header);
     if path.as_os_str() == "-" {
         return Ok(());
     }

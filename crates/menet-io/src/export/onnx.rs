@@ -51,22 +51,39 @@ pub fn to_onnx(file: &ModelFile, precision: Precision) -> Result<Vec<u8>> {
         let divisors = it.doubles("divisors", &[m], divisors.iter().copied());
         values = it.apply("Div", &[&values, &divisors]);
     }
+    // The samples that lack the whole panel.
+    let mut unknown = None;
     if let Some(fill) = &flat.fill {
         let fill = it.doubles("fill", &[m], fill.iter().copied());
         let missing = it.apply("IsNaN", &[&values]);
         values = it.apply("Where", &[&missing, &fill, &values]);
+        let lacks = it.with("Cast", &[&missing], &[("to", Kind::Double as i64)]);
+        let (lacks, half) = (it.least(&lacks, 1), it.doubles("half", &[], [0.5]));
+        unknown = Some(it.apply("Greater", &[&lacks, &half]));
     }
     let mean = it.doubles("mean", &[m], flat.mean.iter().copied());
     let weights = it.doubles("weights", &[m, d], rows(&flat.weights).concat());
     let centred = it.apply("Sub", &[&values, &mean]);
-    let z = it.apply("MatMul", &[&centred, &weights]);
-    let (class, values) = match flat.rule {
+    let mut z = it.apply("MatMul", &[&centred, &weights]);
+    let (mut class, mut values) = match flat.rule {
         Learned::Nearest(rule) => nearest(&mut it, &z, rule),
         Learned::Centroid(_) | Learned::Gaussian(_) => match flat.rule.linear()? {
             Some(rule) => linear(&mut it, &z, &rule),
             None => return Err(Error::Model("the rule has no linear form".to_owned())),
         },
     };
+    if let Some(unknown) = unknown {
+        let priors = flat.rule.log_priors();
+        let most = (0..c).fold(0, |most, class| if priors[class] > priors[most] { class } else { most });
+        let priors = it.doubles("log_priors", &[1, c], priors);
+        let (most, nowhere) =
+            (it.integers("most_probable", &[], [most as i64]), it.doubles("nowhere", &[], [f64::NAN]));
+        let axis = it.integers("columns", &[1], [1]);
+        let rows = it.apply("Squeeze", &[&unknown, &axis]);
+        class = it.apply("Where", &[&rows, &most, &class]);
+        values = it.apply("Where", &[&unknown, &priors, &values]);
+        z = it.apply("Where", &[&unknown, &nowhere, &z]);
+    }
     let (classes, label_kind) = labels(&mut it, &flat)?;
     let label = it.with("Gather", &[&classes, &class], &[("axis", 0)]);
     let probabilities = it.with("Softmax", &[&values], &[("axis", 1)]);

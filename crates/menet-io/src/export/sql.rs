@@ -81,13 +81,23 @@ pub fn to_sql(file: &ModelFile, table: &str) -> Result<String> {
 
 /// The columns `axis_1` and so on.
 fn axes(flat: &Flat<'_>, columns: &[String]) -> String {
+    let known = flat.fill.as_ref().map(|_| {
+        let within = |column: &String| format!("{ROW}.{column} BETWEEN {RANGE}.least AND {RANGE}.most");
+        joined(columns.iter().map(within).collect(), " OR ")
+    });
     let axis = |k: usize| {
         let used = (0..flat.panel.len()).filter(|&place| flat.weights[(place, k)] != 0.0);
         let term = |place: usize| {
             let (weight, mean) = (number(flat.weights[(place, k)]), number(flat.mean[place]));
             format!("{weight} * ({} - {mean})", prepared(flat, place, &columns[place]))
         };
-        format!("\n    {} AS axis_{},", sum(used.map(term).collect()), k + 1)
+        let sum = joined(used.map(term).collect(), " + ");
+        let value = match &known {
+            // Of a row without any value of the panel nothing is known.
+            Some(known) => format!("CASE WHEN {known} THEN {sum} END"),
+            None => sum,
+        };
+        format!("\n    {value} AS axis_{},", k + 1)
     };
     (0..flat.axes()).map(axis).collect()
 }
@@ -107,7 +117,7 @@ fn values_of(linear: &Linear, scores: &str) -> String {
             format!("{weight} * ({scores}.axis_{} - {reference})", k + 1)
         };
         let terms = std::iter::once(number(linear.offsets[c])).chain((0..linear.reference.len()).map(term));
-        format!("\n    {} AS value_{},", sum(terms.collect()), c + 1)
+        format!("\n    {} AS value_{},", joined(terms.collect(), " + "), c + 1)
     };
     (0..linear.offsets.len()).map(value).collect()
 }
@@ -189,12 +199,12 @@ fn centroids(gallery: &Mat<f64>, classes: &[usize], count: usize) -> Linear {
     Linear { reference: vec![0.0; gallery.ncols()], weights: means, offsets }
 }
 
-/// A sum in parentheses, not deep.
-fn sum(terms: Vec<String>) -> String {
+/// A sum, or another chain, in parentheses, not deep.
+fn joined(terms: Vec<String>, by: &str) -> String {
     match terms.len() {
         0 => "0e0".to_owned(),
-        n if n <= TOGETHER => format!("({})", terms.join(" + ")),
-        _ => sum(terms.chunks(TOGETHER).map(|some| sum(some.to_vec())).collect()),
+        n if n <= TOGETHER => format!("({})", terms.join(by)),
+        _ => joined(terms.chunks(TOGETHER).map(|some| joined(some.to_vec(), by)).collect(), by),
     }
 }
 

@@ -108,10 +108,15 @@ impl ReadOptions {
     /// # Errors
     /// When another option names a column that is not the usual one.
     fn label_column(&self) -> std::result::Result<Option<&String>, String> {
+        let usual = self.label == ReadOptions::default().label;
+        if usual && self.needs.as_ref().is_some_and(|needs| needs.needs(&self.label)) {
+            // A variable of the model has the usual name.
+            return Ok(None);
+        }
         let named = [("--id", &self.id), ("--groups", &self.groups), ("--batch", &self.batch)];
         match named.iter().find(|(_, name)| name.as_ref() == Some(&self.label)) {
             None => Ok(Some(&self.label)),
-            Some(_) if self.label == ReadOptions::default().label => Ok(None),
+            Some(_) if usual => Ok(None),
             Some((option, _)) => {
                 Err(format!("{option} and --label both name the column {:?}", short(&self.label)))
             }

@@ -12,27 +12,13 @@ impl Header {
     /// Refuses values that no fit of `p` variables gives.
     pub(super) fn check(&self, p: usize) -> Result<(), Problem> {
         self.check_classes()?;
-        if self.unlabelled.1 > self.unlabelled.0 {
-            let (all, some) = self.unlabelled;
-            return Err(format!(
-                "{some} of its {all} samples without a label are joined to none, which are too many"
-            ));
-        }
-        if let Some(refit) = self.refit.filter(|refit| refit.candidates > p) {
+        let refit = &self.refit;
+        if refit.candidates > p {
             return Err(format!("its panel was chosen from {} of {p} variables", refit.candidates));
         }
-        let seconds = self.seconds.iter().map(|(stage, seconds)| (stage.name(), Some(*seconds), f64::MAX));
-        let told = &self.definiteness;
-        let numbers = [
-            ("neighbor_recall", self.neighbor_recall, 1.0),
-            ("cg_residual", self.cg_residual, f64::MAX),
-            ("floor", Some(told.floor), 1.0),
-            ("kappa_requested", Some(told.kappa_requested), f64::MAX),
-            ("kappa_used", Some(told.kappa_used), f64::MAX),
-            ("residual", self.refit.and_then(|refit| refit.residual), f64::MAX),
-            ("shrinkage", self.refit.and_then(|refit| refit.shrinkage), 1.0),
-        ];
-        for (name, number, most) in numbers.into_iter().chain(seconds) {
+        for (name, number, most) in
+            [("residual", refit.residual, f64::MAX), ("shrinkage", refit.shrinkage, 1.0)]
+        {
             if let Some(number) = number.filter(|number| !(0.0..=most).contains(number)) {
                 let allowed = if most == 1.0 { "from 0 to 1" } else { "0 or more" };
                 return Err(format!("its {name} is {number:?}, but must be {allowed}"));

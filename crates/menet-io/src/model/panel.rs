@@ -25,20 +25,13 @@ pub(super) fn pack_panel(pack: &mut Packer, panel: &[PanelVariable], classes: us
     pack.indices("panel.classes", &panel.iter().map(|row| row.class.unwrap_or(classes)).collect::<Vec<_>>());
 }
 
-/// The variables that the axes use; none in a file from before panels existed.
-pub(super) fn unpack_panel(
-    unpack: &Unpacker<'_>,
-    classes: usize,
-) -> Result<Option<Vec<PanelVariable>>, Problem> {
-    if !unpack.has("panel.variables") {
-        return Ok(None);
-    }
+/// The variables that the axes use, with what is known of them.
+pub(super) fn unpack_panel(unpack: &Unpacker<'_>, classes: usize) -> Result<Vec<PanelVariable>, Problem> {
     let (variables, known) = (unpack.indices("panel.variables")?, unpack.indices("panel.classes")?);
     let deviations = unpack.floats("panel.deviations")?;
     if variables.len() != known.len() || variables.len() != deviations.len() {
         return Err("its panel has different numbers of variables, deviations and classes".to_owned());
     }
-    // None in a file from before they were stored.
     let means = match unpack.has("panel.class_means") {
         true => Some(unpack.dense("panel.class_means", classes)?),
         false => None,
@@ -64,7 +57,7 @@ pub(super) fn unpack_panel(
         let range = ranges.as_ref().map(|all| (all[(place, 0)], all[(place, 1)]));
         Ok(PanelVariable { variable, deviation, range, class_means, class })
     };
-    variables.into_iter().zip(deviations).zip(known).enumerate().map(row).collect::<Result<_, _>>().map(Some)
+    variables.into_iter().zip(deviations).zip(known).enumerate().map(row).collect()
 }
 
 pub(super) fn pack_reached(pack: &mut Packer, reached: &Reached) {

@@ -1,6 +1,6 @@
 //! The decision rule in a model file: an entry in its JSON, and tensors.
 
-use menet::rules::{Centroid, Gaussian, Learned, Metric, Nearest, Projected, RuleParams, learn};
+use menet::rules::{Centroid, Gaussian, Learned, Metric, Nearest};
 use serde::{Deserialize, Serialize};
 
 use super::tensors::{Packer, Problem, Unpacker};
@@ -69,17 +69,4 @@ pub(super) fn unpack_rule(unpack: &Unpacker<'_>, words: &Words, d: usize) -> Res
         .map(Learned::Gaussian),
     };
     rule.map_err(|e| e.to_string())
-}
-
-/// The rule of a file from before rules existed: the nearest neighbour in its gallery.
-pub(super) fn learn_from_gallery(
-    unpack: &Unpacker<'_>,
-    params: &RuleParams,
-    classes: usize,
-    d: usize,
-) -> Result<Learned, Problem> {
-    let (gallery, own) = (unpack.dense("gallery", d)?, unpack.indices("gallery.classes")?);
-    let projected =
-        Projected { z: gallery.as_ref(), classes: &own, count: classes, weights: None, covariance: None };
-    learn(params, &projected).map_err(|e| e.to_string())
 }

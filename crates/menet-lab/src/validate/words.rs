@@ -125,16 +125,20 @@ fn procedure(men: &MenProcedure, data: &Dataset<'_>) -> String {
 /// How much samples count, and those without a label.
 fn counting(data: &Dataset<'_>) -> String {
     let mut told = String::new();
-    match data.weights() {
-        _ if data.is_balanced() => {
-            told += " Samples were weighted so that every class counted as much as any other.";
-        }
-        None => {}
-        Some(weights) => {
-            let low = weights.iter().copied().fold(f64::INFINITY, f64::min);
-            let high = weights.iter().copied().fold(0.0, f64::max);
-            told += &format!(" Samples had weights, from {low:.3} to {high:.3} times their mean.");
-        }
+    if data.is_balanced() {
+        told += " Samples were weighted so that every class counted as much as any other.";
+    }
+    // Balanced classes alone give all samples of a class one weight.
+    let one_per_class = |weights: &[f64]| {
+        let class = |class| data.members(class).iter().map(|&i| weights[i]);
+        (0..data.classes().len()).all(|k| class(k).all(|weight| Some(weight) == class(k).next()))
+    };
+    if let Some(weights) = data.weights().filter(|weights| !(data.is_balanced() && one_per_class(weights))) {
+        let low = weights.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = weights.iter().copied().fold(0.0, f64::max);
+        let so = if data.is_balanced() { ", then" } else { "," };
+        told +=
+            &format!(" Samples had weights of their own{so} from {low:.3} to {high:.3} times their mean.");
     }
     if data.unlabelled() > 0 {
         told += &format!(" {} samples without a label took part in the manifold term.", data.unlabelled());

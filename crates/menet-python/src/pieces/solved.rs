@@ -3,7 +3,7 @@
 use menet::pieces::Moments;
 use menet::plan::{Plan, Shape};
 use menet::refit::{Sums, Training};
-use menet::{Men, Reading, ReducedProblem, ReductionReport, Stage};
+use menet::{FitReport, Men, Reading, ReducedProblem, Stage};
 use menet_io::ModelFile;
 use menet_io::model::{LabelKind, Provenance};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
@@ -33,18 +33,9 @@ pub(crate) struct Told {
     label_kind: String,
     #[pyo3(item)]
     feature_names: Option<Vec<String>>,
-    /// What the definiteness policy found and did, as JSON.
+    /// What the fit found and did, as JSON.
     #[pyo3(item)]
-    definiteness: String,
-    #[pyo3(item)]
-    cg_residual: f64,
-    #[pyo3(item)]
-    neighbor_recall: Option<f64>,
-    /// The variables that are too small to be squared.
-    #[pyo3(item)]
-    too_small: Vec<usize>,
-    #[pyo3(item)]
-    seconds: Vec<(String, f64)>,
+    report: String,
 }
 
 /// A model that knows its paths alone, from the lower half of the Gram matrix, the moments and the target.
@@ -65,20 +56,15 @@ pub(crate) fn solve(
     let params = params(settings)?;
     let (mean, norms) = (vector(&mean)?.to_vec(), vector(&norms)?.to_vec());
     let (gram, target, centres) = (matrix(&gram)?, matrix(&target)?, matrix(&centres)?);
-    let definiteness =
-        serde_json::from_str(&told.definiteness).map_err(|e| PyTypeError::new_err(e.to_string()))?;
-    let (label_kind, seconds): (LabelKind, _) = (read(told.label_kind.into())?, stages(told.seconds)?);
+    let mut report: FitReport =
+        serde_json::from_str(&told.report).map_err(|e| PyTypeError::new_err(e.to_string()))?;
+    let label_kind: LabelKind = read(told.label_kind.into())?;
     run(py, threads, |monitor| {
         let moments = Moments::known(counts, mean, norms, centres.to_owned())?;
         let (samples, variables) = (moments.samples(), moments.mean.len());
         let shape = Shape { samples, variables, classes: told.classes.len(), nonzeros: None };
         let plan = Plan::of_pieces(shape, &params)?;
-        let mut report = ReductionReport::new(definiteness);
         report.regime = Some(plan.regime);
-        report.cg_residual = Some(told.cg_residual);
-        report.neighbor_recall = told.neighbor_recall;
-        report.too_small = told.too_small;
-        report.seconds = seconds;
         let b = moments.correlations(target, params.standardize);
         let (mean, norms) = (moments.mean, moments.norms);
         let problem = ReducedProblem::new(Box::new(mirrored(gram)), b, mean, norms, samples, report)?;
@@ -185,7 +171,7 @@ impl Undecided {
         let (undecided, seconds) = (self.undecided.clone(), stages(seconds)?);
         let men = run(py, threads, |_| {
             let mut parts = undecided.learn(z, &codes)?.parts().clone();
-            parts.seconds = seconds;
+            parts.report.seconds = seconds;
             Ok(Men::from_parts(parts)?)
         })?;
         Ok(Model::from(ModelFile { men, fingerprints, ..self.file.clone() }))

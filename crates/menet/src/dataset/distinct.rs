@@ -90,16 +90,24 @@ impl Dataset<'_> {
         self.distinct.get_or_init(|| self.merged().map(Box::new)).as_deref().unwrap_or(self)
     }
 
-    /// The same data, whose samples are distinct as they are: some of their variables may have been left out since.
-    #[must_use]
-    pub fn known_distinct(mut self) -> Self {
-        self.distinct = None.into();
-        self
+    /// The same data, whose samples are distinct as they are, with the weights that [`Self::distinct_samples`] gave for them: some of
+    /// their variables may have been left out since.
+    ///
+    /// # Errors
+    /// As [`Self::with_weights`].
+    pub fn known_distinct(self, weights: &[f64]) -> Result<Self> {
+        let mut data = self.with_weights(weights)?;
+        // To the bit: dividing by a mean that is 1 but for rounding would change them.
+        data.weights = data.weights.map(|_| weights.to_vec());
+        data.distinct = None.into();
+        Ok(data)
     }
 
-    /// The places of the distinct samples that count, and their weights, with a mean of 1.
+    /// The places of the distinct samples that count, and their weights as a fit sees them, with a mean of 1.
     pub fn distinct_samples(&self) -> (Vec<usize>, Vec<f64>) {
-        self.kinds()
+        let (rows, distinct) = (self.kinds().0, self.distinct());
+        let weights = (0..rows.len()).map(|i| distinct.weight(i)).collect();
+        (rows, weights)
     }
 
     /// The same as a value.

@@ -22,6 +22,7 @@ use crate::prepare::PrepareParams;
 use crate::projection::Projection;
 use crate::reduce::ReducedProblem;
 use crate::refit::{Axes, How, Reached, Source, Training, VariableSpread, wanted};
+use crate::report::FitReport;
 use crate::rules::{Projected, learn};
 use crate::solved::Solved;
 use crate::targets::AxisCount;
@@ -49,7 +50,7 @@ impl Men {
             let z = undecided.projection().project(data)?;
             undecided.learn_weighted(z.as_ref(), data.class_indices(), data.weights())
         })?;
-        men.parts.seconds = clock.seconds;
+        men.parts.report.seconds = clock.seconds;
         Ok(men)
     }
 
@@ -300,15 +301,9 @@ fn parts_of(
     let axes = ends.map(|end| end.map(|j, value| value * units[j])).collect();
     let projection = Projection::new(problem.mean.clone(), axes)?;
     let components = paths.iter().map(Component::from).collect();
-    let definiteness = problem.report.definiteness.clone();
-    let mut parts = MenParts::new(params.clone(), projection, units, components, definiteness, classes);
+    let report = FitReport { cg_residual: problem.cg_residual(), ..problem.report.clone() };
+    let mut parts = MenParts::new(params.clone(), projection, units, components, report, classes);
     parts.paths = paths;
-    parts.neighbor_recall = problem.report.neighbor_recall;
-    parts.cg_residual = problem.cg_residual();
-    parts.unlabelled = problem.report.unlabelled;
-    parts.too_small.clone_from(&problem.report.too_small);
-    parts.regime.clone_from(&problem.report.regime);
-    parts.seconds.clone_from(&problem.report.seconds);
     Ok(parts)
 }
 

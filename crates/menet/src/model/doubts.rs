@@ -5,6 +5,7 @@ use crate::lars::{Ended, Path, Report, violation};
 use crate::named::Named;
 use crate::panel;
 use crate::preprocess::SQUARABLE;
+use crate::report::FitReport;
 
 /// So many names are listed.
 const NAMED: usize = 10;
@@ -38,7 +39,7 @@ impl Men {
                  larger ridge or fewer variables"
             ));
         }
-        let (unlabelled, unreached) = self.parts.unlabelled;
+        let FitReport { unlabelled, unreached, cg_residual, .. } = self.parts.report;
         if unreached > 0 {
             doubts.push(format!(
                 "{unreached} of {unlabelled} samples without a label are joined to no labelled sample by neighbours: raise k_within, or \
@@ -58,7 +59,7 @@ impl Men {
             doubts.push(format!("axis {axis} selects no variable{why}: {then}"));
         }
         doubts.extend(self.fewer_groups());
-        if let Some(left) = self.cg_residual().filter(|&left| left.is_nan() || left > crate::lars::EXACT) {
+        if let Some(left) = cg_residual.filter(|&left| left.is_nan() || left > crate::lars::EXACT) {
             doubts.push(format!("the conjugate gradients left a relative residual of {left:.1e}"));
         }
         doubts
@@ -66,7 +67,7 @@ impl Men {
 
     /// Which variables vary too little to be squared.
     fn too_small(&self) -> Option<String> {
-        let (many, verb) = match self.parts.too_small.len() {
+        let (many, verb) = match self.parts.report.too_small.len() {
             0 => return None,
             1 => ("1 variable".to_owned(), "varies"),
             count => (format!("{count} variables"), "vary"),
@@ -74,7 +75,7 @@ impl Men {
         Some(format!(
             "{many} {verb} by less than {SQUARABLE:.0e}, too little to be squared in double precision, and count as constant (multiply \
              the values by a power of ten): {}",
-            self.listed(&self.parts.too_small)
+            self.listed(&self.parts.report.too_small)
         ))
     }
 

@@ -30,13 +30,12 @@ use crate::error::{Error, Result};
 use crate::lars::{Certificate, Path};
 use crate::monitor::Stage;
 use crate::numerics::sparse::SparseVector;
-use crate::operator::DefinitenessReport;
 use crate::panel::free;
 use crate::params::MenParams;
-use crate::plan::Regime;
 use crate::prepare::Preparation;
 use crate::projection::Projection;
 use crate::refit::RefitReport;
+use crate::report::FitReport;
 use crate::rules::Learned;
 
 /// A fitted model. It holds the whole path of every axis, so that sparser or smaller models need no new fit.
@@ -138,10 +137,11 @@ impl Men {
     /// As [`Self::transform`].
     pub fn transform_batches(&self, x: View<'_>, batches: Option<&[String]>) -> Result<Mat<f64>> {
         let Some(preparation) = &self.parts.preparation else { return self.parts.projection.project_view(x) };
-        let mut z = self.parts.projection.project_view(preparation.apply(x, batches)?.view())?;
-        if self.fills() {
-            self.unknown_samples(x).into_iter().for_each(|i| z.row_mut(i).fill(f64::NAN));
-        }
+        let panel = if self.fills() { self.panel() } else { Vec::new() };
+        let (prepared, missing) = preparation.apply_counting(x, batches, &panel)?;
+        let mut z = self.parts.projection.project_view(prepared.view())?;
+        let unknown = (0..missing.len()).filter(|&i| !panel.is_empty() && missing[i] == panel.len());
+        unknown.for_each(|i| z.row_mut(i).fill(f64::NAN));
         Ok(z)
     }
 
@@ -168,7 +168,7 @@ impl Men {
     pub(crate) fn prepared_by(mut self, preparation: Preparation, seconds: f64) -> Result<Self> {
         self.parts.params = self.parts.params.with_prepare(&preparation.params);
         self.parts.preparation = Some(preparation);
-        let stages = self.parts.seconds.iter_mut();
+        let stages = self.parts.report.seconds.iter_mut();
         stages.filter(|(stage, _)| *stage == Stage::Preprocess).for_each(|(_, spent)| *spent += seconds);
         Men::from_parts(self.parts)
     }
@@ -216,29 +216,9 @@ impl Men {
         self.parts.components.iter().map(|component| component.level).collect()
     }
 
-    /// The share of true neighbours that the approximate search found; none if it was exact.
-    pub fn neighbor_recall(&self) -> Option<f64> {
-        self.parts.neighbor_recall
-    }
-
-    /// What the definiteness policy found and did.
-    pub fn definiteness(&self) -> &DefinitenessReport {
-        &self.parts.definiteness
-    }
-
-    /// Which way the fit took, and why; none for a model of a version that did not store it.
-    pub fn regime(&self) -> Option<&Regime> {
-        self.parts.regime.as_ref()
-    }
-
-    /// The worst relative residual of the conjugate gradients, if they built the Gram matrix.
-    pub fn cg_residual(&self) -> Option<f64> {
-        self.parts.cg_residual
-    }
-
-    /// Seconds every stage of the fit took, in order.
-    pub fn seconds(&self) -> &[(Stage, f64)] {
-        &self.parts.seconds
+    /// What the fit found and did: definiteness, the way it went, recall, residuals, seconds.
+    pub fn report(&self) -> &FitReport {
+        &self.parts.report
     }
 
     /// Class names, sorted.

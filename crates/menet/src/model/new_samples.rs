@@ -7,7 +7,7 @@
 use rayon::prelude::*;
 
 use super::{Men, PanelVariable};
-use crate::dataset::{Samples, View};
+use crate::dataset::View;
 use crate::error::{Error, Result};
 
 /// If half of the values are beyond by more than so many widths, a sample is far outside.
@@ -106,11 +106,10 @@ impl Men {
             let why = format!("the model was fitted to {expected} variables");
             return Err(Error::Size { what: "a sample", given, expected, why });
         }
-        let prepared: Option<Samples<'static>> =
-            self.preparation().map(|preparation| preparation.apply(x, batches)).transpose()?;
-        let seen = prepared.as_ref().map_or(x, Samples::view);
-        let panel = &self.parts.panel;
-        let places: Vec<usize> = panel.iter().map(|known| known.variable).collect();
+        let (panel, places) = (&self.parts.panel, self.panel());
+        let prepared = self.preparation().map(|preparation| preparation.apply_counting(x, batches, &places));
+        let prepared = prepared.transpose()?;
+        let seen = prepared.as_ref().map_or(x, |(samples, _)| samples.view());
         let look = |rows: &mut (Vec<f64>, Vec<f64>), sample: usize| {
             let (given, values) = rows;
             read(x, sample, &places, given);
@@ -132,10 +131,11 @@ impl Men {
         let found: Vec<(usize, Option<FarSample>)> =
             (0..x.shape().0).into_par_iter().map_init(Default::default, look).collect();
         let (missing, far): (Vec<usize>, Vec<Option<FarSample>>) = found.into_iter().unzip();
+        let missing = prepared.map_or(missing, |(_, missing)| missing);
         Ok(SampleDoubts { panel: panel.len(), missing, far: far.into_iter().flatten().collect() })
     }
 
-    /// The samples that lack all values of the panel, rising: nothing is known of them.
+    /// The samples that lack all values of the panel as they are given, rising: nothing is known of them.
     pub fn unknown_samples(&self, x: View<'_>) -> Vec<usize> {
         let panel = self.panel();
         let lacks = |&sample: &usize| {

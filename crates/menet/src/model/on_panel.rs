@@ -6,6 +6,7 @@ use crate::numerics::sparse::SparseVector;
 use crate::params::MenParams;
 use crate::penalties::groups::GroupAxes;
 use crate::projection::Projection;
+use crate::report::FitReport;
 use crate::variables::VariableRef;
 
 impl Men {
@@ -30,7 +31,8 @@ impl Men {
         let of_panel = |values: &[f64]| -> Vec<f64> { panel.iter().map(|&j| values[j]).collect() };
         let axes = parts.projection.axes().iter().map(|axis| placed(axis, &panel)).collect();
         let component = |known: &Component| Component {
-            order_of_entry: known.order_of_entry.iter().filter_map(|j| panel.binary_search(j).ok()).collect(),
+            // Others may have entered between those of the panel.
+            order_of_entry: Vec::new(),
             ..known.clone()
         };
         let mut out = MenParts::new(
@@ -38,7 +40,7 @@ impl Men {
             Projection::new(of_panel(parts.projection.mean()), axes)?,
             of_panel(&parts.units),
             parts.components.iter().map(component).collect(),
-            parts.definiteness.clone(),
+            FitReport { too_small: Vec::new(), ..parts.report.clone() },
             parts.classes.clone(),
         );
         out.preparation = parts.preparation.as_ref().map(|preparation| preparation.on(&panel));
@@ -47,9 +49,6 @@ impl Men {
         }
         (out.refit, out.rule) = (parts.refit, parts.rule.clone());
         out.refit.candidates = out.refit.candidates.min(panel.len());
-        (out.neighbor_recall, out.cg_residual) = (parts.neighbor_recall, parts.cg_residual);
-        (out.regime, out.seconds) = (parts.regime.clone(), parts.seconds.clone());
-        out.unlabelled = parts.unlabelled;
         out.feature_names =
             self.feature_names().map(|names| panel.iter().map(|&j| names[j].clone()).collect());
         Men::from_parts(out)

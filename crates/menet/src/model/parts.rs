@@ -4,14 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::lars::{Certificate, Path};
-use crate::monitor::Stage;
-use crate::operator::DefinitenessReport;
 use crate::panel;
 use crate::params::MenParams;
-use crate::plan::Regime;
 use crate::prepare::Preparation;
 use crate::projection::Projection;
 use crate::refit::{Reached, Refit, RefitReport};
+use crate::report::FitReport;
 use crate::rules::Learned;
 
 /// What is known of the path of one axis besides the axis read off it.
@@ -81,20 +79,8 @@ pub struct MenParts {
     pub rule: Option<Learned>,
     /// What turns a path's coefficient of a variable into its weight in W.
     pub units: Vec<f64>,
-    /// The share of true neighbours that the approximate search found; none if it was exact.
-    pub neighbor_recall: Option<f64>,
-    /// What the definiteness policy found and did.
-    pub definiteness: DefinitenessReport,
-    /// Which way the fit went; none if that is not known.
-    pub regime: Option<Regime>,
-    /// The worst relative residual of the conjugate gradients, if they built the Gram matrix.
-    pub cg_residual: Option<f64>,
-    /// Samples without a label that took part, and how many of them no chain of neighbours joins to a labelled one.
-    pub unlabelled: (usize, usize),
-    /// The variables that vary in the training samples, but so little that they count as constant, rising.
-    pub too_small: Vec<usize>,
-    /// Seconds every stage took.
-    pub seconds: Vec<(Stage, f64)>,
+    /// What the fit found and did.
+    pub report: FitReport,
     /// Class names, sorted.
     pub classes: Vec<String>,
     /// Names of the variables, if the data had any.
@@ -110,7 +96,7 @@ impl MenParts {
         projection: Projection,
         units: Vec<f64>,
         components: Vec<Component>,
-        definiteness: DefinitenessReport,
+        report: FitReport,
         classes: Vec<String>,
     ) -> Self {
         let panel: Vec<PanelVariable> =
@@ -127,13 +113,7 @@ impl MenParts {
             panel,
             rule: None,
             units,
-            neighbor_recall: None,
-            definiteness,
-            regime: None,
-            cg_residual: None,
-            unlabelled: (0, 0),
-            too_small: Vec::new(),
-            seconds: Vec::new(),
+            report,
             classes,
             feature_names: None,
             image_shape: None,
@@ -151,6 +131,7 @@ impl MenParts {
             return Err(Error::Empty { rows: d, columns: p });
         }
         self.params.check(p)?;
+        self.report.check(p)?;
         size("`units`", self.units.len(), p, "variables")?;
         if let Some(preparation) = &self.preparation {
             preparation.check(p)?;
@@ -166,9 +147,6 @@ impl MenParts {
         let told: Vec<usize> = self.panel.iter().map(|row| row.variable).collect();
         if used != told {
             return Err(Error::parameter("panel", format!("{told:?}"), format!("{used:?}, as the axes use")));
-        }
-        if let Some(index) = self.too_small.iter().find(|&&index| index >= p) {
-            return Err(Error::parameter("too_small", format!("variable {index}"), format!("below {p}")));
         }
         let count = self.classes.len();
         if let Some(class) = self.panel.iter().filter_map(|row| row.class).find(|&class| class >= count) {

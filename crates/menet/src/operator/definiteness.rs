@@ -42,7 +42,7 @@ pub enum Definiteness {
 named!(Definiteness, "definiteness", Shrink = "shrink", Floor = "floor", Error = "error");
 
 /// What the policy found and did.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DefinitenessReport {
     /// The policy.

@@ -64,17 +64,38 @@ impl Preparation {
     /// # Errors
     /// As [`Self::prepare`].
     pub fn apply(&self, x: View<'_>, batches: Option<&[String]>) -> Result<Samples<'static>> {
-        match x {
-            View::Double(x) => self.dense(x, batches).map(Samples::from),
-            View::Single(x) => self.dense(x, batches).map(Samples::from),
+        Ok(self.apply_counting(x, batches, &[])?.0)
+    }
+
+    /// New samples, prepared, and how many values of some variables (rising) every sample lacks: those that are not there, and those that
+    /// cannot be centred because their new batch has too few.
+    ///
+    /// # Errors
+    /// As [`Self::prepare`].
+    pub(crate) fn apply_counting(
+        &self,
+        x: View<'_>,
+        batches: Option<&[String]>,
+        variables: &[usize],
+    ) -> Result<(Samples<'static>, Vec<usize>)> {
+        let (prepared, missing) = match x {
+            View::Double(x) => self.dense(x, batches, variables)?,
+            View::Single(x) => self.dense(x, batches, variables)?,
             View::Sparse(x) if self.needs_dense() => {
                 if x.dense_bytes() > DENSE_BYTES as f64 {
                     return Err(Error::sparse(x));
                 }
-                self.dense(x.to_dense().as_ref(), batches).map(Samples::from)
+                self.dense(x.to_dense().as_ref(), batches, variables)?
             }
-            View::Sparse(x) => self.sparse(x).map(Samples::kept_sparse),
-        }
+            View::Sparse(x) => {
+                let lacks = |i: usize| {
+                    let missing = x.row(i).filter(|(_, value)| value.is_nan());
+                    missing.filter(|(j, _)| variables.binary_search(j).is_ok()).count()
+                };
+                return Ok((Samples::kept_sparse(self.sparse(x)?), (0..x.rows()).map(lacks).collect()));
+            }
+        };
+        Ok((prepared.into(), missing))
     }
 
     /// Whether prepared samples are dense whatever they were.
@@ -102,8 +123,20 @@ impl Preparation {
         }
     }
 
-    fn dense<T: Real>(&self, x: MatRef<'_, T>, batches: Option<&[String]>) -> Result<Mat<f64>> {
+    fn dense<T: Real>(
+        &self,
+        x: MatRef<'_, T>,
+        batches: Option<&[String]>,
+        variables: &[usize],
+    ) -> Result<(Mat<f64>, Vec<usize>)> {
         let mut out = self.steps(x, batches)?;
+        let mut missing = vec![0; out.nrows()];
+        for &j in variables {
+            missing
+                .iter_mut()
+                .zip(out.col(j).iter())
+                .for_each(|(count, x)| *count += usize::from(x.is_nan()));
+        }
         match &self.filling {
             Some(Filling::Values(values)) => {
                 out.col_iter_mut().zip(values).for_each(|(column, &fill)| {
@@ -113,7 +146,7 @@ impl Preparation {
             Some(Filling::Neighbors(near)) => near.fill(&mut out),
             None => {}
         }
-        Ok(out)
+        Ok((out, missing))
     }
 
     /// All steps but the last.
@@ -138,7 +171,8 @@ impl Preparation {
             }
             if let (Some(effects), Some(slots)) = (effects, &slots) {
                 let known = effects.names.len();
-                let new = batch::measure(&values, &|_| 1.0, &slots.of, known, slots.new);
+                // The samples of a new batch are at least so many, but some may lack this variable.
+                let new = batch::measure(&values, &|_| 1.0, &slots.of, (known, slots.new, batch::LEAST));
                 for (value, &slot) in values.iter_mut().zip(&slots.of) {
                     let (centre, deviation) = match slot.checked_sub(known) {
                         Some(at) => new[at],

@@ -10,7 +10,7 @@ use crate::dataset::{Batches, Dataset, View};
 use crate::error::{Error, Result};
 
 /// A batch of fewer samples tells nothing of its centre.
-const LEAST: usize = 2;
+pub(super) const LEAST: usize = 2;
 
 /// The batches of the training samples.
 #[derive(Debug, Clone)]
@@ -124,13 +124,12 @@ fn alike(data: &Dataset<'_>, i: usize, k: usize) -> bool {
     }
 }
 
-/// The mean and the deviation (1 if constant) of one variable in each of `count` batches.
+/// The mean and the deviation (1 if constant) of one variable in each of `count` batches; NaN and 1 where fewer than `least` values are there.
 pub(super) fn measure(
     values: &[f64],
     weights: &dyn Fn(usize) -> f64,
     slots: &[usize],
-    first: usize,
-    count: usize,
+    (first, count, least): (usize, usize, usize),
 ) -> Vec<(f64, f64)> {
     let mut of: Vec<Vec<(f64, f64)>> = vec![Vec::new(); count];
     for (i, &slot) in slots.iter().enumerate() {
@@ -140,6 +139,9 @@ pub(super) fn measure(
     }
     of.into_iter()
         .map(|pairs| {
+            if pairs.iter().filter(|(value, _)| !value.is_nan()).count() < least {
+                return (f64::NAN, 1.0);
+            }
             // The samples of a batch none of which counts are still centred.
             let counts = pairs.iter().any(|(_, weight)| *weight > 0.0);
             let weigh = |(value, weight)| (value, if counts { weight } else { 1.0 });

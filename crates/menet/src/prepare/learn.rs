@@ -138,7 +138,7 @@ fn of_dense<T: Real>(x: MatRef<'_, T>, data: &Dataset<'_>, params: &PrepareParam
         }
         let mut of_batches = Vec::new();
         if let Some(batches) = batches {
-            of_batches = batch::measure(&values, &weight, batches.of(), 0, batches.names().len());
+            of_batches = batch::measure(&values, &weight, batches.of(), (0, batches.names().len(), 0));
             for (value, &k) in values.iter_mut().zip(batches.of()) {
                 let (centre, deviation) = of_batches[k];
                 *value = if params.batch_scale { (*value - centre) / deviation } else { *value - centre };

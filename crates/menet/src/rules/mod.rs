@@ -174,6 +174,11 @@ impl Learned {
         self.rule().kind()
     }
 
+    /// The logarithms of the probabilities that the classes have before anything is known of a sample, up to a number that all share.
+    pub fn log_priors(&self) -> Vec<f64> {
+        self.rule().log_priors()
+    }
+
     /// The rule as functions that are linear in the sample, where it is one: `centroid` and `gaussian`.
     ///
     /// # Errors

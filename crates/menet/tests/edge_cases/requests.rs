@@ -68,7 +68,7 @@ fn a_monitor_sees_every_stage_and_can_stop_any() {
     let mut seen = recorder.seen.into_inner().unwrap();
     seen.dedup();
     assert_eq!(seen, Stage::ALL);
-    assert_eq!(men.seconds().iter().map(|(stage, _)| *stage).collect::<Vec<_>>(), Stage::ALL);
+    assert_eq!(men.report().seconds.iter().map(|(stage, _)| *stage).collect::<Vec<_>>(), Stage::ALL);
     for stage in Stage::ALL {
         let recorder = Recorder { stop_at: Some(stage), ..Recorder::default() };
         // Asked as a stage begins, it ends within that stage, or before the next one where it cannot be cut.

@@ -42,7 +42,7 @@ fn samples_without_neighbours_are_fitted_on_every_route() {
                 let apart =
                     relative_difference(&dense.projection().to_dense(), &conjugate.projection().to_dense());
                 assert!(apart < 1e-7, "{name} {} {kappa} {k_between}: {apart:e}", patch.name());
-                assert!(conjugate.cg_residual().is_none_or(|left| left <= 1e-11));
+                assert!(conjugate.report().cg_residual.is_none_or(|left| left <= 1e-11));
             }
         }
     }
@@ -63,7 +63,7 @@ fn fewer_variables_than_neighbours() {
                         it.gram = GramRequest::Auto;
                     });
                     let men = fitted(&data, &params);
-                    let lowest = men.definiteness().lambda_min;
+                    let lowest = men.report().definiteness.lambda_min;
                     assert!((-1e-5..=1e-9).contains(&lowest), "{patch} n {n} p {p} k {k}: {lowest:e}");
                 }
             }

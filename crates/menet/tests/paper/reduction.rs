@@ -17,8 +17,8 @@ fn three_routes_one_w() {
         let (data, params, x, y) = small_problem(seed, ridge);
         let dense = fit(&data, &params.clone().with(|it| it.route = RouteRequest::Dense), &()).unwrap();
         let sparse = fit(&data, &params.clone().with(|it| it.route = RouteRequest::Conjugate), &()).unwrap();
-        assert_eq!(dense.definiteness().kappa_used, 0.01, "the problem must be definite as it is");
-        assert!(sparse.cg_residual().unwrap() <= 1e-11, "{:?}", sparse.cg_residual());
+        assert_eq!(dense.report().definiteness.kappa_used, 0.01, "the problem must be definite as it is");
+        assert!(sparse.report().cg_residual.unwrap() <= 1e-11, "{:?}", sparse.report().cg_residual);
 
         // The literal route: stacked data, eigenvalue square root, plain lasso, then Eq. updateW.
         let root = eigen_root(&literal_a(&laplacian(&data, &params, 0.01), 1.0, 1.0));
@@ -54,7 +54,7 @@ fn four_ways_one_answer() {
         .unwrap()
     };
     let first = by(RouteRequest::Dense, GramRequest::Full);
-    let chosen = fit(&data, &params, &()).unwrap().regime().unwrap().clone();
+    let chosen = fit(&data, &params, &()).unwrap().report().regime.clone().unwrap();
     assert_eq!((chosen.route, chosen.gram), (Route::Dense, GramForm::Full), "{chosen}");
     for (asked, expected) in [
         ((RouteRequest::Dense, GramRequest::Columns), (Route::Dense, GramForm::Columns)),
@@ -63,9 +63,9 @@ fn four_ways_one_answer() {
     ] {
         let (route, gram) = asked;
         let other = by(route, gram);
-        let regime = other.regime().unwrap();
+        let regime = other.report().regime.as_ref().unwrap();
         assert_eq!((regime.route, regime.gram), expected);
-        assert_eq!(other.cg_residual().is_some(), route == RouteRequest::Conjugate);
+        assert_eq!(other.report().cg_residual.is_some(), route == RouteRequest::Conjugate);
         let (a, b) = (first.projection().to_dense(), other.projection().to_dense());
         assert!(relative_difference(&a, &b) < 1e-8, "{route:?} {gram:?}");
         assert!(other.certificates().iter().all(|c| c.kkt < 1e-9 && c.scaled < 1e-9));

@@ -265,5 +265,5 @@ def _report(men: Any, n: int, p: int) -> dict[str, Any]:
         "definiteness": men.definiteness_,
         "regime": men.regime_,
         "cg_residual": men.cg_residual_,
-        "seconds": {**men.seconds_, "total": sum(men.seconds_.values())},
+        "seconds": men.seconds_,
     }

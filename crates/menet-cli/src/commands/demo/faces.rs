@@ -36,7 +36,7 @@ pub(super) fn run(out: &Path, context: &Context) -> Result<(), Failure> {
 
     let (d, p) = (men.projection().components(), train.variables());
     let certificate = men.certificates().iter().map(|c| c.kkt).fold(0.0, f64::max);
-    let total: f64 = men.seconds().iter().map(|(_, seconds)| seconds).sum();
+    let total: f64 = men.report().seconds.iter().map(|(_, seconds)| seconds).sum();
     let rates: Vec<(usize, f64)> = [10, 20, 50, 100]
         .into_iter()
         .map(|k| Ok((k, rate(at(&men, k, &train)?.projection(), &train, &test)?)))
