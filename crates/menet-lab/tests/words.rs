@@ -2,10 +2,11 @@
 
 use faer::Mat;
 use menet::evaluate::generator;
+use menet::prepare::PrepareParams;
 use menet::select::Grid;
 use menet::{Dataset, MenParams};
 use menet_lab::Set;
-use menet_lab::validate::{MenProcedure, Options, Subject, validate};
+use menet_lab::validate::{Baseline, MenProcedure, Options, Subject, validate};
 use rand::RngExt;
 
 fn data() -> Dataset<'static> {
@@ -18,9 +19,13 @@ fn data() -> Dataset<'static> {
 fn words(data: Dataset<'static>, men: &MenProcedure) -> (String, String) {
     let set = Set { name: "set".to_owned(), data, rows: None, ids: None };
     let options = Options { folds: 2, repeats: 1, permutations: 0, pairs: 0, ..Options::default() };
-    let subject = Subject { set: &set, groups: None, procedures: &[men] };
+    let method = menet::Method::from_name("pca").unwrap();
+    let pca = Baseline { method, prepare: PrepareParams::default(), folds: 2 };
+    let subject = Subject { set: &set, groups: None, procedures: &[men, &pca] };
     let mut all = validate(subject, &options, None, &[], &()).unwrap().words.into_iter();
-    (all.next().unwrap(), all.next().unwrap())
+    let found = (all.next().unwrap(), all.next().unwrap());
+    assert!(all.next().unwrap().contains("For comparison, pca was fitted"));
+    found
 }
 
 /// MEN with one setting.
@@ -42,7 +47,7 @@ fn what_is_given_is_not_called_chosen() {
     let (first, steps) = words(data(), &two);
     let expected = "the ridge λ2 (0.3, 10) was chosen from 2 combinations by 2-fold cross-validation, taking the best (balanced accuracy)";
     assert!(first.contains(expected), "{first}");
-    assert!(steps.contains("λ2 = chosen") && steps.contains("at most 2 variables; this number"), "{steps}");
+    assert!(steps.contains("λ2 was chosen") && steps.contains("at most 2 variables; this number"), "{steps}");
 }
 
 #[test]
@@ -54,6 +59,10 @@ fn every_property_of_the_samples_that_a_fit_uses_is_told() {
     for (data, word) in [
         (data().with_weights(&weights).unwrap(), "Samples had weights of their own, from"),
         (data().with_balanced_classes(), "every class counted as much"),
+        (
+            data().with_weights(&weights).unwrap().with_balanced_classes(),
+            "Samples had weights of their own, then from",
+        ),
         (data().with_batches(&batches).unwrap(), "The mean of every batch (2 batches) was subtracted"),
     ] {
         let (_, told) = words(data, &men);

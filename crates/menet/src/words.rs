@@ -204,8 +204,8 @@ impl Tell<'_> {
                 Impute::Knn => "the values of the nearest samples (knn)",
             };
             told.push(format!(
-                "Missing values were filled with {by}; variables that more than {:.4} % of the samples lack were left out.",
-                100.0 * it.max_missing
+                "Missing values were filled with {by}; variables that more than {} % of the samples lack were left out.",
+                (1e6 * it.max_missing).round() / 1e4
             ));
         }
         told.push("Variables were centred.".to_owned());
@@ -273,7 +273,10 @@ impl Tell<'_> {
         let penalty = it.penalty.penalty();
         let shape = it.penalty_shape.or(penalty.and_then(|penalty| penalty.default_shape()));
         let epsilon = it.penalty_epsilon.or(penalty.and_then(|penalty| penalty.default_epsilon()));
-        let mut own = format!("ridge λ2 = {}", self.value("ridge", it.ridge()));
+        let mut own = match self.is_open("ridge") {
+            true => "the ridge λ2 was chosen".to_owned(),
+            false => format!("ridge λ2 = {}", it.ridge()),
+        };
         if let Some(shape) = shape {
             own += &format!(", shape {shape}");
         }
@@ -299,7 +302,7 @@ impl Tell<'_> {
         let mut told = Vec::new();
         match it.nonzeros {
             _ if self.is_open("nonzeros") => {
-                told.push(format!("Each axis selected a chosen number of {what}."));
+                told.push(format!("The number of {what} per axis was chosen."));
             }
             Some(k) => told.push(format!("Each axis selected at most {k} {what}; this number was given.")),
             None if it.panel_size.is_some() || self.is_open("panel_size") => {}
@@ -307,7 +310,7 @@ impl Tell<'_> {
         }
         match it.panel_size {
             _ if self.is_open("panel_size") => {
-                told.push("All axes together used a panel of a chosen size.".to_owned());
+                told.push("The number of variables of all axes together was chosen.".to_owned());
             }
             Some(size) => {
                 told.push(format!("All axes together used at most {size} variables; this number was given."));
@@ -333,7 +336,7 @@ impl Tell<'_> {
             let (low, high) =
                 finite.fold((f64::INFINITY, 0.0_f64), |(low, high), x| (low.min(x), high.max(x)));
             told.push(format!(
-                "The penalties of variables had factors from {low} to {high} ({free} variables were free of it, {barred} were barred)."
+                "The penalties of variables had factors from {low} to {high} (free of it: {free}; barred: {barred})."
             ));
         }
         if let Some(groups) = &it.groups {

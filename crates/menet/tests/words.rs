@@ -135,7 +135,7 @@ fn only_what_was_searched_is_called_chosen() {
     assert_eq!(open, ["ridge", "rule"]);
     assert_eq!(words, ["the ridge λ2 (0.3, 10)", "the decision rule (nearest, gaussian)"]);
     let all = steps(&base, &open, Samples { classes: 3, batches: None }).join(" ");
-    assert!(all.contains("λ2 = chosen") && all.contains("at most 7 variables"), "{all}");
+    assert!(all.contains("λ2 was chosen") && all.contains("at most 7 variables"), "{all}");
     grid.sizes = vec![Size::Nonzeros(5), Size::Nonzeros(9)];
     assert_eq!(searched(&grid).0[1], "nonzeros");
     grid.sizes = vec![Size::Nonzeros(5), Size::Panel(9)];

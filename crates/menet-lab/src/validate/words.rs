@@ -15,6 +15,7 @@ pub(super) fn paragraphs(
 ) -> Vec<String> {
     let mut all = vec![cross_validation(found, men)];
     all.extend(men.map(|men| procedure(men, data)));
+    all.extend(comparison(found));
     all.extend(permutation(found));
     all.extend(found.stability.as_ref().map(|stability| selection(found, stability)));
     if let Some(models) = &found.models {
@@ -79,6 +80,19 @@ fn cross_validation(found: &Validation, men: Option<&MenProcedure>) -> String {
         found.variables,
         told(first.balanced),
     )
+}
+
+/// The methods that the first one is compared with.
+fn comparison(found: &Validation) -> Option<String> {
+    let others: Vec<String> = found.methods.iter().skip(1).map(|method| method.name.clone()).collect();
+    let verb = if others.len() == 1 { "was" } else { "were" };
+    (!others.is_empty()).then(|| {
+        format!(
+            "For comparison, {} {verb} fitted and tested on the same training parts and held-out samples; what they \
+             choose, they chose inside every training part.",
+            in_a_row(&others)
+        )
+    })
 }
 
 /// How the settings were chosen, or that there was nothing to choose.

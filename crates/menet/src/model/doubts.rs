@@ -67,13 +67,13 @@ impl Men {
 
     /// Which variables vary too little to be squared.
     fn too_small(&self) -> Option<String> {
-        let (many, verb) = match self.parts.report.too_small.len() {
+        let (many, verb, counts) = match self.parts.report.too_small.len() {
             0 => return None,
-            1 => ("1 variable".to_owned(), "varies"),
-            count => (format!("{count} variables"), "vary"),
+            1 => ("1 variable".to_owned(), "varies", "counts"),
+            count => (format!("{count} variables"), "vary", "count"),
         };
         Some(format!(
-            "{many} {verb} by less than {SQUARABLE:.0e}, too little to be squared in double precision, and count as constant (multiply \
+            "{many} {verb} by less than {SQUARABLE:.0e}, too little to be squared in double precision, and {counts} as constant (multiply \
              the values by a power of ten): {}",
             self.listed(&self.parts.report.too_small)
         ))
@@ -83,7 +83,8 @@ impl Men {
     fn listed(&self, variables: &[usize]) -> String {
         let names: Vec<String> = variables.iter().take(NAMED).map(|&j| self.name_of(j)).collect();
         let more = variables.len().saturating_sub(NAMED);
-        names.join(", ") + &if more > 0 { format!(" and {more} more") } else { String::new() }
+        let numbers = if self.feature_names().is_some() { "" } else { " (counted from 1)" };
+        names.join(", ") + &if more > 0 { format!(" and {more} more") } else { String::new() } + numbers
     }
 
     /// What the preparation of samples took away.
