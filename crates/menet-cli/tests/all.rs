@@ -41,3 +41,23 @@ fn every_file_of_every_crate_is_listed() {
         }
     }
 }
+
+/// An editor shows a doc comment without its neighbours.
+#[test]
+fn doc_comments_stand_alone() {
+    fn look(folder: &std::path::Path) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                look(&path);
+            } else if path.extension().is_some_and(|it| it == "rs") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                let leans = text.lines().position(|line| line.trim_start().starts_with("/// The same"));
+                assert_eq!(leans, None, "{}: say it without \"The same\" (line counted from 0)", path.display());
+            }
+        }
+    }
+    for name in ["menet", "menet-io", "menet-lab", "menet-cli", "menet-python"] {
+        look(&std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join(name).join("src"));
+    }
+}

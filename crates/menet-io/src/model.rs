@@ -172,7 +172,7 @@ impl ModelFile {
         fingerprints.iter().map(|sample| own.contains(sample)).collect()
     }
 
-    /// The same model with only the first axes. (A sparser model would need the training samples, which are not stored.)
+    /// This model with only the first axes. (A sparser model would need the training samples, which are not stored.)
     ///
     /// # Errors
     /// When there are fewer axes, or the model has a refit, which needs the training samples.

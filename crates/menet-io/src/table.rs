@@ -145,7 +145,7 @@ impl Table {
         self.dataset_with_missing()
     }
 
-    /// The same with missing values, for a fit that fills them.
+    /// The labelled data with missing values, for a fit that fills them.
     ///
     /// # Errors
     /// When there are no labels, or a value is not finite.

@@ -109,7 +109,7 @@ impl CompressedView<'_> {
         self.made(false)
     }
 
-    /// The same; `lacking`: NaN stands for a missing value.
+    /// The matrix of the core. `lacking`: NaN stands for a missing value.
     fn made(self, lacking: bool) -> Result<SparseMatrix> {
         match (self.places, self.values) {
             (Places::Short(starts, indices), Values::Double(values)) => {
@@ -161,7 +161,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The same for a fit that may fill missing values, and may have batches; a fit that does not refuses them.
+    /// A data set for a fit that may fill missing values, and may have batches; a fit that does not refuses them.
     pub(crate) fn lacking(
         self,
         codes: &[i64],
@@ -182,7 +182,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The same with classes that go by their codes.
+    /// A data set whose classes go by their codes.
     pub(crate) fn plain_dataset(self, codes: &[i64], batches: Option<&[String]>) -> Result<Dataset<'a>> {
         if codes.contains(&-1) {
             let mut known: Vec<i64> = codes.iter().copied().filter(|&code| code >= 0).collect();

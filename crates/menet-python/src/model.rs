@@ -146,7 +146,7 @@ impl Model {
         Ok((slf.get_type().getattr("from_bytes")?, (slf.get().to_bytes(slf.py())?,)))
     }
 
-    /// The same fit with fewer variables or components, from the prepared training samples if there are any; `codes` are their classes.
+    /// This fit with fewer variables or components, from the prepared training samples if there are any; `codes` are their classes.
     /// `whole`: they are all that the model was fitted to, not only the labelled ones and what the paths reach.
     #[expect(clippy::too_many_arguments, reason = "a reading, and what it is read from")]
     fn at(

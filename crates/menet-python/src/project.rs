@@ -24,7 +24,7 @@ pub(crate) fn project_with<'py>(
     }
 }
 
-/// The same by a model, which may prepare samples first.
+/// Projects samples by a model, which may prepare them first.
 pub(crate) fn project_by<'py>(
     py: Python<'py>,
     men: &Men,

@@ -40,7 +40,7 @@ pub(crate) fn run<T: Send>(
     run_on(py, &*pool(threads).map_err(|e| not_started(threads, &e))?, work)
 }
 
-/// The same on a pool of its own, for work that calls Python, where it may come back to [`run`]: on the same pool that would wait for
+/// Runs work on a pool of its own if it calls Python, where it may come back to [`run`]: on the shared pool that would wait for
 /// itself.
 pub(crate) fn run_apart<T: Send>(
     py: Python<'_>,

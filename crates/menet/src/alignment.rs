@@ -48,7 +48,7 @@ impl Alignment {
         Self::from_neighbors(samples, rule, params, &found, monitor)
     }
 
-    /// The same from neighbours already found.
+    /// The alignment from neighbours already found.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -166,7 +166,7 @@ impl Alignment {
         self.largest_kappa_beyond(requested, bound, &[], monitor)
     }
 
-    /// The same for `L(κ)` plus a diagonal of numbers ≥ 0, if there are any.
+    /// The largest κ for `L(κ)` plus a diagonal of numbers ≥ 0, if there are any.
     pub(crate) fn largest_kappa_beyond(
         &self,
         requested: f64,

@@ -156,7 +156,7 @@ impl Neighborhood {
         Ok(Self::with_samples(data, params, monitor)?.0)
     }
 
-    /// The same, and the centred samples it was made from.
+    /// The neighborhood, and the centred samples it was made from.
     fn with_samples<'a>(
         data: &'a Dataset<'_>,
         params: &MenParams,
@@ -282,7 +282,7 @@ impl<'a> Prepared<'a> {
         self.solve_by(params, monitor, || self.problem.paths_to(nonzeros, params, monitor))
     }
 
-    /// The same with penalty factors for every axis (p×d), in the place of those of `params`.
+    /// The solved problem with penalty factors for every axis (p×d), in the place of those of `params`.
     ///
     /// # Errors
     /// As [`fit`], and when there is not one factor per variable and axis, or the penalty is not ℓ1.

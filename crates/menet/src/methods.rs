@@ -57,7 +57,7 @@ pub struct Reduced {
     pub remarks: Vec<String>,
     /// What did not converge, if an iteration stopped early.
     pub unsettled: Option<String>,
-    /// The same fit at every smaller number of variables, for methods with paths.
+    /// This fit at every smaller number of variables, for methods with paths.
     pub(crate) sparser: Option<Sparser>,
 }
 
@@ -249,7 +249,7 @@ macro_rules! methods {
                 match self { $(Method::$variant(params) => (params as &dyn Any).downcast_ref()),* }
             }
 
-            /// The same variant of MEN with other parameters; any other method as it is.
+            /// This variant of MEN with other parameters; any other method as it is.
             #[must_use]
             pub fn with_men(mut self, params: MenParams) -> Method {
                 let own = match &mut self { $(Method::$variant(own) => (own as &mut dyn Any).downcast_mut()),* };

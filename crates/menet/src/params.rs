@@ -25,7 +25,7 @@ pub enum Preset {
     /// What was best on faces and genes: axes refitted on the panel, and a rule to match (docs/experiments.md).
     #[default]
     Default,
-    /// The same with a larger ridge, for few samples of many variables: correlated variables are then selected together, and other
+    /// The defaults with a larger ridge, for few samples of many variables: correlated variables are then selected together, and other
     /// samples select more of the same ones (docs/validation.md has the numbers).
     Stable,
     /// The paper's weights and rule: the axes as their paths leave them, and the nearest neighbour.
@@ -215,7 +215,7 @@ impl MenParams {
         rule
     }
 
-    /// The same for several axes.
+    /// The rule that decides on several axes, with its parameters.
     pub fn rule(&self) -> RuleParams {
         let kind = self.rule.unwrap_or(match self.preset {
             Preset::Default | Preset::Stable | Preset::Paper => RuleKind::Nearest,
@@ -316,7 +316,7 @@ impl MenParams {
         }
     }
 
-    /// The same with samples prepared in this way.
+    /// These parameters with samples prepared in this way.
     #[must_use]
     pub fn with_prepare(self, prepare: &PrepareParams) -> Self {
         let PrepareParams { impute, max_missing, scale, batch_scale } = *prepare;

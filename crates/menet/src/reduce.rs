@@ -63,7 +63,7 @@ impl ReducedProblem {
         Ok(ReducedProblem { gram, b, mean, norms, samples, names: None, report })
     }
 
-    /// The same problem with names of its variables, by which parameters may speak of them.
+    /// This problem with names of its variables, by which parameters may speak of them.
     ///
     /// # Errors
     /// When there is not one name per variable.
@@ -77,7 +77,7 @@ impl ReducedProblem {
         Ok(self)
     }
 
-    /// The same problem with the term of the `feature_graph` of `params`, if they have one: its Gram matrix is `XᵀAX + λ3 Ω`. The names
+    /// This problem with the term of the `feature_graph` of `params`, if they have one: its Gram matrix is `XᵀAX + λ3 Ω`. The names
     /// of the variables must be known before.
     ///
     /// # Errors

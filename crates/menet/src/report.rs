@@ -53,7 +53,7 @@ impl FitReport {
         }
     }
 
-    /// The same with the reasons of the regime as one sentence, for other programs.
+    /// This report with the reasons of the regime as one sentence, for other programs.
     #[must_use]
     pub fn in_words(&self) -> Self {
         FitReport { regime: self.regime.as_ref().map(Regime::told), ..self.clone() }

@@ -92,7 +92,7 @@ pub fn scores_of(
     weighted_scores(truth, given, classes, log_probabilities, None)
 }
 
-/// The same for samples with weights ≥ 0, if they have any. Counts in the confusion matrix stay counts.
+/// Scores of samples with weights ≥ 0, if they have any. Counts in the confusion matrix stay counts.
 ///
 /// # Errors
 /// As [`scores_of`].

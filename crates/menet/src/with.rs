@@ -3,7 +3,7 @@
 macro_rules! with {
     ($($kind:ty),*) => {
         $(impl $kind {
-            /// The same with some fields changed: `Self::default().with(|it| it.field = value)`.
+            /// This value with some fields changed: `Self::default().with(|it| it.field = value)`.
             #[must_use]
             pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
                 change(&mut self);

@@ -53,7 +53,7 @@ impl ChoiceArgs {
         }
     }
 
-    /// The same for any variant of MEN.
+    /// A variant of MEN with its open settings chosen as the options say.
     pub(crate) fn of(&self, params: menet::MenParams) -> Result<MenProcedure, Failure> {
         let mut men = MenProcedure::new(params);
         if !self.nonzeros.is_empty() || !self.panel_size.is_empty() {

@@ -159,7 +159,7 @@ impl HowArgs {
         self.read_labelled_with(context, source, &self.options())
     }
 
-    /// The same with other options.
+    /// Reads labelled data with other options than those of the command line.
     pub(crate) fn read_labelled_with(
         &self,
         context: &Context,

@@ -23,7 +23,7 @@ pub(crate) struct Data {
     #[arg(value_name = "FILE|FOLDER|SET", required_unless_present = "named", conflicts_with = "named",
           help = format!("A file, a folder of images, or a built-in set: {}", builtin_names()))]
     data: Option<String>,
-    /// The same, as an option like in other commands.
+    /// The data to show, as an option like in other commands.
     #[arg(long = "data", id = "named", value_name = "FILE|FOLDER|SET")]
     named: Option<String>,
     #[command(flatten)]

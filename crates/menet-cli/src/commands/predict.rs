@@ -69,7 +69,7 @@ struct Agreement {
     right: usize,
     /// Samples that the model was fitted to.
     seen: usize,
-    /// The same two counts for the other samples.
+    /// How many samples that the model was not fitted to have a known label, and are right.
     new_known: usize,
     new_right: usize,
     /// Labels that are not classes of the model.

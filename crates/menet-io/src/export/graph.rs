@@ -61,7 +61,7 @@ impl Builder {
         self.with(operator, inputs, &[])
     }
 
-    /// The same with whole numbers as attributes.
+    /// The output of an operator with whole numbers as attributes.
     pub(super) fn with(&mut self, operator: &str, inputs: &[&str], numbers: &[(&str, i64)]) -> String {
         let attribute = |&(name, i): &(&str, i64)| Attribute {
             name: name.to_owned(),

@@ -125,7 +125,7 @@ fn largest(it: &mut Builder, values: &str) -> String {
     it.with("ArgMax", &[values], &[("axis", 1), ("keepdims", 0)])
 }
 
-/// The same by the nearest samples of the gallery.
+/// The class (a number) and the values of all classes, by the nearest samples of the gallery.
 fn nearest(it: &mut Builder, z: &str, rule: &Nearest) -> (String, String) {
     let (n, c) = (rule.gallery.nrows(), rule.shifts.len());
     let distances = distances(it, z, rule);

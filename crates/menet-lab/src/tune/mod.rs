@@ -105,7 +105,7 @@ pub fn folds(
     })
 }
 
-/// The same search on given folds.
+/// Searches on given folds.
 ///
 /// # Errors
 /// As [`tune`].

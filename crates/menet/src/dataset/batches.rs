@@ -59,14 +59,14 @@ impl<'a> Dataset<'a> {
         self.batches.as_ref()
     }
 
-    /// The same samples without their batches.
+    /// These samples without their batches.
     #[must_use]
     pub fn without_batches(mut self) -> Self {
         self.batches = None;
         self
     }
 
-    /// The same samples where they are.
+    /// These samples, borrowed from where they are.
     pub(crate) fn borrowed(&self) -> Dataset<'_> {
         self.called(self.feature_names(), self.image_shape())
     }
@@ -80,7 +80,7 @@ impl<'a> Dataset<'a> {
         Ok(data)
     }
 
-    /// The same samples with other classes, as positions in the same list. Every class must still have a sample.
+    /// These samples with other classes, as positions in the list of classes. Every class must still have a sample.
     ///
     /// # Errors
     /// When there is not one class per sample, or a class has none.

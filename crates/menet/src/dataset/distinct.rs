@@ -90,7 +90,7 @@ impl Dataset<'_> {
         self.distinct.get_or_init(|| self.merged().map(Box::new)).as_deref().unwrap_or(self)
     }
 
-    /// The same data, whose samples are distinct as they are, with the weights that [`Self::distinct_samples`] gave for them: some of
+    /// These data, whose samples are distinct as they are, with the weights that [`Self::distinct_samples`] gave for them: some of
     /// their variables may have been left out since.
     ///
     /// # Errors
@@ -110,7 +110,7 @@ impl Dataset<'_> {
         (rows, weights)
     }
 
-    /// The same as a value.
+    /// The distinct samples that count, as a value.
     pub(crate) fn into_distinct(mut self) -> Self {
         self.distinct();
         match self.distinct.take().flatten() {

@@ -17,7 +17,7 @@ impl Values<'_> {
         }
     }
 
-    /// The same, but missing values pass.
+    /// Refuses values that are not finite or too large; missing values pass.
     pub(super) fn check_present(&self) -> Result<()> {
         match self {
             Values::Dense(x) => check_present(WHAT, x.view()),

@@ -212,7 +212,7 @@ impl<'a> Dataset<'a> {
         Ok(self)
     }
 
-    /// The same samples with these names and this shape, which must be of as many variables.
+    /// These samples with these names and this shape, which must be of as many variables.
     pub(crate) fn called(
         &self,
         names: Option<&[String]>,

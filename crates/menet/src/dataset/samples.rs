@@ -62,7 +62,7 @@ impl<'a> Samples<'a> {
         Samples { values, may_lack: false }
     }
 
-    /// The same samples, in which NaN stands for a missing value. A fit fills them if its parameter `impute` says how.
+    /// These samples, in which NaN stands for a missing value. A fit fills them if its parameter `impute` says how.
     #[must_use]
     pub fn with_missing(mut self) -> Self {
         self.may_lack = true;

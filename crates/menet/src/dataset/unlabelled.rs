@@ -24,7 +24,7 @@ impl<'a> Dataset<'a> {
         Self::split(x.into(), codes, classes)
     }
 
-    /// The same from sparse samples, made dense up to `bytes`.
+    /// Partly labelled data from sparse samples, made dense up to `bytes`.
     ///
     /// # Errors
     /// As [`Self::partly_labelled`].
@@ -74,7 +74,7 @@ impl Dataset<'_> {
         self.unlabelled.as_ref().map(|x| x.view())
     }
 
-    /// The same with other samples without a label.
+    /// These data with other samples without a label.
     pub(crate) fn beside(mut self, unlabelled: Samples<'static>) -> Self {
         self.unlabelled = Some(Arc::new(unlabelled.values));
         self

@@ -194,7 +194,7 @@ impl Gram for SmoothedGram {
 
 #[cfg(test)]
 impl SmoothedGram {
-    /// The same with room for other than the usual number of bytes.
+    /// This matrix with room for other than the usual number of bytes.
     pub(super) fn with_budget(self, budget: usize) -> Self {
         SmoothedGram { budget, ..self }
     }

@@ -158,7 +158,7 @@ impl Path {
         Ok(Path { knots, ended, max_nonzeros, free: Vec::new(), report: None })
     }
 
-    /// The same path with these free variables, in any order: those with a penalty factor of 0. It belongs to
+    /// This path with these free variables, in any order: those with a penalty factor of 0. It belongs to
     /// [`Self::from_knots`].
     pub fn with_free(mut self, mut free: Vec<usize>) -> Self {
         free.sort_unstable();
@@ -167,7 +167,7 @@ impl Path {
         self
     }
 
-    /// The same path with what is known of its penalty.
+    /// This path with what is known of its penalty.
     pub fn with_report(mut self, report: Report) -> Self {
         self.report = Some(report);
         self
@@ -204,7 +204,7 @@ impl Path {
         self
     }
 
-    /// The same path with other free variables; those in `freed` count as if they had entered at the first knot.
+    /// This path with other free variables; those in `freed` count as if they had entered at the first knot.
     pub(crate) fn freed(mut self, free: Vec<usize>, freed: Vec<usize>) -> Self {
         self.free = free;
         if let Some(first) = self.knots.first_mut() {
@@ -213,7 +213,7 @@ impl Path {
         self
     }
 
-    /// The same path, said to go to so many variables.
+    /// This path, said to go to so many variables.
     pub(crate) fn limited(self, max_nonzeros: Option<usize>) -> Self {
         Path { max_nonzeros, ..self }
     }

@@ -125,7 +125,7 @@ impl<'a> Shared<'a> {
         Self::checked(gram, options)
     }
 
-    /// The same for a source that is not empty and needs no check.
+    /// The shared part of problems whose Gram matrix is not empty and needs no check.
     pub(crate) fn checked(gram: &'a dyn Gram, options: &'a LarsOptions) -> Result<Self> {
         let p = gram.dim();
         options.check(p)?;
@@ -192,7 +192,7 @@ impl<'a> Problem<'a> {
         Ok(Problem { shared, v, free, max_nonzeros: shared.options.max_nonzeros, b, unit, largest })
     }
 
-    /// The same problem to another number of variables, which may be 0.
+    /// This problem to another number of variables, which may be 0.
     pub(crate) fn limited(self, max_nonzeros: Option<usize>) -> Self {
         Problem { max_nonzeros, ..self }
     }

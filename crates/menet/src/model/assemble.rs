@@ -72,7 +72,7 @@ impl Men {
         Men::from_parts(parts)
     }
 
-    /// The same fit with fewer variables or axes: bit for bit the axes and the rule that [`fit`](crate::fit()) gives with these
+    /// This fit with fewer variables or axes: bit for bit the axes and the rule that [`fit`](crate::fit()) gives with these
     /// parameters.
     ///
     /// They are read off the paths, which for a limit on the panel may go on beyond those of such a fit. Where the paths do not hold them,
@@ -93,7 +93,7 @@ impl Men {
         }
     }
 
-    /// The same with training samples that are prepared already.
+    /// [`Self::at`] with training samples that are prepared already.
     ///
     /// # Errors
     /// As [`Self::at`].
@@ -237,7 +237,7 @@ impl Undecided {
         self.learn_weighted(z, classes, None)
     }
 
-    /// The same for samples with weights.
+    /// Learns the rule from samples with weights.
     fn learn_weighted(self, z: MatRef<'_, f64>, classes: &[usize], weights: Option<&[f64]>) -> Result<Men> {
         let Undecided { mut parts, covariance } = self;
         let (n, count, d) = (z.nrows(), parts.classes.len(), parts.projection.components());

@@ -59,7 +59,7 @@ impl Men {
         &self.parts
     }
 
-    /// The same model without its paths: smaller, but it can no longer be made sparser.
+    /// This model without its paths: smaller, but it can no longer be made sparser.
     #[must_use]
     pub fn without_paths(mut self) -> Self {
         self.parts.paths = Vec::new();
@@ -127,7 +127,7 @@ impl Men {
         self.transform_batches(View::Double(x), None)
     }
 
-    /// The same for dense or sparse samples. `batches` are the names of their batches, which a model with batches needs. A new batch is
+    /// Projects dense or sparse samples. `batches` are the names of their batches, which a model with batches needs. A new batch is
     /// measured by its samples here, of which there must be at least two.
     ///
     /// A sample that lacks every value of the panel has no place: all its scores are NaN. A rule gives it the probabilities that classes
@@ -145,7 +145,7 @@ impl Men {
         Ok(z)
     }
 
-    /// The same for the samples of a data set.
+    /// Projects the samples of a data set.
     ///
     /// # Errors
     /// As [`Self::transform`].
@@ -164,7 +164,7 @@ impl Men {
         self.preparation().is_some_and(|preparation| preparation.filling.is_some())
     }
 
-    /// The same model for samples that are prepared in this way first, which took so many seconds.
+    /// This model for samples that are prepared in this way first, which took so many seconds.
     pub(crate) fn prepared_by(mut self, preparation: Preparation, seconds: f64) -> Result<Self> {
         self.parts.params = self.parts.params.with_prepare(&preparation.params);
         self.parts.preparation = Some(preparation);

@@ -85,7 +85,7 @@ impl<'a> Block<'a> {
         Ok(Block { rows, variables, class, numbers: Numbers::From(start), known: &[] })
     }
 
-    /// The same with a number for each sample.
+    /// This block with a number for each sample.
     ///
     /// # Errors
     /// When there is not one number per sample.
@@ -94,7 +94,7 @@ impl<'a> Block<'a> {
         Ok(Block { numbers: Numbers::Each(numbers), ..self })
     }
 
-    /// The same with what is known of its neighbours: the squared distances that [`Nearest::into_arrays`] gives of these samples
+    /// This block with what is known of its neighbours: the squared distances that [`Nearest::into_arrays`] gives of these samples
     /// in other references. Further ones than the last of every group need not be found, and are not; a search takes less time.
     ///
     /// [`Nearest::into_arrays`]: super::Nearest::into_arrays

@@ -17,7 +17,7 @@ enum Form {
     Sparse,
 }
 
-/// The same samples in all forms.
+/// Samples in all forms.
 struct Given {
     x: Mat<f64>,
     rows: Vec<f64>,

@@ -64,7 +64,7 @@ pub fn eigenvalue_bound(alpha: f64, beta: f64, floor: f64) -> f64 {
     beta / alpha * ((1.0 - floor) / (1.0 - floor + beta))
 }
 
-/// The same for a sample of weight `weight`: an entry of E.
+/// How far below zero a sample of weight `weight` lets an eigenvalue lie: an entry of E.
 fn weighted_bound(weight: f64, params: &OperatorParams) -> f64 {
     let &OperatorParams { alpha, beta, floor, .. } = params;
     beta / alpha * ((1.0 - floor) * weight / ((1.0 - floor) * weight + beta))
@@ -82,7 +82,7 @@ pub fn admissible(
     admissible_weighted(alignment, None, params, monitor)
 }
 
-/// The same for labelled samples with weights.
+/// What the policy gives for labelled samples with weights.
 pub(super) fn admissible_weighted(
     alignment: &Alignment,
     weights: Option<&[f64]>,

@@ -64,7 +64,7 @@ impl Smoother {
         Self::from_owned(laplacian.clone(), alpha, beta, tolerance)
     }
 
-    /// The same without a copy of `L`.
+    /// A smoother that takes `L` over, without a copy.
     pub fn from_owned(laplacian: SparseSymmetric, alpha: f64, beta: f64, tolerance: f64) -> Self {
         // A sample that no patch joins to another has a row without entries, and β is added to what is stored.
         let laplacian = laplacian.with_diagonal();
@@ -80,7 +80,7 @@ impl Smoother {
         smoother
     }
 
-    /// The same for samples with weights, one each.
+    /// This smoother for samples with weights, one each.
     pub(crate) fn with_weights(self, weights: Option<Vec<f64>>) -> Self {
         Smoother { weights, ..self }
     }

@@ -63,7 +63,7 @@ impl Response<'_> {
         Point { w: sparse(w.indices(), &lower), level }
     }
 
-    /// The same at a lower level if far fewer variables are in than were asked for, as long as there is room for all that the objective
+    /// A point at a lower level if far fewer variables are in than were asked for, as long as there is room for all that the objective
     /// wants there.
     pub(super) fn fallen(&self, mut now: Point, tuning: Tuning) -> Result<Point> {
         let Some(most) = self.shared.options.max_nonzeros else { return Ok(now) };

@@ -110,7 +110,7 @@ impl Plan {
 }
 
 impl Plan {
-    /// The same for samples in pieces ([`crate::pieces`]). There is only one way for them: A by conjugate gradients, and the Gram matrix in full.
+    /// The plan for samples in pieces ([`crate::pieces`]). There is only one way for them: A by conjugate gradients, and the Gram matrix in full.
     ///
     /// # Errors
     /// As [`Self::new`], when another way is asked for, or there are too many variables for a Gram matrix.

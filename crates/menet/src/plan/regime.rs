@@ -62,7 +62,7 @@ pub enum Reason {
 }
 
 impl Regime {
-    /// The same with its reasons as one sentence, for other programs.
+    /// This regime with its reasons as one sentence, for other programs.
     #[must_use]
     pub fn told(&self) -> Self {
         Regime { why: Why::Told(self.to_string()), ..self.clone() }

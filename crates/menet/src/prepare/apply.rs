@@ -40,7 +40,7 @@ impl Preparation {
         if self.keeps(data) { Ok(data.borrowed()) } else { self.changed(data) }
     }
 
-    /// The same, which keeps samples that need no preparation where they are.
+    /// The prepared samples; those that need no preparation stay where they are.
     ///
     /// # Errors
     /// As [`Self::prepare`].

@@ -5,7 +5,7 @@ use faer::Mat;
 use super::{BatchEffects, Filling, Neighbors, Preparation};
 
 impl Preparation {
-    /// The same for samples that have these variables alone, which rise. Each variable is prepared by itself, so nothing changes for them,
+    /// This preparation for samples that have these variables alone, which rise. Each variable is prepared by itself, so nothing changes for them,
     /// but for missing values from neighbours: those are near on these variables then.
     pub(crate) fn on(&self, variables: &[usize]) -> Self {
         let of = |values: &[f64]| -> Vec<f64> { variables.iter().map(|&j| values[j]).collect() };

@@ -108,7 +108,7 @@ impl Columns {
         }
     }
 
-    /// The same, each column divided by its norm; a column with norm 0 stays as it is.
+    /// These columns, each divided by its norm; a column with norm 0 stays as it is.
     pub(super) fn over(self, norms: &[f64]) -> Self {
         match self {
             Columns::Sparse(x) => Columns::Sparse(x.over(norms)),

@@ -58,7 +58,7 @@ impl<'a> Centred<'a> {
         Self::weighed(data, pca_rank, data.weights().map(|weights| Weighing { mean: weights, norm: weights }))
     }
 
-    /// The same with weights of the caller's.
+    /// Centred samples with weights of the caller's.
     pub(crate) fn weighed(
         data: &'a Dataset<'_>,
         pca_rank: Option<usize>,
@@ -205,7 +205,7 @@ pub(crate) mod tests {
         })
     }
 
-    /// The same samples, dense and sparse.
+    /// Equal samples, dense and sparse.
     pub(crate) fn both(x: &Mat<f64>) -> [Dataset<'static>; 2] {
         let labels: Vec<usize> = (0..x.nrows()).map(|i| i % 2).collect();
         let sparse = SparseMatrix::from_dense(x.as_ref()).unwrap();

@@ -178,7 +178,7 @@ impl SparseColumns {
         means
     }
 
-    /// The same, each column divided by its norm; a column with norm 0 becomes 0.
+    /// These columns, each divided by its norm; a column with norm 0 becomes 0.
     pub(super) fn over(&self, norms: &[f64]) -> Self {
         let over = |j: usize, value: f64| if norms[j] > 0.0 { value / norms[j] } else { 0.0 };
         SparseColumns {

@@ -110,7 +110,7 @@ impl Projection {
         Ok(MatRef::from_row_major_slice(&z, x.nrows(), self.components()).to_owned())
     }
 
-    /// The same, sample after sample into `z` (n d numbers), computed in double precision and given in either.
+    /// Projects samples one after the other into `z` (n d numbers), computed in double precision and given in either.
     ///
     /// # Errors
     /// As [`Self::transform`], or when `z` is of another length. What `z` holds then has no meaning.

@@ -72,7 +72,7 @@ impl Sums {
         self.counts.iter().sum()
     }
 
-    /// The same of some of the variables.
+    /// The sums of some of the variables.
     ///
     /// # Errors
     /// When one is not among them.

@@ -96,7 +96,7 @@ impl Within {
         Within { spread: Spread::samples(deviations, weights), centres, scale, intensity, factor, degrees }
     }
 
-    /// The same from sums over the samples.
+    /// Σ and the class centres from sums over the samples.
     pub(super) fn from_sums(sums: &Sums) -> Self {
         let (n, m, count) = (sums.samples(), sums.variables.len(), sums.counts.len());
         let degrees = n.saturating_sub(count).max(1) as f64;

@@ -143,7 +143,7 @@ pub fn learn(params: &RuleParams, projected: &Projected<'_>) -> Result<Learned> 
     learn_to(params, projected, true)
 }
 
-/// The same for decisions alone: how sure they are is not looked into, so that its probabilities mean nothing. Priors other than those of
+/// Learns a rule for decisions alone: how sure they are is not looked into, so that its probabilities mean nothing. Priors other than those of
 /// the training samples need the temperature of the rule `nearest`, which then is found all the same.
 pub(crate) fn learn_blunt(params: &RuleParams, projected: &Projected<'_>) -> Result<Learned> {
     let other_priors = params.priors != Priors::Train || projected.weights.is_some();

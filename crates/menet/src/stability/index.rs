@@ -53,7 +53,7 @@ impl Stability {
         Ok(Stability { variables, selectable: variables, orders })
     }
 
-    /// The same panels where only so many of the variables can be selected ([`super::selectable`]): what agreement by chance depends on.
+    /// These panels where only so many of the variables can be selected ([`super::selectable`]): what agreement by chance depends on.
     /// Fewer than occur in the panels count as those that occur.
     #[must_use]
     pub fn among(mut self, selectable: usize) -> Self {

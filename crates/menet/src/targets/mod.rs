@@ -81,7 +81,7 @@ pub fn target(
     target_by(data, samples, None, (kind, shrinkage), axes, monitor)
 }
 
-/// The same, whitened by the covariance of `all` samples, those without a label among them, if they are given.
+/// The target, whitened by the covariance of `all` samples, those without a label among them, if they are given.
 pub(crate) fn target_by(
     data: &Dataset<'_>,
     samples: &Centred<'_>,

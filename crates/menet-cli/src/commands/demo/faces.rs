@@ -79,7 +79,7 @@ per axis (all read from this one fit):
     Ok(())
 }
 
-/// The same fit with at most this many pixels per axis.
+/// A fit read with at most this many pixels per axis.
 fn at(men: &Men, nonzeros: usize, train: &Dataset<'_>) -> Result<Men, Failure> {
     Ok(men.at(Reading::default().with(|it| it.nonzeros = Some(nonzeros)), Some(train))?)
 }

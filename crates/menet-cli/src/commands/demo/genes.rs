@@ -81,7 +81,7 @@ fn without(all: &Dataset<'_>, out: usize) -> Result<(Dataset<'static>, Dataset<'
     Ok((some((0..all.samples()).filter(|&i| i != out).collect())?, some(vec![out])?))
 }
 
-/// The same fit with a panel of this many variables.
+/// A fit read with a panel of this many variables.
 fn of_size(men: &Men, size: usize, train: &Dataset<'_>) -> Result<Men, Failure> {
     Ok(men.at(Reading::default().with(|it| it.panel_size = Some(size)), Some(train))?)
 }

@@ -97,7 +97,7 @@ pub fn html(validation: &Validation, data: &Dataset<'_>, link: Option<&str>) -> 
 struct Subject<'a> {
     validation: &'a Validation,
     data: &'a Dataset<'a>,
-    /// The same samples with the values that are drawn.
+    /// The samples with the values that are drawn.
     shown: Dataset<'a>,
     /// The method that the page is about.
     first: &'a Assessed,

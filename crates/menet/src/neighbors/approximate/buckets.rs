@@ -85,7 +85,7 @@ impl Buckets {
         Ok((new, looked.iter().sum::<usize>() as f64 / (n * n) as f64))
     }
 
-    /// The same from its parts: the centres of cells less the mean, one after the other, the bucket of each, and of how many
+    /// Buckets from their parts: the centres of cells less the mean, one after the other, the bucket of each, and of how many
     /// of the nearest a sample looks into the buckets.
     ///
     /// # Errors

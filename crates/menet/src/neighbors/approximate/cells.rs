@@ -118,7 +118,7 @@ impl Index {
         }
     }
 
-    /// The same for the sample at a place, with their distances. Its own comes first, even if another centre is nearer.
+    /// The cells near the sample at a place, with their distances. Its own comes first, even if another centre is nearer.
     pub(super) fn eligible(&self, at: usize, among: Among, products: &[f32]) -> Near {
         let own = self.cell_at(at);
         let (these, those) = self.around(own, among);

@@ -35,7 +35,7 @@ pub(crate) fn combinations(terms: Terms<'_, '_>, coefficients: MatRef<'_, f64>, 
     }
 }
 
-/// The same for T results, whose columns are contiguous.
+/// Combines columns to T results, whose columns are contiguous.
 fn combine_columns<const T: usize>(
     terms: Terms<'_, '_>,
     coefficients: MatRef<'_, f64>,

@@ -82,7 +82,7 @@ pub(crate) fn symmetric_product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f
     out
 }
 
-/// The same, written to where there is room for it.
+/// Writes a symmetric product to where there is room for it.
 pub(crate) fn symmetric_product_into(mut out: MatMut<'_, f64>, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
     use triangular::BlockStructure::{Rectangular, TriangularLower};
     let p = a.ncols();

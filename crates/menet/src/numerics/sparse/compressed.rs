@@ -28,7 +28,7 @@ impl SparseMatrix {
         Ok(matrix)
     }
 
-    /// The same from compressed columns.
+    /// A matrix from compressed columns.
     ///
     /// # Errors
     /// As [`Self::from_rows`].
@@ -58,7 +58,7 @@ impl SparseMatrix {
         Ok(matrix)
     }
 
-    /// The same from compressed columns.
+    /// A matrix from compressed columns, in which NaN stands for a missing value.
     ///
     /// # Errors
     /// As [`Self::from_rows_with_missing`].
@@ -148,7 +148,7 @@ impl SparseMatrix {
         self.check(usable)
     }
 
-    /// The same, but missing values, NaN, pass.
+    /// Refuses values that are not finite or too large; missing values, NaN, pass.
     pub(crate) fn check_present(&self) -> Result<()> {
         self.check(|value: f64| usable(value) || value.is_nan())
     }

@@ -143,7 +143,7 @@ impl SparseSymmetric {
         rows.matrix
     }
 
-    /// The same with rows and columns of zeros, up to `n` of them.
+    /// This matrix with rows and columns of zeros, up to `n` of them.
     pub(crate) fn enlarged(mut self, n: usize) -> SparseSymmetric {
         let end = self.values.len();
         self.pattern.starts.resize((n + 1).max(self.pattern.starts.len()), end);
@@ -232,7 +232,7 @@ impl SparseSymmetric {
         smallest_eigenvalue(self.dim(), self.spectrum_bound(), &|x, out| self.apply(x, out))
     }
 
-    /// The same matrix with all of its diagonal stored, zeros too.
+    /// This matrix with all of its diagonal stored, zeros too.
     pub(crate) fn with_diagonal(self) -> SparseSymmetric {
         let has = |j: usize| self.column(j).any(|(i, _)| i == j);
         let missing: Vec<usize> = (0..self.dim()).filter(|&j| !has(j)).collect();

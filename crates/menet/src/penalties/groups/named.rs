@@ -95,7 +95,7 @@ impl Groups {
         (0..p).filter(|&j| !mentioned[j]).collect()
     }
 
-    /// The same, and after them every other of `p` variables as a group of its own, called by its number.
+    /// These groups, and after them every other of `p` variables as a group of its own, called by its number.
     pub fn completed(&self, p: usize) -> Self {
         let single = |j: usize| Group { name: j.to_string(), variables: vec![j] };
         let others = self.others(p).into_iter().map(single);

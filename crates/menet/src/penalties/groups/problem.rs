@@ -73,7 +73,7 @@ impl<'a> Problem<'a> {
         c
     }
 
-    /// The same at some variables, one row per entry of `rows`. `at` finds a variable in `support`.
+    /// The correlations at some variables, one row per entry of `rows`. `at` finds a variable in `support`.
     pub(super) fn correlations_at(
         &self,
         rows: &[usize],
@@ -94,7 +94,7 @@ impl<'a> Problem<'a> {
         c
     }
 
-    /// The same for parts.
+    /// The correlations for parts.
     pub(super) fn correlations_of(&self, parts: &[Part]) -> Mat<f64> {
         let (support, w) = sum_of(self.blocks, parts, self.width());
         self.correlations(&support, w.as_ref())
@@ -169,7 +169,7 @@ pub(super) fn norm(values: &[f64]) -> f64 {
     norm_of(values.iter().copied())
 }
 
-/// The same of numbers that are computed on the way.
+/// The Euclidean length of numbers that are computed on the way.
 pub(super) fn norm_of(values: impl Iterator<Item = f64>) -> f64 {
     values.map(|value| value * value).sum::<f64>().sqrt()
 }

@@ -225,7 +225,7 @@ impl<'a> Scaled<'a> {
     }
 }
 
-/// The same variables, rising.
+/// A list of variables, rising.
 pub(super) fn sorted(support: &[usize]) -> Vec<usize> {
     let mut support = support.to_vec();
     support.sort_unstable();

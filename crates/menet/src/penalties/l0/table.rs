@@ -61,7 +61,7 @@ impl Table {
         table
     }
 
-    /// The same from scratch, without the rounding of its history.
+    /// This table from scratch, without the rounding of its history.
     pub(super) fn afresh(&self, problem: &mut Scaled<'_>) -> Self {
         let mut table = Table::new(problem);
         self.members.iter().for_each(|&j| table.add(problem, j));

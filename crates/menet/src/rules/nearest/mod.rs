@@ -64,7 +64,7 @@ pub fn nearest_neighbors(
     Ok(voted(gallery, classes, samples, k, metric))
 }
 
-/// The same for what is known to fit together.
+/// Classifies samples by a gallery of which it is known that they fit together.
 fn voted(
     gallery: MatRef<'_, f64>,
     classes: &[usize],

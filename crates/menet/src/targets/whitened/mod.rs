@@ -146,7 +146,7 @@ pub(crate) enum Whitened {
     RankUnclear,
 }
 
-/// The same from the within-class products of all variables; `rank` where it is known.
+/// The whitened target from the within-class products of all variables; `rank` where it is known.
 pub(crate) fn whitened_from(
     masses: &[f64],
     scatter: MatRef<'_, f64>,
@@ -270,7 +270,7 @@ fn rank(gram: Mat<f64>, x: &Mat<f64>, most: usize) -> Result<usize> {
     }
 }
 
-/// The same where the inner products alone settle it.
+/// The rank, where the inner products alone settle it.
 fn rank_by_pivots(mut gram: Mat<f64>, most: usize) -> Option<usize> {
     let lengths: Vec<f64> = (0..gram.ncols()).map(|k| gram[(k, k)].max(0.0).sqrt()).collect();
     let longest = lengths.iter().copied().fold(0.0, f64::max);
