@@ -162,10 +162,12 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin
         batches = () if batch is None else (batch_names(batch, X.shape[0]),)
         with naming_variables(names):
             X = contiguous(X)
+            z = model.project(X, self._threads(), single and X.dtype == np.float32, *batches)
+            # After what is refused.
             if decides:
                 for doubt in model.doubts_of(X, self._threads(), *batches):
                     warn_user(doubt, UserWarning)
-            return model.project(X, self._threads(), single and X.dtype == np.float32, *batches)
+            return z
 
     def _read(self, X: Samples) -> tuple[Any, Any, Any]:
         """Return the form of the model that these samples are for, the samples, and the names of their variables."""

@@ -5,6 +5,7 @@ The engine calls `Brought.decide` once per fold, from several threads. Nothing i
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import inspect
@@ -266,35 +267,51 @@ def version(package: str) -> str:
     return str(getattr(sys.modules.get(package), "__version__", "of unknown version"))
 
 
-def _described(value: Any, packages: set[str]) -> str:
+def _described(value: Any, packages: set[str], inside: tuple[Any, ...] = ()) -> str:
     if value is None or isinstance(value, bool | int | float | complex | str | bytes | np.generic):
         return repr(value)
     if inspect.isfunction(value):
         # What it does, since names may be given again: its code, and the values that it holds.
-        held = inspect.getclosurevars(value).nonlocals
-        holds = [value.__defaults__, value.__kwdefaults__, {k: v for k, v in held.items() if v is not value}]
-        return f"{value.__module__}.{value.__qualname__}:{_code(value.__code__)}({_described(holds, packages)})"
+        name = f"{value.__module__}.{value.__qualname__}"
+        if any(value is one for one in inside):
+            return name
+        inside = (*inside, value)
+        described = [_described(one, packages, inside) for one in _held(value)]
+        return f"{name}:{_code(value.__code__)}({', '.join(described)})"
     if inspect.ismethod(value):
-        return f"{_described(value.__func__, packages)} of {_described(value.__self__, packages)}"
+        return f"{_described(value.__func__, packages, inside)} of {_described(value.__self__, packages, inside)}"
     if inspect.isclass(value) or inspect.isroutine(value):
         return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', repr(value))}"
     if isinstance(value, functools.partial):
-        return f"partial({_described([value.func, value.args, value.keywords], packages)})"
+        return f"partial({_described([value.func, value.args, value.keywords], packages, inside)})"
     name = f"{type(value).__module__}.{type(value).__qualname__}"
     if hasattr(value, "get_params"):
         packages.add(type(value).__module__.split(".")[0])
         params = sorted(value.get_params(deep=False).items())
-        return f"{name}({', '.join(f'{key}={_described(one, packages)}' for key, one in params)})"
+        return f"{name}({', '.join(f'{key}={_described(one, packages, inside)}' for key, one in params)})"
     if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{_described(k, packages)}: {_described(v, packages)}' for k, v in value.items())}}}"
+        items = [f"{_described(k, packages, inside)}: {_described(v, packages, inside)}" for k, v in value.items()]
+        return f"{{{', '.join(items)}}}"
     if isinstance(value, list | tuple):
-        return f"{name}({', '.join(_described(one, packages) for one in value)})"
+        return f"{name}({', '.join(_described(one, packages, inside) for one in value)})"
     try:
         content = pickle.dumps(value)
     except Exception:  # whatever a class of somebody's raises when it cannot be pickled
         # Without addresses, which differ between processes.
         return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
     return f"{name}:{hashlib.sha256(content).hexdigest()[:16]}"
+
+
+def _held(function: Any) -> list[Any]:
+    """Return the values that a function works with: defaults, what it encloses, and what it reads from its module."""
+    held: list[Any] = [function.__defaults__, function.__kwdefaults__]
+    for cell in function.__closure__ or ():
+        with contextlib.suppress(ValueError):  # it has no value yet
+            held.append(cell.cell_contents)
+    # Modules, and functions of other packages, go by the versions of these.
+    known = {name: function.__globals__[name] for name in function.__code__.co_names if name in function.__globals__}
+    own = [value for value in known.values() if not inspect.ismodule(value) and not inspect.isclass(value)]
+    return held + [value for value in own if getattr(value, "__module__", function.__module__) == function.__module__]
 
 
 def _code(code: CodeType) -> str:

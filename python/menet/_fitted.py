@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from menet import _core
 from menet._base import Reducer
+from menet._exact import numbers
 from menet._export import Exports, file_path
 from menet._input import DTYPES, SPARSE, Floats, Samples, frame_names, frame_part
 from menet._paths import LarsPath
@@ -194,12 +195,12 @@ class Fitted(Exports, Reducer):
 
     def _checked_form(self, model: _core.Model, X: Any) -> Any:
         """Return samples for a form of the model as the core reads them."""
-        X = check_array(X, accept_sparse=SPARSE, dtype=DTYPES, ensure_all_finite=False, estimator=self)
+        X = numbers("X", X, accept_sparse=SPARSE, dtype=DTYPES, estimator=self)
         values = X.data if sparse.issparse(X) else X
         if model is not self._model and model.fills_from_neighbors() and np.isnan(values).any():
             warn_user(
-                f"missing values are filled from training samples that are near on the {X.shape[1]} variables of the "
-                "panel, since X lacks other variables of the fit",
+                f"missing values are filled from training samples that are near on the panel ({X.shape[1]} variables), "
+                "since X lacks other variables of the fit",
                 UserWarning,
             )
         return X

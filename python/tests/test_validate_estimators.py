@@ -1,6 +1,7 @@
 """menet.validate with any classifier: what it may answer, comparisons, and which estimators are the same."""
 
 import sys
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import LinearSVC
 from validating import FOLDS, Breaks, Classifier, calls, results, waves
 
@@ -174,27 +175,43 @@ def test_the_variables_that_an_estimator_uses():
     assert panel_of(men, 12) == men[-1].panel_.tolist()
 
 
-def test_a_run_knows_functions_by_what_they_do(tmp_path):
-    from functools import partial
+SHIFT = 1.0
 
-    from sklearn.preprocessing import FunctionTransformer
 
+def shifted(X):
+    return np.sign(X + SHIFT) * X
+
+
+def test_a_run_knows_functions_by_what_they_do(tmp_path, monkeypatch):
     X, y = waves()
 
     def chosen(columns):
         return lambda X: X[:, :columns]
 
+    def mutual():
+        def first(X, again=False):
+            return X if again else second(X)
+
+        def second(X):
+            return first(X, again=True)
+
+        return first
+
     def go(function, folder):
-        return validate(
-            make_pipeline(FunctionTransformer(function), GaussianNB()), X, y, **FOLDS, out=tmp_path / folder
-        )
+        model = make_pipeline(FunctionTransformer(function), GaussianNB())
+        return validate(model, X, y, **FOLDS, out=tmp_path / folder)
 
     for name, one, other in [
         ("lambda", lambda X: X, lambda X: X[:, 5:]),
         ("closure", chosen(3), chosen(4)),
         ("partial", partial(np.multiply, 2.0), partial(np.multiply, 3.0)),
+        ("mutual", mutual(), chosen(2)),
     ]:
         go(one, name)
         go(one, name)
         with pytest.raises(ValueError, match="another"):
             go(other, name)
+    go(shifted, "global")
+    monkeypatch.setitem(globals(), "SHIFT", 2.0)
+    with pytest.raises(ValueError, match="another"):
+        go(shifted, "global")

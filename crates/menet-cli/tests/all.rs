@@ -53,7 +53,12 @@ fn doc_comments_stand_alone() {
             } else if path.extension().is_some_and(|it| it == "rs") {
                 let text = std::fs::read_to_string(&path).unwrap();
                 let leans = text.lines().position(|line| line.trim_start().starts_with("/// The same"));
-                assert_eq!(leans, None, "{}: say it without \"The same\" (line counted from 0)", path.display());
+                assert_eq!(
+                    leans,
+                    None,
+                    "{}: say it without \"The same\" (line counted from 0)",
+                    path.display()
+                );
             }
         }
     }

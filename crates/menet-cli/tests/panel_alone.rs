@@ -156,7 +156,7 @@ fn neighbours_are_near_on_the_panel_where_the_data_lack_the_rest() {
     let predict = |data: &str| menet(folder, &["predict", "--model", "m", "--data", data, "--out", "-"]);
     let (whole, part) = (predict("d.csv"), predict("part.csv"));
     assert!(whole.status.success() && part.status.success(), "{}", common::text(&part.stderr));
-    let note = "near on the 2 variables of the panel";
+    let note = "near on the panel (2 variables)";
     assert!(common::text(&part.stderr).contains(note), "{}", common::text(&part.stderr));
     assert!(!common::text(&whole.stderr).contains(note));
 }

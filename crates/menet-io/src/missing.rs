@@ -11,6 +11,20 @@ pub(crate) struct Missing {
     first: Option<(String, String)>,
 }
 
+/// What to do in a fit.
+pub(crate) const IN_A_FIT: &str =
+    "fill missing values with --impute mean, median or knn, or leave the variable out with --drop";
+
+/// What to do with new samples of a model.
+pub(crate) fn for_model(men: &menet::Men) -> &'static str {
+    match crate::ForTables::takes_means(men) {
+        true => "fill missing values with --impute mean, or fit with --impute, so that the model fills them",
+        false => {
+            "this model scales samples or centres batches, so it can fill missing values only if it was fitted with --impute: fit again"
+        }
+    }
+}
+
 impl Missing {
     /// Counts those of a table that begins at sample `start`.
     pub(crate) fn look(&mut self, table: &Table, start: usize) {
@@ -28,10 +42,10 @@ impl Missing {
     }
 
     /// Refuses missing values, once all `rows` were counted.
-    pub(crate) fn check(self, source: &str, rows: usize) -> Result<()> {
+    pub(crate) fn check(self, source: &str, rows: usize, remedy: &str) -> Result<()> {
         let Some((row, variable)) = self.first else { return Ok(()) };
         let problem = format!(
-            "a value is missing in sample {row} of {rows}, variable {variable} ({} missing in all); fill missing values with --impute mean, median or knn, or leave the variable out with --drop",
+            "a value is missing in sample {row} of {rows}, variable {variable} ({} missing in all); {remedy}",
             self.count,
         );
         Err(Error::input(source.as_ref(), problem))

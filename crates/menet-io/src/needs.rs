@@ -33,7 +33,7 @@ pub struct Needs {
 pub(crate) enum Reading {
     /// It holds numbers, or is refused.
     Strictly,
-    /// What is no number is missing: only a known sample has all numbers there.
+    /// Text counts as missing. The column serves only to recognise training samples.
     Loosely,
     /// It is not read.
     Not,
@@ -153,8 +153,8 @@ impl<'m> ForTables<'m> {
             && values.iter().any(|value| value.is_nan())
         {
             table.notices.push(format!(
-                "missing values are filled from training samples that are near on the {} variables of the panel, since the data \
-                 lack other variables of the fit",
+                "missing values are filled from training samples that are near on the panel ({} variables), since the data lack other \
+                 variables of the fit",
                 needs.panel.len()
             ));
         }

@@ -9,7 +9,7 @@ use menet::{Dataset, Men};
 
 use crate::error::{Error, Result, short};
 use crate::memory;
-use crate::missing::Missing;
+use crate::missing::{IN_A_FIT, Missing, for_model};
 
 /// Samples in rows. A missing value is NaN.
 #[derive(Debug, Clone, PartialEq)]
@@ -209,7 +209,17 @@ impl Table {
     pub fn check_missing(&self) -> Result<()> {
         let mut missing = Missing::default();
         missing.look(self, 0);
-        missing.check(&self.source, self.rows)
+        missing.check(&self.source, self.rows, IN_A_FIT)
+    }
+
+    /// Refuses missing values of new samples of a model, and says where the first one is.
+    ///
+    /// # Errors
+    /// When a value is missing.
+    pub fn check_missing_for(&self, men: &Men) -> Result<()> {
+        let mut missing = Missing::default();
+        missing.look(self, 0);
+        missing.check(&self.source, self.rows, for_model(men))
     }
 
     /// Adds the samples of another table with the same columns.

@@ -8,7 +8,7 @@ use crate::blocks::BlockReader;
 use crate::error::{Error, Result};
 use crate::formats::ReadOptions;
 use crate::formulas;
-use crate::missing::Missing;
+use crate::missing::{Missing, for_model};
 use crate::needs::ForTables;
 use crate::write::BlockWriter;
 
@@ -82,7 +82,7 @@ pub fn transform(
         let (done, total) = reader.progress();
         monitor.progress(Stage::Transform, done as usize, total as usize);
     }
-    missing.check(source, reader.rows())?;
+    missing.check(source, reader.rows(), for_model(men))?;
     writer.finish()?;
     notices.extend(formulas::notice(out, like_formulas));
     Ok(Transformed { samples: reader.rows(), notices })

@@ -259,7 +259,7 @@ fn whole_message(men: &Men, source: &Path) -> String {
     let fitted = ForTables::new(men).unwrap();
     let told = |table: Table| {
         let (table, men) = fitted.arrange(table)?;
-        table.check_missing()?;
+        table.check_missing_for(men)?;
         men.transform(table.matrix()?)?;
         Ok(())
     };

@@ -15,7 +15,7 @@ use crate::study::{ChoiceRow, Confusion, Study, SummaryRow};
 use crate::tune::selection::{self, Selection, mean};
 use crate::tune::{Found, Trial, Tuned};
 
-/// The files that a run of [`write`] leaves in its folder.
+/// The files that a run of [`write()`] leaves in its folder.
 pub const FILES: &[&str] = &[
     journal::NAME,
     "results.csv",

@@ -245,7 +245,7 @@ impl Model {
                 Some(names) => names[j].clone(),
                 None => format!("variable {j}"),
             };
-            Ok(doubts.in_words(&|i| format!("sample {i}"), &variable))
+            Ok(doubts.in_words(&|i| format!("sample {i}, counted from 0"), &variable))
         })
     }
 

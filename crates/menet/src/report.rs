@@ -68,7 +68,11 @@ impl FitReport {
     pub(crate) fn check(&self, p: usize) -> Result<()> {
         if self.unreached > self.unlabelled {
             let value = format!("{} of {} samples without a label", self.unreached, self.unlabelled);
-            return Err(Error::parameter("unreached", value, "no more than there are"));
+            return Err(Error::parameter(
+                "unreached",
+                value,
+                "at most the number of samples without a label",
+            ));
         }
         let rises = self.too_small.windows(2).all(|pair| pair[0] < pair[1]);
         if let Some(last) = self.too_small.last().filter(|&&last| last >= p || !rises) {

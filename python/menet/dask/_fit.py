@@ -177,7 +177,7 @@ class Fit:
         with engine.stage("lars"):
             report = {
                 "definiteness": json.loads(definiteness),
-                "cg_residual": residual,
+                "cg_residual": residual if np.isfinite(residual) else None,
                 "neighbor_recall": recall,
                 "too_small": moments.too_small,
                 "seconds": dict(engine.so_far()),

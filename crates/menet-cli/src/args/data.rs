@@ -135,7 +135,7 @@ impl HowArgs {
         let mut table = noticed(context, table)?;
         let filled = fill.fills() && ForTables::takes_means(men);
         if !men.fills() && !filled {
-            table.check_missing()?;
+            table.check_missing_for(men)?;
         }
         let doubts = men.doubts_of(table.view()?, table.batches.as_deref())?;
         if filled {

@@ -17,7 +17,7 @@ use crate::{overwrite, text};
 
 /// Classify data by the rule of a model, with probabilities.
 ///
-/// The data need the variables of the panel, by name, and no others. The output has one label and its probability per sample; where
+/// The data need the variables of the panel, by name, and no others; data without names need all variables of the fit. The output has one label and its probability per sample; where
 /// missing values are filled, also how many values of the panel were missing. With --probabilities it has the probability of every class.
 /// A sample without any value of the panel gets the probabilities that the classes have before anything is measured.
 #[derive(Debug, Args)]

@@ -31,6 +31,8 @@ pub(super) fn write(context: &Context, men: &Men, path: &Path) -> Result<(), Fai
     let how = [
         (id != "id").then(|| format!(" --id {id}")),
         batch.as_ref().map(|batch| format!(" --batch {batch}")),
+        // A reader takes a line of numbers for a sample.
+        panel.iter().any(|name| name.trim().parse::<f64>().is_ok()).then(|| " --header".to_owned()),
     ];
     let how: String = how.into_iter().flatten().collect();
     let header: Vec<String> = [id].into_iter().chain(batch).chain(panel).collect();

@@ -2,7 +2,7 @@
 //!
 //! How far a value is beyond the range of the training samples is measured in widths of that range. A sample is far outside if half of its
 //! values or more are beyond by more than one width, as with another unit or scale, or one of them by more than a hundred. Single values
-//! that are farther out than all before are usual: distributions have long tails, and many a pixel is 0 nearly everywhere.
+//! that are farther out than all before are usual: distributions have long tails, and many pixels are 0 in nearly all images.
 
 use rayon::prelude::*;
 
@@ -10,13 +10,13 @@ use super::{Men, PanelVariable};
 use crate::dataset::View;
 use crate::error::{Error, Result};
 
-/// If half of the values are beyond by more than so many widths, a sample is far outside.
+/// A sample is far outside if half of its values are beyond by more than this number of widths.
 const WIDTHS: f64 = 1.0;
 
-/// If one value is beyond by more than so many widths, a sample is far outside.
+/// A sample is far outside if one value is beyond by more than this number of widths.
 const SINGLE: f64 = 100.0;
 
-/// So many samples are listed.
+/// How many samples a sentence lists.
 const LISTED: usize = 5;
 
 /// What is doubtful about new samples.

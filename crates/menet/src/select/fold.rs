@@ -177,7 +177,9 @@ impl Fold {
         let projection = Projection::new(prepared.problem().mean().to_vec(), axes.axes.clone())?;
         let (gallery, mut z) = (projection.project(&self.train)?, projection.project(&self.test)?);
         // As a model projects samples of which nothing is known.
-        let unknown = |lacking: &Vec<usize>| axes.panel.iter().all(|j| lacking.binary_search(j).is_ok());
+        let unknown = |lacking: &Vec<usize>| {
+            !axes.panel.is_empty() && axes.panel.iter().all(|j| lacking.binary_search(j).is_ok())
+        };
         let unknown = self.lacking.iter().enumerate().filter(|(_, lacking)| unknown(lacking));
         unknown.for_each(|(i, _)| z.row_mut(i).fill(f64::NAN));
         let space = Arc::new(Space { gallery, z, covariance: axes.covariance.clone() });

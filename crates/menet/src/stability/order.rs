@@ -11,15 +11,16 @@ use crate::params::MenParams;
 use crate::penalties::PenaltyKind;
 use crate::prepare::PrepareParams;
 
-/// Refuses parameters whose fits say nothing of what variables are worth: variables that are not treated alike, groups of variables, and penalties whose path is made for
-/// one number of variables. All variables of such a path enter together, so that their order would be that of the columns.
+/// Refuses parameters whose fits have no order in which variables enter that would tell what they are worth: variables that are not treated
+/// alike, groups of variables, and penalties whose path is made for one number of variables. All variables of such a path enter together, so
+/// that their order would be that of the columns.
 ///
 /// # Errors
 /// Naming the parameter and what is allowed.
 pub fn check_order(params: &MenParams) -> Result<()> {
     params.refuse_groups("stability selection")?;
     if !params.standardize {
-        let allowed = "true in stability selection: variables with large values would be selected on every half-sample, whatever they say";
+        let allowed = "true in stability selection: variables with large values would be selected, whether or not they tell the classes apart";
         return Err(Error::parameter("standardize", false, allowed));
     }
     let factors =
@@ -27,8 +28,8 @@ pub fn check_order(params: &MenParams) -> Result<()> {
     let (low, high) =
         factors.fold((f64::INFINITY, 0.0_f64), |(low, high), factor| (low.min(factor), high.max(factor)));
     if low < high {
-        let allowed = "0, infinite, or equal in stability selection: variables with small factors would be selected on every half-sample, \
-                       whatever they say";
+        let allowed = "0, infinite, or equal in stability selection: variables with small factors would be selected, whether or not \
+                       they tell the classes apart";
         return Err(Error::parameter("penalty_factors", format!("from {low} to {high}"), allowed));
     }
     if params.penalty.reads_off() {
