@@ -61,6 +61,7 @@ pub use baseline::Baseline;
 pub use men::{INNER_FOLDS, MenProcedure, RIDGES, SIZES};
 pub use menet::select::Choose;
 pub use options::Options;
+pub(crate) use permutation::LEVEL;
 pub use procedure::{Case, Decided, Procedure};
 pub use results::{
     Assessed, Design, Interval, Models, PanelEntry, PermutationTest, RepeatRow, SampleResult, SizeRow,

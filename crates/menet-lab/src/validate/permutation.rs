@@ -19,7 +19,7 @@ use super::{Interval, PermutationTest};
 const FIRST: usize = 99;
 
 /// A p-value up to this is taken for a finding.
-const LEVEL: f64 = 0.05;
+pub(crate) const LEVEL: f64 = 0.05;
 
 /// If so many permutations are as good as what was observed, p is known to about a fifth of itself.
 const ENOUGH: usize = 20;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::format::{count, counted, percent, percent_with, plain_with, probability};
 use super::{Page, Subject, sample_name};
 use crate::names::{escaped, shown};
-use crate::validate::{Assessed, Interval, PermutationTest, Validation};
+use crate::validate::{Assessed, Interval, LEVEL, PermutationTest, Validation};
 
 /// How many variables the answer names, and how many classes the table of recalls shows unfolded.
 const NAMED: usize = 5;
@@ -13,9 +13,6 @@ const UNFOLDED: usize = 12;
 
 /// How many of the samples that are always wrong are listed.
 const LISTED: usize = 200;
-
-/// From which p-value on a result may be chance.
-const LEVEL: f64 = 0.05;
 
 pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
     let markup = format!(
@@ -80,10 +77,10 @@ fn how_sure(validation: &Validation) -> String {
     };
     let verdict = if let Some(limit) = test.limit() {
         format!(" <em>{}.</em>", escaped(&limit))
-    } else if p_value.mean >= LEVEL {
-        " <em>p is not below 0.05: chance may explain this result.</em>".to_owned()
-    } else if p_value.high >= LEVEL {
-        " More permutations are needed to be sure that p is below 0.05.".to_owned()
+    } else if p_value.mean > LEVEL {
+        " <em>p is above 0.05: chance may explain this result.</em>".to_owned()
+    } else if p_value.high > LEVEL {
+        " More permutations are needed to be sure that p is at most 0.05.".to_owned()
     } else {
         String::new()
     };
