@@ -1,5 +1,7 @@
 """Values that a conversion would change without a word are refused, everywhere alike."""
 
+import warnings
+
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -147,3 +149,25 @@ def test_dask():
         men.fit(chunked(tiny, 20), labels)
     with pytest.warns(UserWarning, match="1 variable varies by less than .* squared"):
         ManifoldElasticNet(n_nonzeros=2).fit(tiny, labels)
+
+
+def test_new_samples_and_weights_are_checked_as_those_of_a_fit():
+    rng = np.random.default_rng(0)
+    y = np.tile(["a", "b", "c"], 10)
+    X = pd.DataFrame(rng.normal(size=(30, 6)), columns=list("pqrstu"))
+    X["q"] += 3.0 * (y == "b")
+    X["r"] += 3.0 * (y == "c")
+    men = ManifoldElasticNet(panel_size=2).fit(X, y)
+    name = men.panel_[0]
+    with pytest.raises(ValueError, match=rf"in column '{name}', which is beyond 2\^53"):
+        men.predict(X.assign(**{name: np.full(30, 2**60 + 1)}))
+    with pytest.raises(TypeError, match=f"`X` holds dates or times in column '{name}'"):
+        men.transform(X.assign(**{name: pd.Timestamp("2020-01-01")}))
+    days = np.arange("2020-01-01", "2020-01-31", dtype="M8[D]")
+    with pytest.raises(TypeError, match="`sample_weight` holds dates or times"):
+        ManifoldElasticNet().fit(X, y, sample_weight=days)
+    # What is refused is not warned of first.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match="is NaN, but must be finite"):
+            men.predict(X.assign(**dict.fromkeys(men.panel_, np.nan)))

@@ -271,3 +271,31 @@ fn a_filled_template_is_not_lost_and_a_variable_may_be_called_label() {
     let found = ok(folder, &["predict", "--model", "m", "--data", "new.csv", "--out", "-"]);
     assert!(found.lines().nth(1).unwrap().starts_with("p1,k"), "{found}");
 }
+
+#[test]
+fn hints_name_options_that_work() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path();
+    write_samples(folder);
+    let whole = fs::read_to_string(folder.join("d.csv")).unwrap();
+    // Names that are numbers, as of wavelengths; no value is missing.
+    let mut lines = whole.lines();
+    let header = lines.next().unwrap().replace(",a,b,c,d,e,f,g,h", ",17,203,511,80,90,5,6,7");
+    let rows: Vec<String> = lines.map(|line| line.replace(",,", ",9,").replace(",,", ",9,")).collect();
+    let rows = rows.iter().map(|line| if line.ends_with(',') { format!("{line}9") } else { line.clone() });
+    let rows = rows.collect::<Vec<_>>().join("\n");
+    fs::write(folder.join("d.csv"), format!("{header}\n{rows}\n")).unwrap();
+    ok(folder, &[&FIT[..], &["--drop", "site", "--scale", "unit", "--header"]].concat());
+    let said = ok(folder, &["inspect", "--model", "m", "--template", "new.csv"]);
+    assert!(said.contains("--data new.csv --header --out labels.csv"), "{said}");
+    let header = fs::read_to_string(folder.join("new.csv")).unwrap();
+    let predict = ["predict", "--model", "m", "--data", "new.csv", "--header", "--out", "-"];
+    fs::write(folder.join("new.csv"), format!("{header}p1,3,4\n")).unwrap();
+    assert_eq!(ok(folder, &predict).lines().count(), 2);
+    // A model that scales samples has no means of them as they are.
+    fs::write(folder.join("new.csv"), format!("{header}p1,3,\n")).unwrap();
+    for more in [&[][..], &["--impute", "mean"]] {
+        let message = refused(folder, &[&predict[..], more].concat());
+        assert!(message.contains("only if it was fitted with --impute: fit again"), "{message}");
+    }
+}
