@@ -25,7 +25,7 @@ import numpy as np
 from distributed import Client, LocalCluster
 
 import menet
-from menet import _core
+from menet import Patch, _core
 from menet._settings import settings
 from menet.dask import ManifoldElasticNet, _fit, _tasks
 from menet.datasets import load_digits, load_leukemia, load_orl
@@ -153,7 +153,7 @@ def cost(repeats):
             client.wait_for_workers(2)
             spread, together = timed(lambda kept=kept: ManifoldElasticNet().fit(kept, y))
             row("2 workers of 1 thread", together, spread)
-            close, about = timed(lambda kept=kept: ManifoldElasticNet(neighbors="approximate").fit(kept, y))
+            close, about = timed(lambda kept=kept: ManifoldElasticNet(patch=Patch(search="approximate")).fit(kept, y))
             row(f"the same, approximate neighbours (recall {close.neighbor_recall_:.3f})", about, close)
         off = np.abs(spread.components_ - whole.components_).max()
         same = np.array_equal(spread.components_ != 0, whole.components_ != 0)
@@ -170,7 +170,7 @@ def growth():
                 kept = client.persist(da.from_array(x, chunks=(5_000, -1)))
                 before = in_tasks(client)
                 men, seconds = timed(
-                    lambda kept=kept, y=y, how=neighbors: ManifoldElasticNet(neighbors=how).fit(kept, y)
+                    lambda kept=kept, y=y, how=neighbors: ManifoldElasticNet(patch=Patch(search=how)).fit(kept, y)
                 )
                 name = f"{rows:,} samples, {workers} workers, {neighbors}"
                 row(name, seconds, men)
@@ -206,7 +206,7 @@ def one():
             aligned, align = timed(lambda lists=(numbers, squared): _tasks.align(chosen, [lists], []))
             width = _fit.columns_of((rows, 1_000))
             x = random.standard_normal((rows, width), dtype=np.float32)
-            how = (np.zeros(width), np.ones(width), aligned, chosen["alpha"], chosen["beta"])
+            how = (np.zeros(width), np.ones(width), aligned, chosen["manifold"]["alpha"], chosen["manifold"]["beta"])
             _, solve = timed(lambda x=x, how=how: _tasks.images(x, *how))
         print(f"{rows:,} rows: alignment {1e6 * align / rows:.1f} us per row, ", end="")
         print(f"{width} columns at a time, {1e9 * solve / rows / width:.0f} ns per value", flush=True)

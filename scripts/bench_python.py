@@ -37,8 +37,8 @@ def fit_here(repeats):
 
     X = load_orl().data
     y = np.repeat(np.arange(SAMPLES // PER_CLASS), PER_CLASS)
-    model = ManifoldElasticNet(COMPONENTS, NONZEROS, preset="paper", n_jobs=2)
-    ManifoldElasticNet(1, 1, preset="paper", n_jobs=2).fit(X, y)
+    model = ManifoldElasticNet.preset("paper", n_components=COMPONENTS, n_nonzeros=NONZEROS, n_jobs=2)
+    ManifoldElasticNet.preset("paper", n_components=1, n_nonzeros=1, n_jobs=2).fit(X, y)
     seconds = []
     Path("/proc/self/clear_refs").write_text("5")
     before = status("VmRSS")

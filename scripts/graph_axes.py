@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from scipy.ndimage import label
 
-from menet import ManifoldElasticNet
+from menet import L1, ManifoldElasticNet
 from menet.datasets import load_digits, load_orl
 
 WEIGHTS = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
@@ -51,12 +51,12 @@ def numbers(seeds):
     print(f"| {' | '.join(['weight', 'pixels per axis', 'regions per axis', 'share of the largest', *told])} |")
     print("|---|---|---|---|---|---|---|")
     for weight in WEIGHTS:
-        graph = {"feature_graph": "grid:40x40", "graph_weight": weight} if weight > 0 else {}
+        penalty = L1(feature_graph="grid:40x40", graph_weight=weight) if weight > 0 else L1()
         found, rates = [], {refit: [] for refit in REFITS}
         for seed in range(seeds):
             train, test = halves(y, seed)
             for refit, scores in rates.items():
-                men = ManifoldElasticNet(refit=refit, n_nonzeros=100, n_jobs=2, **graph).fit(X[train], y[train])
+                men = ManifoldElasticNet(refit=refit, penalty=penalty, n_nonzeros=100, n_jobs=2).fit(X[train], y[train])
                 assert men.kkt_violation_.max() < 1e-9
                 scores.append(100 * np.mean(men.predict(X[test]) == y[test]))
                 if refit == "none":
@@ -76,11 +76,11 @@ def picture(file, of):
     load, side, pixels = SETS[of]
     X, y = load(return_X_y=True)
     settings = {"refit": "none", "n_nonzeros": pixels, "n_jobs": 2}
-    grid = {"feature_graph": f"grid:{side}x{side}"}
+    grid = f"grid:{side}x{side}"
     rows = [
         ("no graph", ManifoldElasticNet(**settings).fit(X, y)),
-        ("weight 1", ManifoldElasticNet(**grid, **settings).fit(X, y)),
-        ("weight 10", ManifoldElasticNet(**grid, graph_weight=10.0, **settings).fit(X, y)),
+        ("weight 1", ManifoldElasticNet(penalty=L1(feature_graph=grid), **settings).fit(X, y)),
+        ("weight 10", ManifoldElasticNet(penalty=L1(feature_graph=grid, graph_weight=10.0), **settings).fit(X, y)),
     ]
     shown = 6
     figure, axes = plt.subplots(len(rows), shown, figsize=(1.45 * shown, 1.6 * len(rows)), layout="constrained")

@@ -14,7 +14,7 @@ import time
 import numpy as np
 from scipy import sparse
 
-from menet import ManifoldElasticNet
+from menet import ManifoldElasticNet, Prepare
 
 TYPES, MARKERS = 10, 20
 
@@ -43,7 +43,8 @@ def main():
     X, y = counts(args.cells + 5_000, args.genes, args.density, np.random.default_rng(0))
     print(f"{X.shape[0]} x {X.shape[1]}, {100 * X.nnz / np.prod(X.shape):.1f} % not zero, {X.data.nbytes / 1e6:.0f} MB")
     start = time.perf_counter()
-    men = ManifoldElasticNet(n_nonzeros=50, scale=args.scale, n_jobs=-1).fit(X[: args.cells], y[: args.cells])
+    men = ManifoldElasticNet(n_nonzeros=50, prepare=Prepare(scale=args.scale), n_jobs=-1)
+    men.fit(X[: args.cells], y[: args.cells])
     seconds = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     rate = np.mean(men.predict(X[args.cells :]) == y[args.cells :])

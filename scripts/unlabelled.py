@@ -15,6 +15,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
@@ -22,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 
-from menet import ManifoldElasticNet
+from menet import Manifold, ManifoldElasticNet, WhitenedTarget
 from menet.datasets import load_digits
 
 FASHION = Path("/usr/share/datasets/fashion-mnist")
@@ -30,15 +31,18 @@ NONE = -1
 
 # Settings of menet: with labelled samples alone, or with all.
 ALONE = {
-    "labelled alone": {},
-    "labelled alone, paper": {"preset": "paper"},
+    "labelled alone": ManifoldElasticNet(),
+    "labelled alone, paper": ManifoldElasticNet.preset("paper"),
 }
+OF_ALL = WhitenedTarget(spread="all")
 TOGETHER = {
-    "unlabelled": {},
-    "unlabelled, spread of all": {"target_spread": "all"},
-    "unlabelled, paper": {"preset": "paper"},
-    "unlabelled, paper, spread of all": {"preset": "paper", "target_spread": "all"},
-    "unlabelled, paper, spread of all, beta 10": {"preset": "paper", "target_spread": "all", "beta": 10.0},
+    "unlabelled": ManifoldElasticNet(),
+    "unlabelled, spread of all": ManifoldElasticNet(target=OF_ALL),
+    "unlabelled, paper": ManifoldElasticNet.preset("paper"),
+    "unlabelled, paper, spread of all": ManifoldElasticNet.preset("paper", target=OF_ALL),
+    "unlabelled, paper, spread of all, beta 10": ManifoldElasticNet.preset(
+        "paper", target=OF_ALL, manifold=Manifold(beta=10.0)
+    ),
 }
 
 
@@ -68,12 +72,13 @@ def split(y, per_class, sizes, random):
     return labelled, rest[:without], rest[without : without + test]
 
 
-def menet(settings, X, y, others=None):
+def menet(estimator, X, y, others=None):
     """Return a fit of labelled samples, and of others without a label."""
+    men = clone(estimator).set_params(n_jobs=-1)
     if others is not None:
         X, y = np.vstack([X, others]), np.concatenate([y, np.full(len(others), NONE)])
-        settings = settings | {"unlabelled": NONE}
-    return ManifoldElasticNet(**settings, n_jobs=-1).fit(X, y)
+        men.set_params(unlabelled=NONE)
+    return men.fit(X, y)
 
 
 def chosen(X, y, others):
@@ -83,8 +88,8 @@ def chosen(X, y, others):
 
     def rate(name):
         left = None if name in ALONE else others
-        settings = (ALONE | TOGETHER)[name]
-        return np.mean([np.mean(menet(settings, X[a], y[a], left).predict(X[b]) == y[b]) for a, b in parts])
+        estimator = (ALONE | TOGETHER)[name]
+        return np.mean([np.mean(menet(estimator, X[a], y[a], left).predict(X[b]) == y[b]) for a, b in parts])
 
     return max([*ALONE, *TOGETHER], key=rate)
 
@@ -93,10 +98,10 @@ def rates(X, y, labelled, without, test):
     """Return the rate of every method on the held-out samples."""
     given, classes, others = X[labelled], y[labelled], X[without]
     found = {}
-    for name, settings in ALONE.items():
-        found[name] = menet(settings, given, classes).predict(X[test])
-    for name, settings in TOGETHER.items():
-        found[name] = menet(settings, given, classes, others).predict(X[test])
+    for name, estimator in ALONE.items():
+        found[name] = menet(estimator, given, classes).predict(X[test])
+    for name, estimator in TOGETHER.items():
+        found[name] = menet(estimator, given, classes, others).predict(X[test])
     found["chosen"] = found[chosen(given, classes, others)]
     both = np.vstack([given, others])
     marked = np.concatenate([classes, np.full(len(others), NONE)])

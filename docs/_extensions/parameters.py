@@ -1,10 +1,9 @@
-"""The directive `parameter`: what the command's help says about a parameter, and our advice below it.
+"""The directive `parameter`: what `menet params` says about a parameter, and our advice below it.
 
 The text comes from the binary (scripts/site/commands.py), so that it cannot go stale. A parameter that the page leaves
 out, or one that does not exist, is a warning, and warnings are errors.
 """
 
-import inspect
 import json
 from pathlib import Path
 
@@ -12,9 +11,6 @@ from docutils import nodes
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_id
-
-from menet import ManifoldElasticNet
-from menet._settings import python_name
 
 log = logging.getLogger(__name__)
 
@@ -33,17 +29,17 @@ class Parameter(SphinxDirective):
             raise self.error(f"menet fit has no parameter {name!r}, but {', '.join(known)}")
         written = self.env.temp_data.setdefault("parameters", set())
         written.add(name)
-        flag, keyword = known[name], python_name(name)
-        if keyword not in inspect.signature(ManifoldElasticNet).parameters:
-            raise self.error(f"ManifoldElasticNet has no parameter {keyword!r}")
+        one = known[name]
         term = nodes.term("", "", nodes.strong("", "", nodes.literal("", name)))
         term["ids"].append(make_id(self.env, self.state.document, "parameter", name))
-        term += nodes.inline("", f"--{flag['name']} {flag['value']}", classes=["flag"])
-        if keyword != name:
-            term += nodes.inline("", f"Python: {keyword}", classes=["flag"])
-        body = nodes.definition("", nodes.paragraph("", flag["help"]))
-        if flag["default"]:
-            body += nodes.paragraph("", "", nodes.emphasis("", "Default: "), nodes.Text(flag["default"] + "."))
+        term += nodes.inline("", one["flag"], classes=["flag"])
+        body = nodes.definition("", *(nodes.paragraph("", text) for text in (one["about"], one["more"]) if text))
+        facts = [f"one of {', '.join(choice['name'] for choice in one['choices'])}"] if one["choices"] else []
+        facts += [f"for {', '.join(one['of'])}"] if one["of"] else []
+        facts += [] if one["default"] is None else [f"default {json.dumps(one['default']).strip(chr(34))}"]
+        if facts:
+            told = "; ".join(facts)
+            body += nodes.paragraph("", told[0].upper() + told[1:] + ".")
         if self.content:
             body += self.parse_content_to_nodes()
         return [nodes.definition_list("", nodes.definition_list_item("", term, body), classes=["parameter"])]

@@ -11,12 +11,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from menet import _core
 from menet._base import Reducer
-from menet._choices import Metric
 from menet._input import COPIES_IN_A_FIT, dense
-from menet._settings import OUTSIDE, choice, count, settings
+from menet._settings import Parameter, choice, converted, core_name, count, described
+from menet._stages import RuleMetric
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+
+# Parameters that the core's methods do not have, and the constructor's result.
+OUTSIDE = {"n_components", "n_jobs", "metric", "return"}
+
+# By annotation.
+KINDS = {"int": "whole", "float": "number", "bool": "flag", "PatchKind": "choice"}
 
 
 class Baseline(Reducer):
@@ -26,7 +33,7 @@ class Baseline(Reducer):
     _core_name: ClassVar[str]
 
     n_components: int | None
-    metric: Metric
+    metric: RuleMetric
 
     _model: _core.Baseline  # type: ignore[assignment]  # a baseline has no batches
 
@@ -35,9 +42,9 @@ class Baseline(Reducer):
         return bool(getattr(self, "supervised", True))
 
     def _fit_core(self, X: Any, codes: NDArray[np.int64], classes: list[str], threads: int) -> None:
-        metric = choice("metric", self.metric)
+        metric = choice("metric", self.metric, described()["rule.metric"].names)
         asked = None if self.n_components is None else count("n_components", self.n_components, or_none=True)
-        params = settings(self, without=OUTSIDE)
+        params = self._settings()
         samples = dense(X, copies=COPIES_IN_A_FIT)
         model = _core.Baseline.fit(self._core_name, params, samples, codes, classes, asked, metric, threads)
         self._set_model(model)
@@ -49,6 +56,14 @@ class Baseline(Reducer):
         unsettled = model.unsettled()
         if unsettled is not None:
             self._warn(unsettled)
+
+    def _settings(self) -> dict[str, Any]:
+        """Return the parameters that the core's method has, under its names, without those that are None."""
+        # Our class: a subclass may have parameters of its own, and ours as attributes.
+        ours = next(kind for kind in type(self).__mro__ if kind.__module__.startswith("menet."))
+        hints = {name: hint for name, hint in vars(ours)["__init__"].__annotations__.items() if name not in OUTSIDE}
+        given = {name: converted(_parameter(name, hint), getattr(self, name)) for name, hint in hints.items()}
+        return {core_name(name): value for name, value in given.items() if value is not None}
 
     def at(self, *, n_components: int | None = None) -> Self:
         """Return the same fit with only the first axes, without fitting again.
@@ -98,3 +113,9 @@ class Baseline(Reducer):
                 f"this {type(self).__name__} was fitted without `y`, or with a `y` that holds no classes, so it cannot "
                 "predict"
             )
+
+
+def _parameter(name: str, hint: str) -> Parameter:
+    kind, _, optional = hint.partition(" | ")
+    choices = described()["patch.kind"].choices if kind == "PatchKind" else ()
+    return Parameter(name, KINDS[kind], bool(optional), choices)

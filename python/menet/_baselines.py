@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from menet._baseline import Baseline
-from menet._choices import Metric
+from menet._stages import RuleMetric
 
 
 class PCA(Baseline):
@@ -53,7 +53,7 @@ class PCA(Baseline):
         self,
         n_components: int | None = None,
         *,
-        metric: Metric = "euclidean",
+        metric: RuleMetric = "euclidean",
         n_jobs: int | None = None,
     ) -> None:
         self.n_components = n_components
@@ -116,7 +116,7 @@ class FLDA(Baseline):
         *,
         pca_rank: int | None = None,
         ridge: float = 0.0,
-        metric: Metric = "euclidean",
+        metric: RuleMetric = "euclidean",
         n_jobs: int | None = None,
     ) -> None:
         self.n_components = n_components
@@ -184,7 +184,7 @@ class DLA(Baseline):
         k_within: int = 5,
         k_between: int = 5,
         kappa: float = 0.1,
-        metric: Metric = "euclidean",
+        metric: RuleMetric = "euclidean",
         n_jobs: int | None = None,
     ) -> None:
         self.n_components = n_components
@@ -257,7 +257,7 @@ class LPP(Baseline):
         k: int = 5,
         bandwidth: float | None = None,
         binary: bool = False,
-        metric: Metric = "euclidean",
+        metric: RuleMetric = "euclidean",
         n_jobs: int | None = None,
     ) -> None:
         self.n_components = n_components
@@ -328,7 +328,7 @@ class NPE(Baseline):
         pca_rank: int | None = None,
         k: int = 5,
         regularizer: float = 1e-3,
-        metric: Metric = "euclidean",
+        metric: RuleMetric = "euclidean",
         n_jobs: int | None = None,
     ) -> None:
         self.n_components = n_components

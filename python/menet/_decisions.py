@@ -10,29 +10,27 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.metrics import accuracy_score
 
-from menet import _choices
 from menet._anndata import all_of_the_fit, column, scored
 from menet._batches import batch_names
 from menet._fitted import Fitted
 from menet._input import Floats, Samples, check_memory, contiguous, naming_variables
+from menet._parameters import Parameters
 from menet._running import warn_user
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class Decider(Fitted):
+class Decider(Parameters, Fitted):
     """A projection with a rule that gives classes and probabilities.
 
     A subclass fits a model of the core in ``_fit_core`` and stores it with ``_set_model``.
     """
 
-    impute: _choices.Impute | None
-
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that missing values are accepted where they are filled."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.impute is not None
+        tags.input_tags.allow_nan = getattr(self.prepare, "impute", None) is not None
         return tags
 
     def fit(self, X: Samples, y: ArrayLike | None = None, *, batch: ArrayLike | None = None) -> Self:
@@ -43,7 +41,7 @@ class Decider(Fitted):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Samples: an array of float64 or float32, a data frame, or a SciPy sparse matrix or array. A contiguous array
             of float64 is not copied. A sparse matrix is made dense only if it is small. NaN stands for a missing value
-            if ``impute`` is set.
+            if ``prepare`` fills them, as in ``Prepare(impute="median")``.
         y : array-like of shape (n_samples,)
             The class of every sample.
         batch : array-like of shape (n_samples,), optional
@@ -124,7 +122,7 @@ class Decider(Fitted):
         predicted: NDArray[Any] = self.classes_[self._model.classify(z, self._threads())]
         return predicted
 
-    def prepare(self, X: Samples, *, batch: ArrayLike | None = None) -> Floats:
+    def prepared(self, X: Samples, *, batch: ArrayLike | None = None) -> Floats:
         """Return samples as the fit sees them: scaled, centred by batch, missing values filled.
 
         Parameters
@@ -138,7 +136,7 @@ class Decider(Fitted):
         Returns
         -------
         ndarray of shape (n_samples, n_features)
-            The prepared samples: ``transform`` is ``(prepare(X) - mean_) @ components_.T``. A variable that was left
+            The prepared samples: ``transform`` is ``(prepared(X) - mean_) @ components_.T``. A variable that was left
             out is 0.
         """
         model = self._model_of_fit()

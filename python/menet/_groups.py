@@ -5,24 +5,27 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import _get_feature_names
 
-from menet import _choices, _core
+from menet import _core
 from menet._exact import numbers
 from menet._input import DTYPES, Floats, Samples, contiguous, dense, naming_variables
 from menet._running import threads, warn_user
-from menet._settings import choice, count, number
+from menet._settings import choice, count, described, number
+
+if TYPE_CHECKING:
+    from menet._stages import PenaltyGroupAxes
 
 # The variables of every group, one label per variable, or the label or labels of some variables.
 Groups: TypeAlias = Sequence[Iterable[Any]] | Sequence[Any] | NDArray[Any] | Mapping[Any, Any]
 
 
-def resolved(value: Any, names: NDArray[Any] | None, variables: int | None) -> list[dict[str, Any]]:
-    """Return groups as the core takes them: a name and the positions of the variables for each."""
+def resolved(parameter: str, value: Any, names: NDArray[Any] | None, variables: int | None) -> list[dict[str, Any]]:
+    """Return the groups of a parameter as the core takes them: a name and the positions of the variables for each."""
     places = {} if names is None else {str(name): place for place, name in enumerate(names.tolist())}
 
     def place(variable: Any) -> int:
@@ -30,23 +33,23 @@ def resolved(value: Any, names: NDArray[Any] | None, variables: int | None) -> l
             if variable in places:
                 return places[variable]
             known = f"the samples have {', '.join(list(places)[:3])}, ..." if places else "the samples have no names"
-            raise ValueError(f"`groups` has the variable {variable!r}, but {known}")
+            raise ValueError(f"`{parameter}` has the variable {variable!r}, but {known}")
         if isinstance(variable, int | np.integer) and not isinstance(variable, bool) and variable >= 0:
             return int(variable)
-        raise TypeError(f"`groups` has the variable {variable!r}, but variables are names or positions from 0 on")
+        raise TypeError(f"`{parameter}` has the variable {variable!r}, but variables are names or positions from 0 on")
 
     if isinstance(value, Mapping):
         pairs = [(place(variable), label) for variable, labels in value.items() for label in _labels(labels)]
     elif isinstance(value, str) or not isinstance(value, Sequence | np.ndarray):
         raise TypeError(
-            f"`groups` is {value!r}, but must be a list of groups, one label per variable, or a dict from variables to "
-            "labels"
+            f"`{parameter}` is {value!r}, but must be a list of groups, one label per variable, or a dict from "
+            "variables to labels"
         )
     elif len(value) > 0 and all(_is_list(group) for group in value):
         return [{"name": str(g), "variables": [place(j) for j in group]} for g, group in enumerate(value)]
     else:
         if variables is not None and len(value) not in (0, variables):
-            raise ValueError(f"`groups` has {len(value)} labels, but there are {variables} variables")
+            raise ValueError(f"`{parameter}` has {len(value)} labels, but there are {variables} variables")
         pairs = [(j, label) for j, label in enumerate(value) if not _missing(label)]
     groups: dict[str, list[int]] = {}
     for j, label in pairs:
@@ -115,7 +118,7 @@ def group_lasso(
     n_groups: int | None = None,
     levels: float | Sequence[float] | NDArray[Any] | None = None,
     ridge: float = 0.0,
-    group_axes: _choices.GroupAxes = "each",
+    group_axes: PenaltyGroupAxes = "each",
     n_jobs: int | None = None,
 ) -> GroupLasso | list[GroupLasso]:
     """Solve the group lasso, with overlapping groups allowed, for one response or for several together.
@@ -177,14 +180,14 @@ def group_lasso(
         raise ValueError("give one of `n_groups` and `levels`")
     one = levels is None or np.ndim(levels) == 0
     asked = [] if levels is None else [number("levels", level) for level in np.atleast_1d(np.asarray(levels))]
-    given = resolved([] if groups is None else groups, names, X.shape[1])
+    given = resolved("groups", [] if groups is None else groups, names, X.shape[1])
     with naming_variables(names):
         found = _core.group_lasso(
             dense(X, copies=2),
             contiguous(array.reshape(X.shape[0], -1)),
             [(group["name"], group["variables"]) for group in given],
             number("ridge", ridge),
-            choice("group_axes", group_axes),
+            choice("group_axes", group_axes, described()["penalty.group_axes"].names),
             None if n_groups is None else count("n_groups", n_groups, least=1),
             asked,
             jobs,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from os import PathLike
 from pathlib import Path
@@ -13,8 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from menet import _core, _labels
 from menet._decisions import Decider
-from menet._groups import mapping
-from menet._settings import count, python_name
+from menet._settings import count
 from menet._training import Training
 
 if TYPE_CHECKING:
@@ -28,9 +26,6 @@ class Kept(Decider):
     """
 
     _training: Training | None
-    feature_graph: Any
-    penalty_factors: Any
-    groups: Any
 
     def at(
         self, *, n_nonzeros: int | None = None, n_components: int | None = None, panel_size: int | None = None
@@ -96,7 +91,7 @@ class Kept(Decider):
 
         Its ``n_features_in_`` is the size of the panel, so that arrays need these columns only, in the order of
         `panel_model().feature_names_in_`. It projects and decides bit for bit like this estimator. One thing differs:
-        with ``impute="knn"``, missing values are filled from training samples that are near on the panel.
+        with ``Prepare(impute="knn")``, missing values are filled from training samples that are near on the panel.
 
         Returns
         -------
@@ -159,14 +154,3 @@ class Kept(Decider):
         super().__setstate__(state)
         if isinstance(self.__dict__.get("_training"), dict):
             self._training = Training(**state["_training"])
-
-    def _set_params_of(self, model: _core.Model) -> None:
-        """Take over the parameters that a model was fitted with. Ours may have changed since."""
-        params = json.loads(model.params())
-        if isinstance(params["feature_graph"], dict) and self.feature_graph is not None:
-            # A model stores only how many edges there are.
-            del params["feature_graph"]
-        for name, value in params.items():
-            setattr(self, python_name(name), value)
-        self.penalty_factors = model.penalty_factors()
-        self.groups = mapping(params["groups"])

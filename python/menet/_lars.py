@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias, overload
+from typing import Any, Literal, TypeAlias, get_args, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,12 +11,14 @@ from scipy import sparse
 from sklearn.utils.validation import _get_feature_names
 
 from menet import _core
-from menet._choices import PathMethod, Penalty
 from menet._exact import numbers
 from menet._input import DTYPES, SPARSE, Floats, Samples, check_sparse, contiguous, dense, naming_variables
 from menet._paths import LarsPath, LarsPaths
 from menet._running import threads, warn_user
-from menet._settings import choice, count, factors, flag, number
+from menet._settings import choice, count, described, factors, flag, number
+from menet._stages import PenaltyKind
+
+PathMethod: TypeAlias = Literal["lasso", "lars"]
 
 # One response, and several in columns, where the type tells them apart. An array of unknown shape may be either.
 OneResponse: TypeAlias = Sequence[float] | np.ndarray[tuple[int], np.dtype[Any]]
@@ -34,9 +36,9 @@ def lars_path(
     penalty_factors: ArrayLike | None = ...,
     positive: bool = ...,
     method: PathMethod = ...,
-    penalty: Penalty = ...,
-    penalty_shape: float | None = ...,
-    penalty_epsilon: float | None = ...,
+    penalty: PenaltyKind = ...,
+    gamma: float | None = ...,
+    epsilon: float | None = ...,
     n_jobs: int | None = ...,
 ) -> LarsPath: ...
 @overload
@@ -50,9 +52,9 @@ def lars_path(
     penalty_factors: ArrayLike | None = ...,
     positive: bool = ...,
     method: PathMethod = ...,
-    penalty: Penalty = ...,
-    penalty_shape: float | None = ...,
-    penalty_epsilon: float | None = ...,
+    penalty: PenaltyKind = ...,
+    gamma: float | None = ...,
+    epsilon: float | None = ...,
     n_jobs: int | None = ...,
 ) -> LarsPaths: ...
 @overload
@@ -66,9 +68,9 @@ def lars_path(
     penalty_factors: ArrayLike | None = ...,
     positive: bool = ...,
     method: PathMethod = ...,
-    penalty: Penalty = ...,
-    penalty_shape: float | None = ...,
-    penalty_epsilon: float | None = ...,
+    penalty: PenaltyKind = ...,
+    gamma: float | None = ...,
+    epsilon: float | None = ...,
     n_jobs: int | None = ...,
 ) -> LarsPath | LarsPaths: ...
 def lars_path(
@@ -81,9 +83,9 @@ def lars_path(
     penalty_factors: ArrayLike | None = None,
     positive: bool = False,
     method: PathMethod = "lasso",
-    penalty: Penalty = "l1",
-    penalty_shape: float | None = None,
-    penalty_epsilon: float | None = None,
+    penalty: PenaltyKind = "l1",
+    gamma: float | None = None,
+    epsilon: float | None = None,
     n_jobs: int | None = None,
 ) -> LarsPath | LarsPaths:
     """Compute the exact lasso or elastic-net path of a regression, with a certificate at every knot.
@@ -117,9 +119,9 @@ def lars_path(
         "adaptive" is the second one, with weights from the first. The path of "reweighted", "scad" and "mcp" is that of
         the last round, and only its end is the answer. The path of "l0" has the best subset of every number of
         variables.
-    penalty_shape : float, optional
+    gamma : float, optional
         ``a`` of "scad", more than 2; gamma of "mcp", more than 1, and of "adaptive", more than 0. None: 3.7, 3 and 1.
-    penalty_epsilon : float, optional
+    epsilon : float, optional
         Epsilon of "adaptive" and "reweighted", more than 0, relative to the largest coefficient of the first path.
         None: 0.05 and 0.1.
     n_jobs : int, optional
@@ -154,7 +156,7 @@ def lars_path(
     X = numbers("X", X, accept_sparse=SPARSE, dtype=DTYPES)
     responses, single = _responses("y", y, rows=X.shape[0], of="X")
     options = _options(ridge, max_nonzeros, lambda_min, penalty_factors, positive, method)
-    chosen = _penalty(penalty, penalty_shape, penalty_epsilon)
+    chosen = _penalty(penalty, gamma, epsilon)
     with naming_variables(names):
         if sparse.issparse(X) and X.shape[1] <= _core.GRAM_LIMIT:
             check_sparse(X)
@@ -178,9 +180,9 @@ def lars_path_gram(
     penalty_factors: ArrayLike | None = ...,
     positive: bool = ...,
     method: PathMethod = ...,
-    penalty: Penalty = ...,
-    penalty_shape: float | None = ...,
-    penalty_epsilon: float | None = ...,
+    penalty: PenaltyKind = ...,
+    gamma: float | None = ...,
+    epsilon: float | None = ...,
     n_jobs: int | None = ...,
 ) -> LarsPath: ...
 @overload
@@ -194,9 +196,9 @@ def lars_path_gram(
     penalty_factors: ArrayLike | None = ...,
     positive: bool = ...,
     method: PathMethod = ...,
-    penalty: Penalty = ...,
-    penalty_shape: float | None = ...,
-    penalty_epsilon: float | None = ...,
+    penalty: PenaltyKind = ...,
+    gamma: float | None = ...,
+    epsilon: float | None = ...,
     n_jobs: int | None = ...,
 ) -> LarsPaths: ...
 @overload
@@ -210,9 +212,9 @@ def lars_path_gram(
     penalty_factors: ArrayLike | None = ...,
     positive: bool = ...,
     method: PathMethod = ...,
-    penalty: Penalty = ...,
-    penalty_shape: float | None = ...,
-    penalty_epsilon: float | None = ...,
+    penalty: PenaltyKind = ...,
+    gamma: float | None = ...,
+    epsilon: float | None = ...,
     n_jobs: int | None = ...,
 ) -> LarsPath | LarsPaths: ...
 def lars_path_gram(
@@ -225,9 +227,9 @@ def lars_path_gram(
     penalty_factors: ArrayLike | None = None,
     positive: bool = False,
     method: PathMethod = "lasso",
-    penalty: Penalty = "l1",
-    penalty_shape: float | None = None,
-    penalty_epsilon: float | None = None,
+    penalty: PenaltyKind = "l1",
+    gamma: float | None = None,
+    epsilon: float | None = None,
     n_jobs: int | None = None,
 ) -> LarsPath | LarsPaths:
     """Compute the exact lasso or elastic-net path for a Gram matrix, with a certificate at every knot.
@@ -261,9 +263,9 @@ def lars_path_gram(
         "adaptive" is the second one, with weights from the first. The path of "reweighted", "scad" and "mcp" is that of
         the last round, and only its end is the answer. The path of "l0" has the best subset of every number of
         variables.
-    penalty_shape : float, optional
+    gamma : float, optional
         ``a`` of "scad", more than 2; gamma of "mcp", more than 1, and of "adaptive", more than 0. None: 3.7, 3 and 1.
-    penalty_epsilon : float, optional
+    epsilon : float, optional
         Epsilon of "adaptive" and "reweighted", more than 0, relative to the largest coefficient of the first path.
         None: 0.05 and 0.1.
     n_jobs : int, optional
@@ -294,7 +296,7 @@ def lars_path_gram(
     G = contiguous(numbers("G", G, dtype=np.float64))
     responses, single = _responses("b", b, rows=G.shape[1], of="G")
     options = _options(ridge, max_nonzeros, lambda_min, penalty_factors, positive, method)
-    chosen = _penalty(penalty, penalty_shape, penalty_epsilon)
+    chosen = _penalty(penalty, gamma, epsilon)
     return _finished(_core.gram_paths(G, responses, options, chosen, jobs, "G"), single, names)
 
 
@@ -323,15 +325,17 @@ def _options(
         number("lambda_min", lambda_min),
         None if penalty_factors is None else np.array(factors("penalty_factors", penalty_factors)),
         flag("positive", positive),
-        choice("method", method),
+        choice("method", method, get_args(PathMethod)),
     )
 
 
-def _penalty(penalty: Penalty, shape: float | None, epsilon: float | None) -> tuple[str, float | None, float | None]:
+def _penalty(
+    penalty: PenaltyKind, gamma: float | None, epsilon: float | None
+) -> tuple[str, float | None, float | None]:
     return (
-        choice("penalty", penalty),
-        None if shape is None else number("penalty_shape", shape),
-        None if epsilon is None else number("penalty_epsilon", epsilon),
+        choice("penalty", penalty, described()["penalty.kind"].names),
+        None if gamma is None else number("gamma", gamma),
+        None if epsilon is None else number("epsilon", epsilon),
     )
 
 

@@ -28,14 +28,13 @@ from menet._comparisons import (
 from menet._cv import ManifoldElasticNetCV
 from menet._input import Samples, dense
 from menet._men import ManifoldElasticNet
+from menet._parameters import settings
 from menet._search import core_score
-from menet._settings import NOT_OF_THE_CORE, core_name, count, settings
+from menet._searched import of_core
+from menet._settings import count
 
 # The engine's limit on its counts.
 MOST = 1_000_000
-
-# The parameters that say how samples are prepared.
-PREPARE = ("impute", "max_missing", "scale", "batch_scale")
 
 # What methods sections say of our own methods.
 OURS = "menet, settings chosen inside the training part"
@@ -60,7 +59,7 @@ class Procedures:
             return {"registered": "men", "folds": self.folds, "prepare": {}}
         if type(estimator) in (ManifoldElasticNet, ManifoldElasticNetCV):
             described = self._men("men", estimator)
-            self.prepare = {name: described["settings"][name] for name in PREPARE if name in described["settings"]}
+            self.prepare = {"prepare": described["settings"]["prepare"]}
             return described
         check_classifier(estimator, "`estimator`")
         return self._bring_own(type(estimator).__name__, estimator)
@@ -93,11 +92,11 @@ class Procedures:
     def _men(self, name: str, estimator: Any) -> dict[str, Any]:
         plain = {"name": name, "folds": self.folds, "score": "balanced", "choose": "best", "values": None}
         if type(estimator) is ManifoldElasticNet:
-            return {**plain, "settings": settings(estimator, without=NOT_OF_THE_CORE)}
-        _, bases, tried = estimator._to_try(self.X.shape[1], len(self.classes))
+            return {**plain, "settings": settings(estimator)}
+        bases, tried = estimator._to_try(self.X.shape[1], len(self.classes))
         if len(bases) > 1:
             raise ValueError(
-                "`n_nonzeros` and `panel_size` of ManifoldElasticNetCV both list values; to validate it, give a list "
+                "ManifoldElasticNetCV lists values of both `n_nonzeros` and `panel_size`; to validate it, list values "
                 "of only one of them"
             )
         return {
@@ -106,7 +105,7 @@ class Procedures:
             "score": core_score(estimator.scoring)[0],
             "choose": estimator._choose(),
             "settings": bases[0],
-            "values": {core_name(parameter): values for parameter, values in tried.items()},
+            "values": of_core(tried),
         }
 
     def words(self, estimator: Any, others: list[tuple[str, Any]]) -> list[str]:

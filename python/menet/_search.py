@@ -2,34 +2,41 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
-from collections.abc import Callable, Iterable
-from numbers import Number
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from menet._men import ManifoldElasticNet
-from menet._settings import converted, count, optional, parameter_hints, python_name
+from menet._settings import Parameter, converted, core_name, count, described, value_at
 
-# The parameters that can be searched, in the order of the results.
-SEARCHED = (
-    "n_nonzeros",
-    "panel_size",
-    "ridge",
-    "beta",
-    "target_shrinkage",
-    "refit",
-    "refit_ridge",
-    "rule",
-    "metric",
-    "n_neighbors",
-    "priors",
-)
+Scoring: TypeAlias = Literal["accuracy", "balanced_accuracy", "neg_log_loss", "roc_auc_ovr"]
+
+# The parameters that can be searched, in the order of the results, with the core's names for their lists.
+SEARCHED = {
+    "n_nonzeros": "nonzeros",
+    "panel_size": "panel_size",
+    "ridge": "ridge",
+    "manifold__beta": "beta",
+    "target__shrinkage": "target_shrinkage",
+    "refit": "refit",
+    "refit__ridge": "refit_ridge",
+    "rule": "rule",
+    "rule__metric": "metric",
+    "rule__k": "voters",
+    "rule__priors": "priors",
+}
+
+# What is tried of parameters that are left open.
+LISTS: dict[str, list[Any]] = {
+    "ridge": [0.03, 0.3, 1.0, 3.0],
+    "refit": ["panel", "discriminant"],
+    "rule": ["nearest", "centroid", "gaussian"],
+    "rule__metric": ["euclidean", "cosine"],
+}
 
 # The numbers of variables that are tried by default.
 SIZES = (5, 10, 20, 50, 100)
@@ -62,30 +69,37 @@ def core_score(scoring: Any) -> tuple[str, int, float]:
     raise ValueError(f"`scoring` is {scoring!r}, but must be one of {', '.join(SCORINGS)}")
 
 
-def is_list(name: str, value: Any) -> bool:
-    """Return whether a parameter lists values to try."""
-    if isinstance(value, str) or not isinstance(value, Iterable):
-        return False
-    # A list of numbers is one setting of the priors.
-    return name != "priors" or not all(isinstance(one, Number) for one in value)
+def parameter_of(name: str) -> Parameter:
+    """Return the parameter that a name of a search stands for: that of a stage is its kind."""
+    path = core_name(name).replace("__", ".")
+    return described().get(path) or described()[f"{path}.kind"]
 
 
-def values_to_try(name: str, value: Any) -> list[Any]:
-    """Return the values of a parameter to try, as plain Python types, each once."""
-    hint = parameter_hints(ManifoldElasticNet)[name]
-    given = list(value) if is_list(name, value) else [value]
-    if not given:
-        raise ValueError(f"`{name}` is an empty list, but must have at least one value to try")
-    plain = [None if one is None and optional(hint) else converted(name, one, hint) for one in given]
-    if name in ("n_nonzeros", "panel_size", "n_neighbors"):
+def value_of(name: str, params: dict[str, Any]) -> Any:
+    """Return the value at a name of a search, or its default."""
+    return value_at(parameter_of(name).path, params)
+
+
+def lists_of(param_grid: Any) -> dict[str, list[Any]]:
+    """Return the values to try of every name, as plain Python types, each once."""
+    if param_grid is None:
+        return {}
+    if not isinstance(param_grid, Mapping):
+        raise TypeError(f"`param_grid` is {param_grid!r}, but must be a dict from names to lists of values, or None")
+    if unknown := [name for name in param_grid if name not in SEARCHED]:
+        raise ValueError(f"`param_grid` has {unknown[0]!r}, but a search tries values of {', '.join(SEARCHED)} alone")
+    return {name: _values(name, given) for name, given in param_grid.items()}
+
+
+def _values(name: str, given: Any) -> list[Any]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise TypeError(f"`param_grid` has {given!r} for {name!r}, but must have a list of values to try")
+    plain = [converted(parameter_of(name), one) for one in given]
+    if not plain:
+        raise ValueError(f"`param_grid` has an empty list for {name!r}, but must have at least one value to try")
+    if name in ("n_nonzeros", "panel_size", "rule__k"):
         plain = [one if one is None else count(name, one, least=1) for one in plain]
     return [one for place, one in enumerate(plain) if one not in plain[:place]]
-
-
-def in_python(found: str, names: list[str]) -> dict[str, Any]:
-    """Return some parameters of the core, given as JSON, under their names in Python."""
-    params = {python_name(name): value for name, value in json.loads(found).items()}
-    return {name: params[name] for name in names}
 
 
 def results(params: list[dict[str, Any]], scores: NDArray[Any], variables: NDArray[Any]) -> dict[str, Any]:

@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
-import inspect
+import json
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.utils.validation import check_is_fitted
 
-from menet import _choices, _core
+from menet import _core
 from menet._anndata import Annotated
 from menet._batches import batch_names
 from menet._copies import splits_of
 from menet._decisions import Decider
 from menet._input import COPIES_IN_A_FIT, sparse_or_dense
 from menet._men import ManifoldElasticNet
+from menet._parameters import Parameters, settings
 from menet._running import warn_user
-from menet._search import SEARCHED, SIZES, core_score, folds_of, in_python, is_list, progress, results, values_to_try
-from menet._settings import NOT_OF_THE_CORE, core_name, flag, settings, whole_number
+from menet._search import (
+    LISTS,
+    SEARCHED,
+    SIZES,
+    Scoring,
+    core_score,
+    folds_of,
+    lists_of,
+    parameter_of,
+    progress,
+    results,
+    value_of,
+)
+from menet._settings import flag, whole_number
 from menet._weights import Counting, Weighted
 
 
@@ -35,11 +49,9 @@ class Searched(Annotated, Weighted, Decider):
     best_score_: float
     cv_results_: dict[str, Any]
     n_splits_: int
-    n_nonzeros: Any
-    groups: Any
-    group_axes: str
+    param_grid: Any
     cv: Any
-    scoring: _choices.Scoring
+    scoring: Scoring
     one_standard_error: bool
     most_stable: bool
     verbose: int
@@ -94,8 +106,8 @@ class Searched(Annotated, Weighted, Decider):
     def _fit_core(self, X: Any, codes: NDArray[np.int64], classes: list[str], threads: int) -> None:
         score, place, factor = core_score(self.scoring)
         choose = self._choose()
-        plain, bases, tried = self._to_try(X.shape[1], len(classes))
-        listed = [name for name in SEARCHED if is_list(name, getattr(self, name)) or len(tried[name]) > 1]
+        bases, tried = self._to_try(X.shape[1], len(classes))
+        listed = [name for name in SEARCHED if name in (self.param_grid or {}) or len(tried[name]) > 1]
         labelled = codes >= 0
         counting = self._counting(X, codes)
         known, groups = X, self._groups
@@ -106,7 +118,7 @@ class Searched(Annotated, Weighted, Decider):
         names = getattr(self, "feature_names_in_", None)
         found, scores, variables, failed, best = _core.search(
             bases,
-            {core_name(name): values for name, values in tried.items()},
+            of_core(tried),
             sparse_or_dense(X, copies=COPIES_IN_A_FIT * min(threads, len(folds))),
             codes,
             counting,
@@ -118,7 +130,8 @@ class Searched(Annotated, Weighted, Decider):
             threads,
             batch_names(self._batch, X.shape[0]),
         )
-        params = [in_python(one, listed) for one in found]
+        settled = [json.loads(one) for one in found]
+        params = [{name: value_of(name, one) for name in listed} for one in settled]
         if reasons := [why for why in failed if why is not None]:
             warn_user(
                 f"{len(reasons)} of {len(params)} settings could not be fitted in every fold and are left out, the "
@@ -132,28 +145,33 @@ class Searched(Annotated, Weighted, Decider):
         self.best_index_ = best
         self.best_params_ = params[best]
         self.best_score_ = float(self.cv_results_["mean_test_score"][best])
-        chosen = in_python(found[best], list(SEARCHED))
-        self._take(ManifoldElasticNet(**{**plain, **chosen}), X, codes, classes, threads, counting)
+        # Stages that no search touches stay as they were given.
+        own = clone(self).get_params(deep=False)
+        chosen = ManifoldElasticNet(**{name: own[name] for name in Parameters._get_param_names()})
+        touched = {parameter_of(name).stage or parameter_of(name).name for name in SEARCHED}
+        chosen._take_params({name: value for name, value in settled[best].items() if name in touched})
+        self._take(chosen, X, codes, classes, threads, counting)
 
-    def _to_try(
-        self, variables: int, classes: int
-    ) -> tuple[dict[str, Any], list[dict[str, Any]], dict[str, list[Any]]]:
-        """Return the parameters that are not searched, the base settings, and the values to try of every parameter."""
-        if self.groups is not None or self.group_axes != "each":
+    def _to_try(self, variables: int, classes: int) -> tuple[list[dict[str, Any]], dict[str, list[Any]]]:
+        """Return the base settings, and the values to try of every parameter that can be searched."""
+        own, grid = settings(self), lists_of(self.param_grid)
+        penalty = own["penalty"]
+        if penalty.get("feature_groups") is not None or penalty.get("group_axes", "each") != "each":
             raise ValueError("a search over settings does not take groups of variables: use ManifoldElasticNet")
-        tried = {name: values_to_try(name, getattr(self, name)) for name in SEARCHED}
-        for priors in tried["priors"]:
+        tried = {name: grid.get(name, [value_of(name, own)]) for name in SEARCHED}
+        tried |= {name: values for name, values in LISTS.items() if tried[name] == [None] and name not in grid}
+        for priors in tried["rule__priors"]:
             if not isinstance(priors, str) and len(priors) != classes:
-                raise ValueError(f"`priors` has {len(priors)} numbers, but there are {classes} classes")
+                raise ValueError(f"`rule.priors` has {len(priors)} numbers, but there are {classes} classes")
         sized = any(size is not None for size in tried["panel_size"])
-        if self.n_nonzeros is None and not sized:
+        if tried["n_nonzeros"] == [None] and "n_nonzeros" not in grid and not sized:
             tried["n_nonzeros"] = list(dict.fromkeys(min(size, variables) for size in SIZES))
-        own = set(inspect.signature(ManifoldElasticNet).parameters)
-        plain = {name: value for name, value in self.get_params(deep=False).items() if name in own - set(SEARCHED)}
+        for name in SEARCHED:
+            parameter = parameter_of(name)
+            (own[parameter.stage] if parameter.stage else own).pop(parameter.name, None)
         # Limits per path together with limits on the panel: one search per limit per path.
         limits = tried["n_nonzeros"] if sized else [None]
-        bases = [settings(ManifoldElasticNet(**plain, n_nonzeros=limit), without=NOT_OF_THE_CORE) for limit in limits]
-        return plain, bases, tried
+        return [own if limit is None else {**own, "nonzeros": limit} for limit in limits], tried
 
     def _take(
         self,
@@ -175,3 +193,8 @@ class Searched(Annotated, Weighted, Decider):
         for name, value in vars(best).items():
             if name.endswith("_") and not name.startswith("_"):
                 setattr(self, name, value)
+
+
+def of_core(tried: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """Return the values to try under the core's names."""
+    return {SEARCHED[name]: values for name, values in tried.items()}

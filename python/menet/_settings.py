@@ -1,28 +1,66 @@
-"""An estimator's parameters on their way to the core. This module checks types; the core checks ranges."""
+"""The parameters of a fit as the core describes them, and their types. The core checks ranges."""
 
 from __future__ import annotations
 
+import functools
+import json
 import math
 import operator
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from menet import _core
-from menet._choices import PriorsName
-
-# Parameters that every estimator has and the core's methods do not have.
-OUTSIDE = {"n_components", "n_jobs", "metric"}
-
-# Parameters of `ManifoldElasticNet` that the core is told in another way.
-NOT_OF_THE_CORE = {"class_weight", "n_jobs", "unlabelled"}
 
 # The core's names of parameters that have another name in scikit-learn.
-CORE_NAMES = {"n_components": "components", "n_nonzeros": "nonzeros", "n_neighbors": "voters"}
+CORE_NAMES = {"n_components": "components", "n_nonzeros": "nonzeros"}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of the names that a parameter can take."""
+
+    name: str
+    about: str
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter. Those of a baseline have no words."""
+
+    path: str
+    kind: str
+    optional: bool
+    choices: tuple[Choice, ...] = ()
+    default: Any = None
+    stage: str = ""
+    name: str = ""
+    about: str = ""
+    more: str = ""
+    # The kinds of the stage that have it. Empty: all of them.
+    of: tuple[str, ...] = ()
+    # Whether most users meet it.
+    common: bool = False
+
+    @property
+    def names(self) -> list[str]:
+        """Return the names that it can take."""
+        return [choice.name for choice in self.choices]
+
+
+@functools.cache
+def described() -> dict[str, Parameter]:
+    """Return the parameters of a fit, by path."""
+    entries = json.loads(_core.describe())["parameters"]
+    return {
+        entry["path"]: Parameter(**{**entry, "choices": tuple(Choice(**choice) for choice in entry["choices"])})
+        for entry in entries
+    }
 
 
 def core_name(name: str) -> str:
@@ -35,57 +73,23 @@ def python_name(name: str) -> str:
     return {core: python for python, core in CORE_NAMES.items()}.get(name, name)
 
 
-def settings(estimator: Any, *, without: set[str]) -> dict[str, Any]:
-    """Return an estimator's parameters under the core's names, as plain Python types, without those that are None."""
-    # Our class: a subclass may have parameters of its own, and ours as attributes.
-    ours = next(
-        kind for kind in type(estimator).__mro__ if kind.__module__.startswith("menet.") and "__init__" in vars(kind)
-    )
-    hints = {name: hint for name, hint in parameter_hints(ours).items() if name not in without}
-    given = {name: getattr(estimator, name) for name in hints}
-    if given.get("groups") is not None:
-        from menet._groups import resolved
-
-        known = (getattr(estimator, name, None) for name in ("feature_names_in_", "n_features_in_"))
-        given["groups"] = resolved(given["groups"], *known)
-    return {
-        core_name(name): converted(name, given[name], hint)
-        for name, hint in hints.items()
-        if not (given[name] is None and optional(hint))
-    }
+def value_at(path: str, params: dict[str, Any]) -> Any:
+    """Return the value at a path of parameters of the core, or its default."""
+    parameter = described()[path]
+    table = params.get(parameter.stage, {}) if parameter.stage else params
+    return table.get(parameter.name, parameter.default)
 
 
-def parameter_hints(kind: type) -> dict[str, Any]:
-    """Return the annotations of an estimator's parameters."""
-    hints = get_type_hints(vars(kind)["__init__"])
-    return {name: hint for name, hint in hints.items() if name != "return"}
-
-
-def optional(hint: Any) -> bool:
-    """Return whether an annotation allows None."""
-    return type(None) in get_args(hint)
-
-
-def converted(name: str, value: Any, hint: Any) -> Any:
-    """Return a value as the plain type that its annotation asks for."""
-    if name == "priors":
-        return priors(value)
-    if name in ("always", "never"):
-        return variables(name, value)
-    if name == "groups":
-        return value
-    if name == "feature_graph":
-        return graph(value)
-    kinds = {hint} if get_origin(hint) is Literal else set(get_args(hint)) - {type(None)} or {hint}
-    if kinds == {bool}:
-        return flag(name, value)
-    if kinds == {int}:
-        return count(name, value, or_none=optional(hint))
-    if kinds == {float}:
-        return number(name, value)
-    if all(get_origin(kind) is Literal for kind in kinds):
-        return choice(name, value)
-    return factors(name, value)
+def converted(parameter: Parameter, value: Any) -> Any:
+    """Return a value as the plain type of its parameter. Groups stay as they are until the variables are known."""
+    name = python_name(parameter.path)
+    if value is None and parameter.optional:
+        return None
+    if parameter.kind == "whole":
+        return count(name, value, or_none=parameter.optional)
+    if parameter.kind == "choice":
+        return choice(name, value, parameter.names)
+    return CONVERTERS[parameter.kind](name, value)
 
 
 def flag(name: str, value: Any) -> bool:
@@ -95,29 +99,28 @@ def flag(name: str, value: Any) -> bool:
     raise TypeError(f"`{name}` is {value!r}, but must be True or False")
 
 
-def choice(name: str, value: Any) -> str:
-    """Return one of the names that a parameter can take."""
-    names = _core.choices()[name]
+def choice(name: str, value: Any, names: Iterable[str]) -> str:
+    """Return one of some names."""
     if isinstance(value, str) and value in names:
         return str(value)
     raise ValueError(f"`{name}` is {value!r}, but must be one of {', '.join(names)}")
 
 
-def priors(value: Any) -> str | list[float]:
+def priors(name: str, value: Any) -> str | list[float]:
     """Return a name, or one number per class."""
     wanted = '"train", "equal" or one number per class, in the order of classes_'
     if isinstance(value, str):
-        if value in get_args(PriorsName):
+        if value in ("train", "equal"):
             return str(value)
-        raise ValueError(f"`priors` is {value!r}, but must be {wanted}")
+        raise ValueError(f"`{name}` is {value!r}, but must be {wanted}")
     try:
         if value is None:
             raise TypeError
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
-        raise TypeError(f"`priors` is {value!r}, but must be {wanted}") from None
+        raise TypeError(f"`{name}` is {value!r}, but must be {wanted}") from None
     if array.ndim != 1:
-        raise ValueError(f"`priors` has shape {array.shape}, but must be {wanted}")
+        raise ValueError(f"`{name}` has shape {array.shape}, but must be {wanted}")
     values: list[float] = array.tolist()
     return values
 
@@ -172,27 +175,26 @@ def variables(name: str, value: Any) -> list[str | int]:
     return found
 
 
-def graph(value: Any) -> str | dict[str, Any]:
+def graph(name: str, value: Any) -> str | dict[str, Any]:
     """Return the name of a graph, or its edges."""
     wanted = '"auto", "chain", "grid", "grid:HEIGHTxWIDTH" or a symmetric sparse matrix'
     if isinstance(value, str):
         if value in ("auto", "chain", "grid") or re.fullmatch(r"grid:[1-9]\d*x[1-9]\d*", value):
             return str(value)
-        raise ValueError(f"`feature_graph` is {value!r}, but must be {wanted}")
+        raise ValueError(f"`{name}` is {value!r}, but must be {wanted}")
     if isinstance(value, dict):
         raise ValueError(
-            f"`feature_graph` is {value!r}, all that a model file stores of a matrix: give the matrix again, or set "
-            "`feature_graph` to None"
+            f"`{name}` is {value!r}, all that a model file stores of a matrix: give the matrix again, or None"
         )
     if not sparse.issparse(value):
-        raise TypeError(f"`feature_graph` is {value!r}, but must be {wanted}")
+        raise TypeError(f"`{name}` is {value!r}, but must be {wanted}")
     if value.ndim != 2 or value.shape[0] != value.shape[1]:
-        raise ValueError(f"`feature_graph` has shape {value.shape}, but must have one row and one column per variable")
+        raise ValueError(f"`{name}` has shape {value.shape}, but must have one row and one column per variable")
     matrix = sparse.csr_array(value, dtype=np.float64)
     if not np.isfinite(matrix.data).all() or (matrix.data < 0).any():
-        raise ValueError("`feature_graph` has weights that are negative or not finite, but must have weights >= 0")
+        raise ValueError(f"`{name}` has weights that are negative or not finite, but must have weights >= 0")
     if (matrix != matrix.T).nnz > 0:
-        raise ValueError("`feature_graph` is not symmetric, but must have the same weight in both directions")
+        raise ValueError(f"`{name}` is not symmetric, but must have the same weight in both directions")
     edges = sparse.triu(matrix, k=1, format="coo")
     kept = edges.data > 0
     rows, columns = edges.coords if hasattr(edges, "coords") else (edges.row, edges.col)
@@ -221,3 +223,15 @@ def factors(name: str, value: Any) -> list[float]:
         raise ValueError(f"`{name}` has shape {array.shape}, but must be one number per variable")
     values: list[float] = array.tolist()
     return values
+
+
+# By kind of parameter.
+CONVERTERS = {
+    "factors": factors,
+    "flag": flag,
+    "graph": graph,
+    "groups": lambda _, value: value,
+    "number": number,
+    "priors": priors,
+    "variables": variables,
+}

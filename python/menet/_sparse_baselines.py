@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from menet._baseline import Baseline
-from menet._choices import Metric, Patch
+from menet._stages import PatchKind, RuleMetric
 
 
 class SparsePCA(Baseline):
@@ -72,7 +72,7 @@ class SparsePCA(Baseline):
         soft: bool = False,
         iterations: int = 200,
         tolerance: float = 1e-4,
-        metric: Metric = "euclidean",
+        metric: RuleMetric = "euclidean",
         n_jobs: int | None = None,
     ) -> None:
         self.n_components = n_components
@@ -149,11 +149,11 @@ class SPG(Baseline):
         n_nonzeros: int | None = None,
         *,
         ridge: float = 0.03,
-        patch: Patch = "laplacian",
+        patch: PatchKind = "laplacian",
         k_within: int = 5,
         k_between: int = 5,
         kappa: float = 0.1,
-        metric: Metric = "euclidean",
+        metric: RuleMetric = "euclidean",
         n_jobs: int | None = None,
     ) -> None:
         self.n_components = n_components

@@ -20,9 +20,10 @@ from menet._exact import validated
 from menet._input import COPIES_IN_A_FIT, Floats, Samples, naming_variables, sparse_or_dense
 from menet._labels import coded
 from menet._men import ManifoldElasticNet
+from menet._parameters import settings
 from menet._running import threads, warn_user
 from menet._search import progress
-from menet._settings import NOT_OF_THE_CORE, count, number, settings, whole_number
+from menet._settings import count, number, whole_number
 from menet._stable_panel import StablePanelDecisions
 from menet._weights import counting
 
@@ -172,7 +173,7 @@ class StabilitySelection(SelectorMixin, StablePanelDecisions, BaseEstimator):  #
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.required = True
-        tags.input_tags.allow_nan = getattr(self.estimator, "impute", None) is not None
+        tags.input_tags.allow_nan = getattr(getattr(self.estimator, "prepare", None), "impute", None) is not None
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -238,7 +239,7 @@ class StabilitySelection(SelectorMixin, StablePanelDecisions, BaseEstimator):  #
         with naming_variables(names):
             tell_of_copies(type(self).__name__, X, codes, how["groups"], workers)
             orders, size, stable, index, bounds, self._selectable = _core.stable_selection(
-                settings(base, without=NOT_OF_THE_CORE),
+                settings(base),
                 how,
                 sparse_or_dense(X, copies=max(COPIES_IN_A_FIT, 1 + half_fits)),
                 codes,

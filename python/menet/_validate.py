@@ -73,8 +73,8 @@ def validate(
         scikit-learn's kind is cloned and fitted in every fold; there is no panel and no stability then. Random states
         that are None are set from `random_state`.
     X : array-like or sparse matrix of shape (n_samples, n_features)
-        Samples. NaN stands for a missing value if the estimator fills them (``impute``). The columns of a frame name
-        the variables. A classifier gets frames if it may look at the names or types of columns: your own classes,
+        Samples. NaN stands for a missing value if the estimator fills them (``Prepare(impute=...)``). The columns of a
+        frame name the variables. A classifier gets frames if it may look at the names or types of columns: your own classes,
         `ColumnTransformer` and the like.
     y : array-like of shape (n_samples,)
         The class of every sample.

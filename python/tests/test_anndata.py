@@ -75,7 +75,7 @@ class TestFit:
         np.testing.assert_array_equal(men.predict_log_proba(adata), same.predict_log_proba(X))
         np.testing.assert_array_equal(men.decision_function(adata), same.decision_function(X))
         np.testing.assert_array_equal(men.predict(adata), same.predict(X))
-        np.testing.assert_array_equal(men.prepare(adata), same.prepare(X))
+        np.testing.assert_array_equal(men.prepared(adata), same.prepared(X))
         assert men.classes_.tolist() == ["B", "NK", "T"] == same.classes_.tolist()
         assert men.classes_.dtype == same.classes_.dtype
         assert men.feature_names_in_.tolist() == adata.var_names.tolist()
@@ -227,14 +227,14 @@ class TestNewSamples:
         for other in (joined, shuffled, shuffled.copy()):
             np.testing.assert_array_equal(men.transform(other), men.transform(new))
             np.testing.assert_array_equal(men.predict_proba(other), men.predict_proba(new))
-            np.testing.assert_array_equal(men.prepare(other), men.prepare(new))
+            np.testing.assert_array_equal(men.prepared(other), men.prepared(new))
             assert men.score(other, "cell_type") == men.score(new, "cell_type")
         assert "X_menet" not in new.obsm
 
     def test_missing_variables_are_named(self, adata):
         men = ManifoldElasticNet(n_nonzeros=5).fit(adata, "cell_type")
         with pytest.raises(ValueError, match="lacks 2 of the 30 variables of the fit: 'gene 28', 'gene 29'; add"):
-            men.prepare(adata[:, :28])
+            men.prepared(adata[:, :28])
         panel, others = men.panel_, adata.var_names.difference(men.panel_)
         named = ", ".join(map(repr, panel[1:]))
         message = f"lacks {len(panel) - 1} of the {len(panel)} variables that the model needs: {named}; add"

@@ -42,13 +42,13 @@ def test_missing_values_are_filled_as_scikit_learn_fills_them(impute, gaps):
     men = ManifoldElasticNet(n_nonzeros=4, impute=impute).fit(X, y)
     imputer = IMPUTERS[impute].fit(X)
     for samples in (X, new):
-        np.testing.assert_allclose(men.prepare(samples), imputer.transform(samples), rtol=1e-12)
+        np.testing.assert_allclose(men.prepared(samples), imputer.transform(samples), rtol=1e-12)
         np.testing.assert_allclose(
-            men.transform(samples), (men.prepare(samples) - men.mean_) @ men.components_.T, atol=1e-12
+            men.transform(samples), (men.prepared(samples) - men.mean_) @ men.components_.T, atol=1e-12
         )
-    expected = ManifoldElasticNet(n_nonzeros=4).fit(men.prepare(X), y)
+    expected = ManifoldElasticNet(n_nonzeros=4).fit(men.prepared(X), y)
     np.testing.assert_array_equal(men.components_, expected.components_)
-    np.testing.assert_array_equal(men.predict_proba(new), expected.predict_proba(men.prepare(new)))
+    np.testing.assert_array_equal(men.predict_proba(new), expected.predict_proba(men.prepared(new)))
     np.testing.assert_allclose(men.missing_fraction_, np.isnan(X).mean(axis=0))
 
 
@@ -61,7 +61,7 @@ def test_scales_are_those_of_scikit_learn(scale, gaps):
     if scale != "log1p":
         scaler = StandardScaler(with_mean=False).fit(logs)
         expected = logs / (np.sqrt(scaler.scale_) if scale == "pareto" else scaler.scale_)
-    np.testing.assert_allclose(men.prepare(X), expected, rtol=1e-12)
+    np.testing.assert_allclose(men.prepared(X), expected, rtol=1e-12)
     kept = sparse.csr_array(X)
     np.testing.assert_allclose(men.transform(kept), men.transform(X), atol=1e-12)
 
@@ -103,7 +103,7 @@ def test_a_model_without_preparation_is_as_before(gaps):
     X = np.nan_to_num(gaps[0])
     men = ManifoldElasticNet(n_nonzeros=4).fit(X, gaps[1])
     same(men, ManifoldElasticNet(n_nonzeros=4, impute="median").fit(X, gaps[1]), X)
-    np.testing.assert_array_equal(men.prepare(X), X)
+    np.testing.assert_array_equal(men.prepared(X), X)
     assert not men.missing_fraction_.any()
     assert men.dropped_variables_.size == 0
 

@@ -66,7 +66,7 @@ def test_only_the_threads_asked_for_are_started():
             menet.ManifoldElasticNet.load(folder + "/m.safetensors").predict(X)
         X[::7, 5] = np.nan
         men = menet.ManifoldElasticNet(n_nonzeros=5, impute="knn", scale="unit", n_jobs=1).fit(X, y, batch=y)
-        pickle.dumps(men), men.prepare(X, batch=y)
+        pickle.dumps(men), men.prepared(X, batch=y)
         X = np.nan_to_num(X)
         pickle.dumps(menet.ManifoldElasticNetCV(cv=2, n_jobs=1).fit(X, y))
         pickle.dumps(menet.StabilitySelection(n_jobs=1).fit(X, y))

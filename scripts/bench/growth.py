@@ -56,7 +56,9 @@ def measure(curve, repeats):
 
     sizes = [curve.sizes | {curve.symbol: value} for value in curve.values()]
     problems = [data(size["n"], size["p"], size["d"]) for size in sizes]
-    models = [ManifoldElasticNet(size["d"], size["K"], preset="paper", n_jobs=2) for size in sizes]
+    models = [
+        ManifoldElasticNet.preset("paper", n_components=size["d"], n_nonzeros=size["K"], n_jobs=2) for size in sizes
+    ]
     models[0].fit(*problems[0])
     fits, lars = [[] for _ in sizes], [[] for _ in sizes]
     # Twice as often and once more than there are processes of a solver: some of it is over in hundredths of a second.

@@ -119,14 +119,14 @@ def adelie_rows(problem, threads):
 def menet_fit(problem, threads):
     from menet import ManifoldElasticNet
 
-    model = ManifoldElasticNet(n_nonzeros=problem.K, preset="paper", n_jobs=threads)
+    model = ManifoldElasticNet.preset("paper", n_nonzeros=problem.K, n_jobs=threads)
     return lambda: model.fit(problem.X, problem.y)
 
 
 def menet_approximate(problem, threads):
-    from menet import ManifoldElasticNet
+    from menet import ManifoldElasticNet, Patch
 
-    model = ManifoldElasticNet(n_nonzeros=problem.K, preset="paper", neighbors="approximate", n_jobs=threads)
+    model = ManifoldElasticNet.preset("paper", n_nonzeros=problem.K, patch=Patch(search="approximate"), n_jobs=threads)
     return lambda: model.fit(problem.X, problem.y)
 
 

@@ -335,7 +335,7 @@ class Transform(Problem):
         self.X = rng.random((self.n, self.p), dtype=np.float32)
         y = np.arange(2000) % 10
         signal = 0.2 * rng.standard_normal((10, self.p))[y]
-        self.model = ManifoldElasticNet(n_nonzeros=self.K, preset="paper").fit(self.X[:2000] + signal, y)
+        self.model = ManifoldElasticNet.preset("paper", n_nonzeros=self.K).fit(self.X[:2000] + signal, y)
 
     def check(self, Z):
         return {"digest": digest(Z)}

@@ -13,40 +13,41 @@ import warnings
 import numpy as np
 from baselines import stratified_split
 from sets import built_in, files
+from sklearn.base import clone
 from sklearn.metrics import balanced_accuracy_score, log_loss
 
-from menet import ManifoldElasticNet
+from menet import AutoRule, ManifoldElasticNet, Nearest
 
 SETTINGS = {
-    "preset paper": {"preset": "paper"},
-    "none, cosine": {"preset": "paper", "metric": "cosine"},
-    "axis": {"refit": "axis", "ridge": 0.3},
-    "panel, ridge 0.3": {"refit": "panel", "ridge": 0.3},
-    "panel, ridge 1": {"refit": "panel", "ridge": 1.0},
-    "discriminant, ridge 0.03": {"ridge": 0.03},
-    "discriminant, ridge 0.3": {"ridge": 0.3},
-    "discriminant, ridge 1": {"ridge": 1.0},
-    "the same, Euclidean": {"ridge": 0.3, "metric": "euclidean"},
-    "the same, centroid": {"ridge": 0.3, "rule": "centroid"},
-    "the same, gaussian": {"ridge": 0.3, "rule": "gaussian"},
+    "preset paper": ManifoldElasticNet.preset("paper"),
+    "none, cosine": ManifoldElasticNet.preset("paper", rule=Nearest(metric="cosine")),
+    "axis": ManifoldElasticNet(refit="axis", ridge=0.3),
+    "panel, ridge 0.3": ManifoldElasticNet(refit="panel", ridge=0.3),
+    "panel, ridge 1": ManifoldElasticNet(refit="panel", ridge=1.0),
+    "discriminant, ridge 0.03": ManifoldElasticNet(ridge=0.03),
+    "discriminant, ridge 0.3": ManifoldElasticNet(ridge=0.3),
+    "discriminant, ridge 1": ManifoldElasticNet(ridge=1.0),
+    "the same, Euclidean": ManifoldElasticNet(ridge=0.3, rule=AutoRule(metric="euclidean")),
+    "the same, centroid": ManifoldElasticNet(ridge=0.3, rule="centroid"),
+    "the same, gaussian": ManifoldElasticNet(ridge=0.3, rule="gaussian"),
 }
 PROBABILITIES = {
-    "default": {},
-    "preset paper": {"preset": "paper"},
-    "rule centroid": {"rule": "centroid"},
-    "rule gaussian": {"rule": "gaussian"},
-    "rule gaussian, 20 variables": {"rule": "gaussian", "panel_size": 20},
+    "default": ManifoldElasticNet(),
+    "preset paper": ManifoldElasticNet.preset("paper"),
+    "rule centroid": ManifoldElasticNet(rule="centroid"),
+    "rule gaussian": ManifoldElasticNet(rule="gaussian"),
+    "rule gaussian, 20 variables": ManifoldElasticNet(rule="gaussian", panel_size=20),
 }
 
 
 def table(sets, splits, settings, score):
     """Return one row of means per setting, one column per set, and the mean of all."""
     lines = ["| | " + " | ".join(sets) + " | mean |", "|---|" + "---|" * (len(sets) + 1)]
-    for name, parameters in settings.items():
+    for name, estimator in settings.items():
         means = []
         for X, y in sets.values():
             halves = (stratified_split(y, split) for split in range(splits))
-            means.append(np.mean([score(parameters, X[a], y[a], X[b], y[b]) for a, b in halves]))
+            means.append(np.mean([score(estimator, X[a], y[a], X[b], y[b]) for a, b in halves]))
         digits = 1 if np.mean(means) > 10 else 2
         cells = " | ".join(f"{value:.{digits}f}" for value in [*means, np.mean(means)])
         lines.append(f"| {name} | {cells} |")
@@ -54,18 +55,18 @@ def table(sets, splits, settings, score):
     return "\n".join(lines)
 
 
-def balanced(parameters, X, y, X_test, y_test):
+def balanced(estimator, X, y, X_test, y_test):
     """Return the balanced accuracy of a fit in percent."""
-    fitted = ManifoldElasticNet(**parameters, n_jobs=-1).fit(X, y)
+    fitted = clone(estimator).set_params(n_jobs=-1).fit(X, y)
     return 100 * balanced_accuracy_score(y_test, fitted.predict(X_test))
 
 
-def loss(parameters, X, y, X_test, y_test):
+def loss(estimator, X, y, X_test, y_test):
     """Return the log loss of a fit, or of the shares of the classes."""
     labels, counts = np.unique(y, return_counts=True)
-    if parameters is None:
+    if estimator is None:
         return log_loss(y_test, np.tile(counts / len(y), (len(y_test), 1)), labels=labels)
-    fitted = ManifoldElasticNet(**parameters, n_jobs=-1).fit(X, y)
+    fitted = clone(estimator).set_params(n_jobs=-1).fit(X, y)
     return log_loss(y_test, fitted.predict_proba(X_test), labels=labels)
 
 

@@ -103,14 +103,17 @@ def write(command, folder):
     for name, told in pages.items():
         write_file(folder / f"{name}.md", page(name, told, top).encode())
     write_file(folder / "index.md", index(top, pages).encode())
-    parameters = next(group for heading, group in pages["fit"].groups.items() if heading.startswith(PARAMETERS))
-    found = {}
-    for entry in parameters:
-        flag, value = re.fullmatch(r"--([\w-]+) <(.+)>", entry.name).groups()
-        text, default, _ = entry.told()
-        found[flag.replace("-", "_")] = {"name": flag, "value": value, "help": sentence(text), "default": default}
-    del found["params"]
+    described = subprocess.run([command, "params", "--json"], text=True, capture_output=True, check=True).stdout
+    flags = {entry.name.split()[0] for group in pages["fit"].groups.values() for entry in group}
+    found = {one["path"]: {**one, "flag": flag(one, flags)} for one in json.loads(described)["parameters"]}
     write_file(folder.parents[1] / "generated/parameters.json", json.dumps(found, indent=1).encode())
+
+
+def flag(parameter, flags):
+    """Return how a parameter is set: by a flag of its own if it has one."""
+    name = parameter["stage"] if parameter["name"] == "kind" else parameter["name"]
+    own = f"--{name.replace('_', '-')}"
+    return own if own in flags and (parameter["common"] or name == "feature_groups") else f"--set {parameter['path']}="
 
 
 def index(top, pages):
@@ -156,7 +159,7 @@ def page(name, told, top):
             flags = any(entry.name.startswith(("-", "<", "[")) for entry in entries)
             parts += [f"## {plain(heading)}", *([option(entry) for entry in entries] if flags else [table(entries)])]
             if heading.startswith(PARAMETERS):
-                parts.insert(-len(entries), "[](../../guide/parameters.md) has advice on each of them.")
+                parts.insert(-len(entries), "`menet params` lists them all; [](../../guide/parameters.md) has advice.")
     names = ", ".join(f"`{entry.name}`" for entry in top.groups["Options"])
     parts.append(f"[Options of all commands](index.md#options-of-all-commands): {names}.")
     return "\n\n".join(parts) + "\n"

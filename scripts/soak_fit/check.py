@@ -54,9 +54,7 @@ def compare(problem):
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            men = menet.ManifoldElasticNet(**s).fit(
-                problem.X, problem.y, sample_weight=problem.weights, batch=problem.batches
-            )
+            men = estimator(s).fit(problem.X, problem.y, sample_weight=problem.weights, batch=problem.batches)
     except ValueError as e:
         if any(part in str(e) for part in REFUSED):
             return "refused"
@@ -67,6 +65,52 @@ def compare(problem):
     except Ambiguous:
         return "ambiguous"
     return "same"
+
+
+def estimator(s):
+    """Return the estimator with these settings."""
+    ridge, priors = s["refit_ridge"], s["priors"]
+    kind, metric = asked(s)
+    voting = {"k": s["n_neighbors"], "metric": metric, "priors": priors}
+    refits_of = {
+        "none": menet.NoRefit(),
+        "axis": menet.AxisRefit(ridge=ridge, relax=s["relax"]),
+        "panel": menet.PanelRefit(ridge=ridge),
+        "discriminant": menet.DiscriminantRefit(),
+    }
+    rules_of = {
+        None: menet.AutoRule(**voting),
+        "nearest": menet.Nearest(**voting),
+        "centroid": menet.Centroid(priors=priors),
+        "gaussian": menet.Gaussian(priors=priors),
+    }
+    targets_of = {
+        "centres": menet.CentresTarget(),
+        "whitened": menet.WhitenedTarget(shrinkage=s["target_shrinkage"], spread=s["target_spread"]),
+    }
+
+    def of(stage, *names, **others):
+        return stage(**{name: s[name] for name in names}, **others)
+
+    return menet.ManifoldElasticNet(
+        **{name: s[name] for name in ("n_components", "n_nonzeros", "panel_size", "ridge")},
+        **{name: s[name] for name in ("class_weight", "unlabelled") if name in s},
+        prepare=of(menet.Prepare, "impute", "max_missing", "scale", "batch_scale"),
+        patch=menet.Patch(
+            kind=s["patch"],
+            k_within=s["k_within"],
+            k_between=s["k_between"],
+            bandwidth=s["bandwidth"],
+            regularizer=s["lle_regularizer"],
+            dimension=s["ltsa_dimension"],
+        ),
+        manifold=of(menet.Manifold, "alpha", "beta", "kappa", "definiteness", "floor"),
+        target=targets_of[s["target"]],
+        penalty=of(menet.L1, "standardize", "always", "never", factors=s["penalty_factors"]),
+        refit=refits_of[s["refit"]],
+        rule=rules_of[kind],
+        compute=of(menet.Compute, "route", "gram"),
+    )
 
 
 def checked(problem, men):
@@ -168,10 +212,14 @@ def weights(s, found, reduced, selected, units):
 
 def rule(s, axes):
     """Return the rule and the metric that are used on so many axes."""
+    kind, metric = asked(s)
+    return kind or ("gaussian" if axes == 1 else "nearest"), "euclidean" if axes == 1 else metric or "cosine"
+
+
+def asked(s):
+    """Return the rule and the metric of the settings, those of the preset where they are left open."""
     paper = s["preset"] == "paper"
-    kind = s["rule"] or ("gaussian" if axes == 1 and not paper else "nearest")
-    metric = s["metric"] or ("euclidean" if paper else "cosine")
-    return kind, "euclidean" if axes == 1 else metric
+    return s["rule"] or ("nearest" if paper else None), s["metric"] or ("euclidean" if paper else None)
 
 
 def certified(path, gram, b, factors, units):

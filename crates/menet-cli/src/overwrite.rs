@@ -102,12 +102,12 @@ pub(crate) fn refuse_model(model: &Path, read: &DataArgs, out: &Path) -> Result<
 pub(crate) fn refuse_run(
     sources: &[String],
     how: &HowArgs,
-    params: Option<&Path>,
+    read: impl Iterator<Item = Input>,
     out: &Path,
     files: &'static [&'static str],
 ) -> Result<(), Failure> {
     let sets = sources.iter().flat_map(|source| data(source, how));
-    let inputs: Vec<Input> = sets.chain(params.map(|path| ("--params", path.to_owned()))).collect();
+    let inputs: Vec<Input> = sets.chain(read).collect();
     refuse(&inputs, &[Output::Folder("--out", out, files)])
 }
 

@@ -67,6 +67,22 @@ pub(crate) fn path(path: &Path) -> String {
     inline(&path.to_string_lossy()).into_owned()
 }
 
+/// A paragraph in lines of at most 100 columns, indented.
+pub(crate) fn wrapped(text: &str, indent: usize) -> String {
+    const COLUMNS: usize = 100;
+    let mut lines = vec![" ".repeat(indent)];
+    for word in text.split_whitespace() {
+        let last = &lines[lines.len() - 1];
+        let empty = last.len() == indent;
+        if !empty && last.width() + 1 + word.width() > COLUMNS {
+            lines.push(" ".repeat(indent) + word);
+        } else if let Some(last) = lines.last_mut() {
+            *last += &format!("{}{word}", if empty { "" } else { " " });
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
 fn escaped(text: &str, bad: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.contains(&bad) {
         return Cow::Borrowed(text);

@@ -13,6 +13,7 @@ mod first_contact;
 mod formulas;
 mod panel_alone;
 mod panels;
+mod params;
 mod preparation;
 mod safety;
 mod signals;

@@ -51,17 +51,23 @@ fn a_fit_tells_which_variables_were_forced() {
 fn a_parameter_file_has_them_as_lists() {
     let dir = tempfile::tempdir().unwrap();
     write_samples(dir.path());
-    fs::write(dir.path().join("p.toml"), "always = [\"age\", 5]\nnever = [\"left\"]\npanel_size = 1")
-        .unwrap();
+    fs::write(
+        dir.path().join("p.toml"),
+        "panel_size = 1\n[penalty]\nalways = [\"age\", 5]\nnever = [\"left\"]\n",
+    )
+    .unwrap();
     let line = ["fit", "--data", "samples.csv", "--model", "m", "--params", "p.toml", "--json"];
     let report = json(dir.path(), &line);
     assert_eq!((report["always"][0].as_str(), report["always"][1].as_str()), (Some("age"), Some("sex")));
     for command in ["evaluate", "tune", "validate"] {
-        fs::write(dir.path().join("q.toml"), "always = [\"agee\"]").unwrap();
+        fs::write(dir.path().join("q.toml"), "penalty.always = [\"agee\"]").unwrap();
         let method: &[&str] = if command == "evaluate" { &["--methods", "men"] } else { &[] };
         let line = [&[command, "--data", "samples.csv", "--params", "q.toml", "--out", "o"], method].concat();
         let told = refused(dir.path(), &line);
-        assert!(told.contains("`always` is \"agee\"") && told.contains("near matches are \"age\""), "{told}");
+        assert!(
+            told.contains("`penalty.always` is \"agee\"") && told.contains("near matches are \"age\""),
+            "{told}"
+        );
     }
 }
 

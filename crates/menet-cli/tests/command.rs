@@ -132,7 +132,7 @@ fn columns_in_any_order_and_parameters_from_a_file() {
     let model = ModelFile::load(&dir.path().join("m")).unwrap();
     let params = model.men.params();
     assert_eq!(
-        (params.nonzeros, params.ridge, params.patch.as_str()),
+        (params.nonzeros, params.ridge, params.patch.kind.as_str()),
         (Some(2), Some(0.25), "lle"),
         "flags win over the file"
     );
@@ -169,14 +169,14 @@ fn the_recall_of_approximate_neighbours_is_reported() {
     let fit = ["fit", "--data", "leukemia", "--nonzeros", "5", "--model", "m"];
     assert!(json(dir.path(), &[&fit[..], &["--json"]].concat())["neighbor_recall"].is_null());
     assert!(!ok(dir.path(), &["inspect", "--model", "m"]).contains("approximate"));
-    let approximate = [&fit[..], &["--neighbors", "approximate"]].concat();
+    let approximate = [&fit[..], &["--set", "patch.search=approximate"]].concat();
     // With so few samples, all are compared.
     assert!(ok(dir.path(), &approximate).contains("approximate neighbours, 100.0% of the true ones"));
     assert_eq!(json(dir.path(), &[&approximate[..], &["--json"]].concat())["neighbor_recall"], 1.0);
     assert!(ok(dir.path(), &["inspect", "--model", "m"]).contains("100.0% of the true ones"));
     let shown = json(dir.path(), &["inspect", "--model", "m", "--json"]);
     assert_eq!(
-        (&shown["neighbor_recall"], &shown["params"]["neighbors"]),
+        (&shown["neighbor_recall"], &shown["params"]["patch"]["search"]),
         (&1.0.into(), &"approximate".into())
     );
 }
@@ -250,7 +250,7 @@ fn a_violation_above_the_bar_is_told() {
     for (size, exact) in [(1.0, true), (1e12, false)] {
         let table = header.clone() + &(0..60).map(|i| row(i, size)).collect::<String>();
         fs::write(dir.path().join("data.csv"), table).unwrap();
-        let line = "fit --data data.csv --preset paper --ridge 0 --alpha 0 --standardize false --model m";
+        let line = "fit --data data.csv --preset paper --ridge 0 --set manifold.alpha=0 --set penalty.standardize=false --model m";
         let output = menet(dir.path(), &line.split(' ').collect::<Vec<_>>());
         let told = text(&output.stderr);
         assert!(output.status.success(), "{told}");

@@ -87,7 +87,7 @@ fn every_command_that_splits_says_how_many_copies_there_are() {
 fn stability_of_groups_of_variables_is_refused_before_any_work() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("d.csv"), twice()).unwrap();
-    fs::write(dir.path().join("p.toml"), "group_axes = \"together\"\n").unwrap();
+    fs::write(dir.path().join("p.toml"), "[penalty]\ngroup_axes = \"together\"\n").unwrap();
     let base = "validate --data d.csv --drop patient --params p.toml --nonzeros 2 --folds 2 --repeats 1 --permutations 0 --out g";
     let said = refused(dir.path(), &base.split(' ').collect::<Vec<_>>());
     assert!(said.contains("stability selection") && said.contains("--pairs 0"), "{said}");

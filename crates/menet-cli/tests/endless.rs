@@ -11,12 +11,12 @@ use crate::common::{ok, refused, small_csv, text};
 fn devices_are_refused_wherever_a_file_is_read_whole() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("d.csv"), small_csv()).unwrap();
-    fs::write(dir.path().join("p.toml"), "feature_graph = \"/dev/zero\"\n").unwrap();
+    fs::write(dir.path().join("p.toml"), "[penalty]\nfeature_graph = \"/dev/zero\"\n").unwrap();
     for line in [
         "fit --data d.csv --model m --params /dev/zero",
         "fit --data d.csv --model m --params p.toml",
         "fit --data d.csv --model m --feature-graph /dev/zero",
-        "fit --data d.csv --model m --groups /dev/zero",
+        "fit --data d.csv --model m --feature-groups /dev/zero",
         "path --data d.csv --params /dev/urandom --out -",
         "validate --data d.csv --params /dev/zero --out v",
         "evaluate --data d.csv --params /dev/zero --out e",
@@ -48,10 +48,10 @@ fn a_pipe_may_hold_parameters_and_groups() {
     fs::write(dir.path().join("g.csv"), "variable,group\na,one\nb,one\n").unwrap();
     ok(
         dir.path(),
-        &["fit", "--data", "d.csv", "--params", "p.toml", "--groups", "g.csv", "--model", "files"],
+        &["fit", "--data", "d.csv", "--params", "p.toml", "--feature-groups", "g.csv", "--model", "files"],
     );
     let line = format!(
-        "'{}' fit --data d.csv --params <(cat p.toml) --groups <(cat g.csv) --model pipes",
+        "'{}' fit --data d.csv --params <(cat p.toml) --feature-groups <(cat g.csv) --model pipes",
         env!("CARGO_BIN_EXE_menet")
     );
     let output = Command::new("bash").current_dir(dir.path()).args(["-c", &line]).output().unwrap();

@@ -75,7 +75,8 @@ fn probabilities_are_those_of_the_library() {
         ok(dir.path(), &["fit", "--data", "leukemia", "--rule", rule, "--model", "m"]);
         let line = "predict --model m --data leukemia --out l.csv --probabilities --json";
         let report = json(dir.path(), &split(line));
-        let params = MenParams::default().with(|it| it.rule = Some(menet::Named::from_name(rule).unwrap()));
+        let params =
+            MenParams::default().with(|it| it.rule.kind = Some(menet::Named::from_name(rule).unwrap()));
         let men = fit(&data, &params, &()).unwrap();
         let z = men.transform(data.x().unwrap()).unwrap();
         let logs = men.rule().unwrap().log_probabilities(z.as_ref()).unwrap();
@@ -166,7 +167,7 @@ fn neighbours_and_metric_are_of_the_nearest_rule() {
     // The same as a fit with these options.
     ok(dir.path(), &split(&predict(" --neighbors 3 --probabilities")));
     let over = fs::read(dir.path().join("l.csv")).unwrap();
-    ok(dir.path(), &split("fit --data d.csv --preset paper --voters 3 --model m"));
+    ok(dir.path(), &split("fit --data d.csv --preset paper --set rule.k=3 --model m"));
     ok(dir.path(), &split(&predict(" --probabilities")));
     assert_eq!(over, fs::read(dir.path().join("l.csv")).unwrap());
 }
@@ -177,7 +178,7 @@ fn priors_can_be_overruled() {
     fs::write(dir.path().join("d.csv"), small_csv()).unwrap();
     for rule in ["nearest", "centroid", "gaussian"] {
         let fitted = |priors: &str, model: &str| {
-            let line = format!("fit --data d.csv --rule {rule} --priors {priors} --model {model}");
+            let line = format!("fit --data d.csv --rule {rule} --set rule.priors={priors} --model {model}");
             ok(dir.path(), &split(&line));
         };
         let predicted = |model: &str, more: &str| {

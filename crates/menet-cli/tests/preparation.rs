@@ -30,8 +30,17 @@ fn a_model_prepares_new_samples_as_it_prepared_its_own() {
     let dir = tempfile::tempdir().unwrap();
     write_samples(dir.path());
     for impute in ["mean", "median", "knn"] {
-        let fit =
-            ["fit", "--impute", impute, "--scale", "log1p-unit", "--batch-scale", "true", "--model", "m"];
+        let fit = [
+            "fit",
+            "--impute",
+            impute,
+            "--scale",
+            "log1p-unit",
+            "--set",
+            "prepare.batch_scale=true",
+            "--model",
+            "m",
+        ];
         let said = ok(dir.path(), &[&fit[..], &DATA].concat());
         for part in [
             "scale: log1p-unit\n",
@@ -164,9 +173,9 @@ fn what_is_wrong_is_told() {
     let fit = |more: &[&str]| refused(dir.path(), &[&["fit", "--model", "m"], &DATA[..], more].concat());
     for (more, words) in [
         (&["--impute", "zero"][..], "mean, median, knn"),
-        (&["--impute", "mean", "--max-missing", "2"], "from 0 to 1"),
+        (&["--impute", "mean", "--set", "prepare.max_missing=2"], "from 0 to 1"),
         (&["--impute", "mean", "--scale", "auto"], "pareto"),
-        (&["--impute", "mean", "--max-missing", "0"], "no variable is left"),
+        (&["--impute", "mean", "--set", "prepare.max_missing=0"], "no variable is left"),
         (&["--impute", "mean", "--always", "rare"], "68 %"),
         (&[], "--impute mean"),
     ] {

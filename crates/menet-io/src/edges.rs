@@ -72,19 +72,20 @@ pub fn read_edges(path: &Path) -> Result<EdgeList> {
 /// # Errors
 /// As [`read_edges`]; where there is no such file, the message lists the graphs that need none.
 pub fn complete(params: MenParams) -> Result<MenParams> {
-    let Some(file) = params.feature_graph.as_ref().and_then(FeatureGraph::unread).map(str::to_owned) else {
+    let Some(file) = params.penalty.feature_graph.as_ref().and_then(FeatureGraph::unread).map(str::to_owned)
+    else {
         return Ok(params);
     };
     let path = Path::new(&file);
     if !path.exists() {
         let names = FeatureGraph::NAMES.join(", ");
         let problem = format!(
-            "there is no such file, and `feature_graph` must be {names}, grid:HEIGHTxWIDTH or a file of edges"
+            "there is no such file, and `penalty.feature_graph` must be {names}, grid:HEIGHTxWIDTH or a file of edges"
         );
         return Err(Error::input(path, problem));
     }
     let list = read_edges(path)?;
-    Ok(params.with(|it| it.feature_graph = Some(FeatureGraph::Edges(list))))
+    Ok(params.with(|it| it.penalty.feature_graph = Some(FeatureGraph::Edges(list))))
 }
 
 #[cfg(test)]

@@ -56,7 +56,7 @@ use tensors::{Packer, Problem, Unpacker};
 pub use paths::{paths_from_bytes, paths_to_bytes};
 
 /// The version of the format that this code writes and reads.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// The placeholder of the checksum while it is computed.
 const NO_CHECKSUM: &str = "00000000";
@@ -245,7 +245,7 @@ impl ModelFile {
         if let Some(names) = &parts.feature_names {
             pack.bytes("names", serde_json::to_vec(names).map_err(|e| e.to_string())?);
         }
-        if let Some(factors) = &parts.params.penalty_factors {
+        if let Some(factors) = &parts.params.penalty.factors {
             pack.floats("penalty_factors", factors);
         }
         if !parts.paths.is_empty() {
@@ -256,7 +256,7 @@ impl ModelFile {
             format: VERSION,
             checksum: NO_CHECKSUM.to_owned(),
             // JSON has no infinity, so the factors are a tensor.
-            params: parts.params.clone().with(|it| it.penalty_factors = None),
+            params: parts.params.clone().with(|it| it.penalty.factors = None),
             classes: parts.classes.clone(),
             report: parts.report.clone(),
             refit: parts.refit,
@@ -292,7 +292,7 @@ impl ModelFile {
         header.check(unpack.floats("mean")?.len())?;
         let mut params = header.params;
         if unpack.has("penalty_factors") {
-            params.penalty_factors = Some(unpack.factors("penalty_factors")?);
+            params.penalty.factors = Some(unpack.factors("penalty_factors")?);
         }
         let (levels, kkt) = (unpack.floats("level")?, unpack.certificates("kkt")?);
         let entries = unpack.lists("entry")?;

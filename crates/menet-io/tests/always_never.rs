@@ -13,10 +13,10 @@ fn a_model_file_keeps_what_is_always_in() {
     });
     let data = Dataset::from_owned(x, &labels).unwrap();
     let params = MenParams::default().with(|it| {
-        it.refit = Some(Refit::None);
+        it.refit.kind = Some(Refit::None);
         it.nonzeros = Some(3);
-        it.always = Some(vec![5.into(), "8".into()]);
-        it.never = Some(vec![0.into()]);
+        it.penalty.always = Some(vec![5.into(), "8".into()]);
+        it.penalty.never = Some(vec![0.into()]);
     });
     let men = fit(&data, &params, &()).unwrap();
     assert_eq!((men.always(), men.never()), (vec![5, 7], vec![0]));

@@ -51,7 +51,7 @@ impl Pieces {
 
     /// The file, with a checksum that is right.
     fn bytes(&self) -> Vec<u8> {
-        let json = format!("{{\"format\":3,\"checksum\":\"00000000\",{}", &self.json.to_string()[1..]);
+        let json = format!("{{\"format\":4,\"checksum\":\"00000000\",{}", &self.json.to_string()[1..]);
         let mut crc = crc32fast::Hasher::new();
         crc.update(json.as_bytes());
         for (name, dtype, shape, bytes) in &self.tensors {
@@ -211,33 +211,49 @@ fn models() -> Vec<(&'static str, ModelFile)> {
         (
             "panel",
             with(|it| {
-                (it.refit, it.rule, it.nonzeros) = (Some(Refit::Panel), Some(RuleKind::Gaussian), Some(4));
+                (it.refit.kind, it.rule.kind, it.nonzeros) =
+                    (Some(Refit::Panel), Some(RuleKind::Gaussian), Some(4));
             }),
         ),
         ("paper", MenParams::paper().with(|it| it.nonzeros = Some(4))),
-        ("groups", with(|it| it.groups = Some(Groups::from_pairs([(0, "a"), (2, "a"), (2, "b"), (3, "b")])))),
+        (
+            "groups",
+            with(|it| {
+                it.penalty.feature_groups = Some(Groups::from_pairs([(0, "a"), (2, "a"), (2, "b"), (3, "b")]))
+            }),
+        ),
         (
             "always",
             with(|it| {
-                (it.always, it.never) = (Some(vec!["g1".into()]), Some(vec![4_usize.into()]));
-                (it.rule, it.voters) = (Some(RuleKind::Centroid), 3);
+                (it.penalty.always, it.penalty.never) = (Some(vec!["g1".into()]), Some(vec![4_usize.into()]));
+                (it.rule.kind, it.rule.k) = (Some(RuleKind::Centroid), 3);
             }),
         ),
-        ("scad", with(|it| (it.penalty, it.nonzeros, it.voters) = (PenaltyKind::Scad, Some(3), 3))),
+        ("scad", with(|it| (it.penalty.kind, it.nonzeros, it.rule.k) = (PenaltyKind::Scad, Some(3), 3))),
         (
             "l0",
             with(|it| {
-                (it.penalty, it.nonzeros, it.panel_size) = (PenaltyKind::L0, Some(3), Some(4));
-                (it.priors, it.penalty_factors) = (Priors::Given(vec![1.0, 2.0, 3.0]), Some(vec![1.0; P]));
+                (it.penalty.kind, it.nonzeros, it.panel_size) = (PenaltyKind::L0, Some(3), Some(4));
+                (it.rule.priors, it.penalty.factors) =
+                    (Priors::Given(vec![1.0, 2.0, 3.0]), Some(vec![1.0; P]));
             }),
         ),
-        ("knn", with(|it| (it.impute, it.scale, it.batch_scale) = (Some(Impute::Knn), Scale::Unit, true))),
-        ("median", with(|it| (it.impute, it.scale) = (Some(Impute::Median), Scale::Log1pUnit))),
+        (
+            "knn",
+            with(|it| {
+                (it.prepare.impute, it.prepare.scale, it.prepare.batch_scale) =
+                    (Some(Impute::Knn), Scale::Unit, true)
+            }),
+        ),
+        (
+            "median",
+            with(|it| (it.prepare.impute, it.prepare.scale) = (Some(Impute::Median), Scale::Log1pUnit)),
+        ),
     ];
     settings
         .into_iter()
         .map(|(name, params)| {
-            let mut table = samples(params.impute.is_some());
+            let mut table = samples(params.prepare.impute.is_some());
             if name == "median" {
                 table.batches = None;
             }
@@ -331,10 +347,10 @@ fn what_does_not_fit_together_is_told() {
         }
     };
     for (name, place, value, expected) in [
-        ("groups", "/params/groups/0/variables/0", json!(6), "variable 6 in group \"a\""),
-        ("groups", "/params/groups/0/variables", json!([]), "without variables"),
+        ("groups", "/params/penalty/feature_groups/0/variables/0", json!(6), "variable 6 in group \"a\""),
+        ("groups", "/params/penalty/feature_groups/0/variables", json!([]), "without variables"),
         ("panel", "/params/ridge", json!(-1.0), "`ridge`"),
-        ("panel", "/params/patch", json!("none"), "patch"),
+        ("panel", "/params/patch/kind", json!("none"), "patch"),
         ("panel", "/classes/1", json!("a"), "the class \"a\" twice"),
         ("panel", "/refit/shrinkage", json!(1.5), "shrinkage is 1.5"),
         ("panel", "/refit/candidates", json!(7), "7 of 6 variables"),
@@ -342,8 +358,8 @@ fn what_does_not_fit_together_is_told() {
         ("panel", "/report/seconds/lars", json!(-1.0), "must be 0 or more in every stage"),
         ("panel", "/report/unreached", json!(1), "without a label"),
         ("panel", "/image_shape", json!([2, 2]), "an image"),
-        ("always", "/params/always/0", json!("nobody"), "`always`"),
-        ("always", "/params/never/0", json!(6), "`never`"),
+        ("always", "/params/penalty/always/0", json!("nobody"), "`penalty.always`"),
+        ("always", "/params/penalty/never/0", json!(6), "`penalty.never`"),
         ("knn", "/preparation/batches/names/0", json!("two"), "preparation"),
         ("knn", "/preparation/params/scale", json!("none"), "preparation"),
         ("knn", "/preparation/params/impute", json!("mean"), "preparation"),

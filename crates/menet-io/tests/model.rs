@@ -29,7 +29,7 @@ fn model_with(params: MenParams) -> (ModelFile, Table) {
     let data = table.dataset().unwrap();
     let params = params.with(|it| {
         it.nonzeros = Some(4);
-        it.penalty_factors = Some(vec![1.0, 1.0, f64::INFINITY, 0.5, 2.0]);
+        it.penalty.factors = Some(vec![1.0, 1.0, f64::INFINITY, 0.5, 2.0]);
     });
     let men = fit(&data, &params, &()).unwrap();
     (ModelFile::new(men, &data, "test").unwrap(), table.clone())
@@ -56,14 +56,14 @@ fn every_refit_with_every_rule_survives_bit_for_bit() {
         for &rule in RuleKind::ALL {
             for priors in [Priors::Train, Priors::Given((1..=12).map(f64::from).collect())] {
                 let params = MenParams::default().with(|it| {
-                    it.refit = Some(refit);
-                    it.rule = Some(rule);
-                    it.relax = 0.7;
-                    it.voters = 2;
-                    it.metric = Some(Metric::Cosine);
-                    it.priors = priors;
+                    it.refit.kind = Some(refit);
+                    it.rule.kind = Some(rule);
+                    it.refit.relax = 0.7;
+                    it.rule.k = 2;
+                    it.rule.metric = Some(Metric::Cosine);
+                    it.rule.priors = priors;
                 });
-                let what = format!("{} {} {:?}", refit.name(), rule.name(), params.priors);
+                let what = format!("{} {} {:?}", refit.name(), rule.name(), params.rule.priors);
                 let (model, table) = model_with(params);
                 let complete = model.to_bytes_complete().unwrap();
                 let back = ModelFile::from_bytes(&complete).unwrap();
@@ -115,7 +115,7 @@ fn a_rule_without_training_samples_needs_few_bytes() {
         let data = table.dataset().unwrap();
         let params = MenParams::default().with(|it| {
             it.panel_size = Some(size);
-            it.rule = Some(rule);
+            it.rule.kind = Some(rule);
         });
         let men = fit(&data, &params, &()).unwrap().without_paths();
         assert_eq!(men.panel().len(), size);
@@ -232,7 +232,7 @@ fn a_damaged_model_is_an_error() {
         [&text[..at], to.as_bytes(), &text[at + to.len()..]].concat()
     };
     for (other, remedy) in [(7, "use a newer menet"), (2, "fit the model again")] {
-        fs::write(&path, replace("\\\"format\\\":3", &format!("\\\"format\\\":{other}"))).unwrap();
+        fs::write(&path, replace("\\\"format\\\":4", &format!("\\\"format\\\":{other}"))).unwrap();
         let message = ModelFile::load(&path).unwrap_err().to_string();
         assert!(message.contains(&format!("version {other}, ")) && message.contains(remedy), "{message}");
     }

@@ -161,8 +161,8 @@ fn models_are_never_wrong_in_silence() {
         // With the refit panel, the complete bytes have every tensor.
         let params = MenParams::default().with(|it| {
             it.nonzeros = Some(3);
-            it.refit = Some(Refit::Panel);
-            it.rule = Some(rule);
+            it.refit.kind = Some(Refit::Panel);
+            it.rule.kind = Some(rule);
         });
         let model = ModelFile::new(fit(&data, &params, &()).unwrap(), &data, "test").unwrap();
         let load = |path: &Path| {

@@ -27,7 +27,9 @@ fn options() -> ReadOptions {
 }
 
 fn params(impute: Impute, scale: Scale, batch_scale: bool) -> MenParams {
-    MenParams::default().with(|it| (it.impute, it.scale, it.batch_scale) = (Some(impute), scale, batch_scale))
+    MenParams::default().with(|it| {
+        (it.prepare.impute, it.prepare.scale, it.prepare.batch_scale) = (Some(impute), scale, batch_scale)
+    })
 }
 
 fn model(table: &Table, params: &MenParams) -> Men {

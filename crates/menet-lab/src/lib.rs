@@ -36,6 +36,7 @@ pub mod progress;
 pub mod protocol;
 pub mod report;
 pub mod run;
+pub mod settings;
 pub mod space;
 pub mod study;
 pub mod summary;

@@ -78,7 +78,7 @@ pub(crate) fn name_of(names: Option<&[String]>, shape: Option<(usize, usize)>, j
 
 /// The scale of the coefficients of a path.
 pub(crate) fn scale(men: &Men) -> &'static str {
-    if men.params().standardize { "columns of length 1" } else { "columns as they are" }
+    if men.params().penalty.standardize { "columns of length 1" } else { "columns as they are" }
 }
 
 /// A part of a file name: only letters, digits, `-` and `_`.

@@ -1,26 +1,27 @@
 //! Parameters of methods by name.
 //!
 //! A file has one table per method (`run.toml` has them under `parameters`), `[men]`, `[dla]`, ... with the fields that differ
-//! from the defaults. A file without tables is a parameter file of `menet fit`. It applies to `men` (unless its α is 0 or its preset
-//! is `paper`); to `men-alpha0` without its α; and to `men-paper` without the fields that would make it another method. A `penalty` in it
-//! applies to the variant of that name alone, and a `feature_graph` to `men-graph`.
+//! from the defaults; `[men.penalty]` is a stage of MEN. A file with parameters of MEN at its top is a parameter file of `menet fit`.
+//! It applies to `men` (unless its α is 0 or its preset is `paper`); to `men-alpha0` without its α; and to `men-paper` without what would
+//! make it another method. A penalty in it applies to the variant of that name alone, and a graph to `men-graph`.
 
 use std::collections::BTreeMap;
 
-use menet::Method;
+use menet::describe::parameters;
+use menet::{MenParams, Method};
 use toml::{Table, Value};
 
 use crate::error::{Error, Result};
+use crate::settings::{PRESET, changed, get, merge, spelled_out, take};
 
-/// The fields that make the penalty of a variant of MEN.
-const OF_PENALTY: [&str; 3] = ["penalty", "penalty_shape", "penalty_epsilon"];
+/// The parameters that make the penalty of a variant of MEN.
+const OF_PENALTY: [&str; 3] = ["penalty.kind", "penalty.gamma", "penalty.epsilon"];
 
-/// The fields of the graph of `men-graph`.
-const OF_GRAPH: [&str; 2] = ["feature_graph", "graph_weight"];
+/// The parameters of the graph of `men-graph`.
+const OF_GRAPH: [&str; 2] = ["penalty.feature_graph", "penalty.graph_weight"];
 
-/// The fields of a parameter file of `fit` with the default preset that do not apply to the paper's method.
-const DECIDED_BY_PRESET: [&str; 8] =
-    ["preset", "refit", "refit_ridge", "relax", "rule", "voters", "priors", "panel_size"];
+/// The parameters of a file of `fit` that do not apply to the paper's method.
+const NOT_OF_PAPER: [&str; 3] = ["refit", "rule", "panel_size"];
 
 /// The parameters of every method that differ from its defaults.
 #[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize)]
@@ -40,43 +41,18 @@ impl MethodParams {
         {
             table = recorded.clone();
         }
-        let by_method = !table.is_empty() && table.values().all(Value::is_table);
-        let params = if by_method {
+        let of_fit = |name: &String| {
+            name == PRESET || parameters().has_stage(name) || parameters().find(name).is_some()
+        };
+        let params = if !table.is_empty() && table.values().all(Value::is_table) && !table.keys().any(of_fit)
+        {
             let sections = table.into_iter().filter_map(|(name, value)| match value {
                 Value::Table(section) => Some((name, section)),
                 _ => None,
             });
             MethodParams(sections.collect())
         } else {
-            let given = table.clone();
-            OF_PENALTY.iter().chain(&OF_GRAPH).for_each(|&name| drop(table.remove(name)));
-            let penalty = given.get("penalty").and_then(Value::as_str).unwrap_or_default();
-            let penalty = format!("men-{penalty}");
-            let (mut ablation, mut paper) = (table.clone(), table.clone());
-            let alpha = ablation.remove("alpha");
-            let is_ablation =
-                alpha.is_some_and(|alpha| alpha.as_float() == Some(0.0) || alpha.as_integer() == Some(0));
-            let is_paper = table.get("preset").and_then(Value::as_str) == Some("paper");
-            if is_ablation {
-                paper.remove("alpha");
-            }
-            if !is_paper {
-                DECIDED_BY_PRESET.iter().for_each(|&name| drop(paper.remove(name)));
-            }
-            let plain = !is_ablation && !is_paper;
-            let own = |name: &str| {
-                let mut own = table.clone();
-                for (of, keys) in [("men-graph", &OF_GRAPH[..]), (&penalty[..], &OF_PENALTY[..])] {
-                    let keys = keys.iter().filter(|_| of == name);
-                    own.extend(keys.filter_map(|&key| Some((key.to_owned(), given.get(key)?.clone()))));
-                }
-                (name.to_owned(), own)
-            };
-            let names = Method::all().into_iter().filter(|method| method.men().is_some());
-            let special = ["men-alpha0", "men-paper"];
-            let names = names.map(|method| method.name()).filter(|name| plain && !special.contains(name));
-            let variants = [("men-alpha0".to_owned(), ablation), ("men-paper".to_owned(), paper)];
-            MethodParams(names.map(own).chain(variants).collect())
+            Self::of_fit(&table)?
         };
         for name in params.0.keys() {
             params.method(name)?;
@@ -84,10 +60,64 @@ impl MethodParams {
         Ok(params)
     }
 
+    /// What a parameter file of `fit` says of every variant of MEN.
+    ///
+    /// # Errors
+    /// As [`spelled_out`].
+    pub fn of_fit(table: &Table) -> Result<Self> {
+        let is_paper = table.get(PRESET).and_then(Value::as_str) == Some("paper");
+        let given = spelled_out(table)?;
+        let is_ablation = get(&given, "manifold.alpha")
+            .is_some_and(|alpha| alpha.as_float() == Some(0.0) || alpha.as_integer() == Some(0));
+        let kind = get(&given, "penalty.kind").and_then(Value::as_str).unwrap_or_default();
+        let penalty = format!("men-{kind}");
+        let mut shared = given.clone();
+        OF_PENALTY.iter().chain(&OF_GRAPH).for_each(|path| drop(take(&mut shared, path)));
+        let own = |name: &str| {
+            let mut own = shared.clone();
+            match name {
+                "men-alpha0" => drop(take(&mut own, "manifold.alpha")),
+                "men-paper" if !is_paper => NOT_OF_PAPER.iter().for_each(|path| drop(take(&mut own, path))),
+                _ => {}
+            }
+            if name == "men-paper" && is_ablation {
+                take(&mut own, "manifold.alpha");
+            }
+            for (of, paths) in [("men-graph", &OF_GRAPH[..]), (&penalty[..], &OF_PENALTY[..])] {
+                for path in paths.iter().filter(|_| of == name) {
+                    if let (Some(value), Some((stage, leaf))) = (get(&given, path), path.split_once('.')) {
+                        let leaf = [(leaf.to_owned(), value.clone())].into_iter().collect();
+                        merge(&mut own, &[(stage.to_owned(), Value::Table(leaf))].into_iter().collect());
+                    }
+                }
+            }
+            (name.to_owned(), own)
+        };
+        let special = ["men-alpha0", "men-paper"];
+        let names =
+            Method::all().into_iter().filter(|method| method.men().is_some()).map(|method| method.name());
+        let names = names.filter(|name| special.contains(name) || !(is_ablation || is_paper));
+        Ok(MethodParams(names.map(own).collect()))
+    }
+
+    /// Adds other parameters, which go first.
+    pub fn add(&mut self, other: &Self) {
+        for (name, section) in &other.0 {
+            merge(self.0.entry(name.clone()).or_default(), section);
+        }
+    }
+
+    /// Sets the same for every variant of MEN, beside what they have.
+    pub fn set_for_all(&mut self, changes: &Table) {
+        for method in Method::all().iter().filter(|method| method.men().is_some() && !changes.is_empty()) {
+            merge(self.0.entry(method.name().to_owned()).or_default(), changes);
+        }
+    }
+
     /// The variant of MEN that a file of `fit` describes.
     pub fn meant(&self) -> &str {
-        let has = |key: &'static str| self.0.iter().find(|(_, table)| table.contains_key(key));
-        has("penalty").or_else(|| has("feature_graph")).map_or("men", |(name, _)| name)
+        let has = |path: &'static str| self.0.iter().find(|(_, table)| get(table, path).is_some());
+        has("penalty.kind").or_else(|| has("penalty.feature_graph")).map_or("men", |(name, _)| name)
     }
 
     /// The method called `name` with these parameters.
@@ -105,18 +135,23 @@ impl MethodParams {
 /// # Errors
 /// When it has no such parameter, or the value has another type.
 pub fn overlay(method: &Method, changes: &Table) -> Result<Method> {
-    let mut fields = fields(method)?;
-    fields.extend(changes.clone());
-    let table: Table = [(method.name().to_owned(), Value::Table(fields))].into_iter().collect();
     let told = |problem: &str| Error::Usage(format!("parameters of {}: {problem}", method.name()));
-    let changed: Method = table.try_into().map_err(|e: toml::de::Error| told(e.to_string().trim_end()))?;
-    let changed = match changed.men().cloned() {
-        Some(men) => changed.with_men(menet_io::edges::complete(men)?),
-        None => changed,
+    let changed = match method.men() {
+        Some(men) => {
+            let of_men = |men: &MenParams| changed(men, &spelled_out(changes)?);
+            method.clone().with_men(of_men(men).map_err(|error| told(&error.to_string()))?)
+        }
+        None => {
+            let mut fields = fields(method)?;
+            fields.extend(changes.clone());
+            let table: Table = [(method.name().to_owned(), Value::Table(fields))].into_iter().collect();
+            table.try_into().map_err(|e: toml::de::Error| told(e.message()))?
+        }
     };
-    // `lpp` with `supervised = true` would be `slpp` under a wrong name.
+    // `lpp` with `supervised = true` would be `slpp` under a wrong name. The paper's method is `men` with other values.
+    let plain = |name| if name == "men-paper" { "men" } else { name };
     match changed.reducer().name() {
-        name if name == method.name() => Ok(changed),
+        name if plain(name) == plain(method.name()) => Ok(changed),
         other => Err(told(&format!("with these values it is the method {other}; use that name instead"))),
     }
 }
@@ -165,47 +200,49 @@ mod tests {
 
     #[test]
     fn a_file_of_fit_is_for_men_and_its_ablation() {
-        let params = MethodParams::parse("ridge = 0.3\nalpha = 2.0").unwrap();
+        let params = MethodParams::parse("ridge = 0.3\nmanifold.alpha = 2.0").unwrap();
         let Method::Men(men) = params.method("men").unwrap() else { panic!() };
-        assert_eq!((men.ridge, men.alpha), (Some(0.3), 2.0));
+        assert_eq!((men.ridge, men.manifold.alpha), (Some(0.3), 2.0));
         let Method::MenAlpha0(men) = params.method("men-alpha0").unwrap() else { panic!() };
-        assert_eq!((men.ridge, men.alpha), (Some(0.3), 0.0));
-        let params = MethodParams::parse("ridge = 0.3\npenalty = \"scad\"\npenalty_shape = 3.0").unwrap();
+        assert_eq!((men.ridge, men.manifold.alpha), (Some(0.3), 0.0));
+        let params = MethodParams::parse("ridge = 0.3\n[penalty]\nkind = \"scad\"\ngamma = 3.0").unwrap();
         let of = |name: &str| params.method(name).unwrap().men().unwrap().clone();
-        assert_eq!((of("men").penalty, of("men").ridge), (PenaltyKind::L1, Some(0.3)));
-        assert_eq!((of("men-scad").penalty, of("men-scad").penalty_shape), (PenaltyKind::Scad, Some(3.0)));
-        assert_eq!((of("men-mcp").penalty, of("men-mcp").ridge), (PenaltyKind::Mcp, Some(0.3)));
+        assert_eq!((of("men").penalty.kind, of("men").ridge), (PenaltyKind::L1, Some(0.3)));
+        assert_eq!(
+            (of("men-scad").penalty.kind, of("men-scad").penalty.gamma),
+            (PenaltyKind::Scad, Some(3.0))
+        );
+        assert_eq!((of("men-mcp").penalty.kind, of("men-mcp").ridge), (PenaltyKind::Mcp, Some(0.3)));
         assert_eq!(params.meant(), "men-scad");
         assert_eq!(MethodParams::parse("penalty = \"l1\"").unwrap().meant(), "men");
-        assert_eq!(MethodParams::parse("feature_graph = \"chain\"").unwrap().meant(), "men-graph");
+        assert_eq!(MethodParams::parse("penalty.feature_graph = \"chain\"").unwrap().meant(), "men-graph");
     }
 
     #[test]
     fn a_file_of_fit_does_not_make_the_papers_method_another() {
         let params = MethodParams::parse("ridge = 0.3\nrefit = \"panel\"\nrule = \"centroid\"").unwrap();
         let Method::MenPaper(paper) = params.method("men-paper").unwrap() else { panic!() };
-        assert_eq!(paper, menet::MenParams::paper().with(|it| it.ridge = Some(0.3)));
+        assert_eq!(paper, MenParams::paper().with(|it| it.ridge = Some(0.3)));
         let params = MethodParams::parse("ridge = 0.3\npreset = \"paper\"").unwrap();
         assert_eq!(params.method("men").unwrap(), Method::from_name("men").unwrap());
         let Method::MenPaper(paper) = params.method("men-paper").unwrap() else { panic!() };
-        assert_eq!(paper, menet::MenParams::paper().with(|it| it.ridge = Some(0.3)));
+        assert_eq!(paper, MenParams::paper().with(|it| it.ridge = Some(0.3)));
     }
 
     #[test]
     fn parameters_cannot_make_a_method_another() {
         for text in [
-            "[men]\npreset = \"paper\"",
             "[lpp]\nsupervised = true",
-            "[men-alpha0]\nalpha = 1.0",
-            "[men]\nalpha = 0.0",
+            "[men-alpha0]\nmanifold.alpha = 1.0",
+            "[men.manifold]\nalpha = 0.0",
         ] {
             let message = MethodParams::parse(text).unwrap_err().to_string();
             assert!(message.contains("use that name instead"), "{message}");
         }
-        let ablation = MethodParams::parse("alpha = 0.0\nridge = 0.5").unwrap();
+        let ablation = MethodParams::parse("manifold.alpha = 0.0\nridge = 0.5").unwrap();
         assert_eq!(ablation.method("men").unwrap(), Method::from_name("men").unwrap());
         let Method::MenAlpha0(men) = ablation.method("men-alpha0").unwrap() else { panic!() };
-        assert_eq!((men.alpha, men.ridge), (0.0, Some(0.5)));
+        assert_eq!((men.manifold.alpha, men.ridge), (0.0, Some(0.5)));
     }
 
     #[test]

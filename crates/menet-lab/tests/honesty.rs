@@ -80,7 +80,7 @@ fn noise_with_every_row_twice_is_at_chance() {
     let own: Vec<usize> = (0..40).map(|_| rng.random_range(0..2)).collect();
     let labels: Vec<usize> = (0..80).map(|i| own[i % 40]).collect();
     let twice = set(Mat::from_fn(80, 20, |i, j| noise[(i % 40, j)]), &labels);
-    let params = MenParams::default().with(|it| it.rule = Some(menet::rules::RuleKind::Nearest));
+    let params = MenParams::default().with(|it| it.rule.kind = Some(menet::rules::RuleKind::Nearest));
     let found = go(&twice, &fixed(&params), None, &options());
     assert!(found.methods[0].balanced.mean < 0.65, "{:?}", found.methods[0].balanced);
     assert!(found.permutation.as_ref().unwrap().p_value.mean > 0.1);

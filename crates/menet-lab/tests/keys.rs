@@ -77,10 +77,11 @@ fn other_params() -> Vec<MenParams> {
     let edge = |weight| Edge { ends: (0.into(), 1.into()), weight };
     let graph = |weight| {
         let edges = FeatureGraph::Edges(EdgeList::new("edges.csv", vec![edge(weight)]));
-        MenParams::default().with(|it| it.feature_graph = Some(edges))
+        MenParams::default().with(|it| it.penalty.feature_graph = Some(edges))
     };
     let group = |at: usize| {
-        MenParams::default().with(|it| it.groups = Some(Groups::from_pairs([(0, "g"), (at, "g")])))
+        MenParams::default()
+            .with(|it| it.penalty.feature_groups = Some(Groups::from_pairs([(0, "g"), (at, "g")])))
     };
     vec![
         // A parameter file would name the file of both graphs, and how many edges there are.
@@ -88,9 +89,9 @@ fn other_params() -> Vec<MenParams> {
         graph(2.0),
         group(1),
         group(2),
-        MenParams::default().with(|it| it.always = Some(vec![0.into()])),
-        MenParams::default().with(|it| it.never = Some(vec![0.into()])),
-        MenParams::default().with(|it| it.beta *= 1.0 + f64::EPSILON),
+        MenParams::default().with(|it| it.penalty.always = Some(vec![0.into()])),
+        MenParams::default().with(|it| it.penalty.never = Some(vec![0.into()])),
+        MenParams::default().with(|it| it.manifold.beta *= 1.0 + f64::EPSILON),
     ]
 }
 
@@ -117,7 +118,7 @@ fn a_validation_continues_only_with_the_same_inputs() {
     refused(go(&plain, None, &Options { seed: 1, ..quick() }, &[&own]), "seed");
     refused(go(&plain, None, &Options { largest_panel: 4, ..quick() }, &[&own]), "largest_panel");
     // Groups have no order of entry, so they are refused before.
-    for params in other_params().into_iter().filter(|params| params.groups.is_none()) {
+    for params in other_params().into_iter().filter(|params| params.penalty.feature_groups.is_none()) {
         refused(go(&plain, None, &quick(), &[&men(params)]), "methods");
     }
     let inner = MenProcedure { folds: 3, ..own.clone() };

@@ -40,52 +40,54 @@ fn settings() -> Vec<(String, MenParams)> {
     let mut add =
         |name: String, change: &dyn Fn(&mut MenParams)| all.push((name, base.clone().with(|it| change(it))));
     for &penalty in PenaltyKind::ALL {
-        add(format!("penalty {}", penalty.name()), &|it| it.penalty = penalty);
+        add(format!("penalty {}", penalty.name()), &|it| it.penalty.kind = penalty);
         add(format!("penalty {}, panel of 8", penalty.name()), &|it| {
-            (it.penalty, it.nonzeros, it.panel_size) = (penalty, None, Some(8));
+            (it.penalty.kind, it.nonzeros, it.panel_size) = (penalty, None, Some(8));
         });
     }
     for &refit in Refit::ALL {
-        add(format!("refit {}", refit.name()), &|it| it.refit = Some(refit));
+        add(format!("refit {}", refit.name()), &|it| it.refit.kind = Some(refit));
         add(format!("refit {}, panel of 8", refit.name()), &|it| {
-            (it.refit, it.panel_size) = (Some(refit), Some(8));
+            (it.refit.kind, it.panel_size) = (Some(refit), Some(8));
         });
     }
     for &preset in Preset::ALL {
-        add(format!("preset {}", preset.name()), &|it| it.preset = preset);
+        add(format!("preset {}", preset.name()), &|it| {
+            *it = preset.params().with(|own| own.nonzeros = it.nonzeros);
+        });
     }
     for &target in TargetKind::ALL {
-        add(format!("target {}", target.name()), &|it| it.target = target);
+        add(format!("target {}", target.name()), &|it| it.target.kind = target);
     }
     for &scale in Scale::ALL {
-        add(format!("scale {}", scale.name()), &|it| it.scale = scale);
+        add(format!("scale {}", scale.name()), &|it| it.prepare.scale = scale);
     }
     for rule in menet::patches::REGISTRY {
-        add(format!("patch {}", rule.name()), &|it| it.patch = rule.name().to_owned());
+        add(format!("patch {}", rule.name()), &|it| it.patch.kind = rule.name().to_owned());
     }
     let groups = || Groups::from_pairs((0..VARIABLES).map(|j| (j, (j / 5).to_string())));
     for &axes in GroupAxes::ALL {
         add(format!("groups, axes {}", axes.name()), &|it| {
-            (it.groups, it.group_axes) = (Some(groups()), axes);
+            (it.penalty.feature_groups, it.penalty.group_axes) = (Some(groups()), axes);
         });
     }
-    add("axes together".to_owned(), &|it| it.group_axes = GroupAxes::Together);
-    add("feature graph".to_owned(), &|it| it.feature_graph = Some(FeatureGraph::Chain));
+    add("axes together".to_owned(), &|it| it.penalty.group_axes = GroupAxes::Together);
+    add("feature graph".to_owned(), &|it| it.penalty.feature_graph = Some(FeatureGraph::Chain));
     let first = |count: usize| Some((0..count).map(VariableRef::Position).collect::<Vec<_>>());
-    add("always".to_owned(), &|it| it.always = first(3));
-    add("never, nine of ten".to_owned(), &|it| it.never = first(9 * VARIABLES / 10));
+    add("always".to_owned(), &|it| it.penalty.always = first(3));
+    add("never, nine of ten".to_owned(), &|it| it.penalty.never = first(9 * VARIABLES / 10));
     add("penalty factors".to_owned(), &|it| {
-        it.penalty_factors =
+        it.penalty.factors =
             Some((0..VARIABLES).map(|j| if j < 100 { f64::INFINITY } else { 1.0 }).collect());
     });
     add("four variables with small penalty factors".to_owned(), &|it| {
-        it.penalty_factors = Some((0..VARIABLES).map(|j| if j < 4 { 0.2 } else { 1.0 }).collect());
+        it.penalty.factors = Some((0..VARIABLES).map(|j| if j < 4 { 0.2 } else { 1.0 }).collect());
     });
-    add("no column scaling".to_owned(), &|it| it.standardize = false);
+    add("no column scaling".to_owned(), &|it| it.penalty.standardize = false);
     add("reconstruction".to_owned(), &|it| it.pca_rank = Some(10));
     add("one axis".to_owned(), &|it| it.components = Some(1));
     add("no ridge".to_owned(), &|it| it.ridge = Some(0.0));
-    add("constants and missing values".to_owned(), &|it| it.impute = Some(Impute::Mean));
+    add("constants and missing values".to_owned(), &|it| it.prepare.impute = Some(Impute::Mean));
     all
 }
 
@@ -106,11 +108,15 @@ fn nothing_is_stable_in_noise_whatever_the_settings() {
     });
     let (mut refused, mut largest) = (Vec::new(), Vec::new());
     for (name, params) in settings() {
-        let data = noise(params.impute.is_some());
+        let data = noise(params.prepare.impute.is_some());
         let men =
             MenProcedure { grid: menet::select::Grid::of(&params), ..MenProcedure::new(params.clone()) };
-        let set =
-            Set { name: "noise".to_owned(), data: noise(params.impute.is_some()), rows: None, ids: None };
+        let set = Set {
+            name: "noise".to_owned(),
+            data: noise(params.prepare.impute.is_some()),
+            rows: None,
+            ids: None,
+        };
         let subject = Subject { set: &set, groups: None, procedures: &[&men] };
         let selected = select(&data, &params, &how, &(), &|_, _| ());
         match validate(subject, &options, None, &[], &()) {

@@ -137,7 +137,7 @@ fn tuning_prepares_inside_its_folds() {
 fn validation_prepares_inside_its_folds_and_draws_what_the_model_sees() {
     let set = set();
     for (at, prepare) in ways().enumerate() {
-        let mut men = MenProcedure::new(MenParams::default().with_prepare(&prepare));
+        let mut men = MenProcedure::new(MenParams::default().with(|it| it.prepare = prepare));
         men.grid.sizes = vec![menet::select::Size::Nonzeros(5)];
         (men.grid.ridge, men.folds) = (vec![0.3], 2);
         let pca = Baseline { method: Method::from_name("pca").unwrap(), prepare, folds: 2 };
@@ -160,7 +160,7 @@ fn validation_prepares_inside_its_folds_and_draws_what_the_model_sees() {
         let case = Case { data: &set.data, split: &split, groups: None, seed: 1 };
         let decided = men.decide(&case, &()).unwrap();
         let train = subset(&set.data, &split.train).unwrap();
-        let chosen = MenParams::default().with_prepare(&prepare);
+        let chosen = MenParams::default().with(|it| it.prepare = prepare);
         let fixed = chosen.with(|it| (it.nonzeros, it.ridge) = (Some(5), Some(0.3)));
         let fits: Vec<Vec<usize>> = men
             .grid

@@ -113,11 +113,13 @@ fn men_is_searched_in_full_and_for_the_score_asked_for() {
         let seen = |of: &dyn Fn(&MenParams) -> String| -> BTreeSet<String> {
             found.trials.iter().map(|trial| of(&trial.params)).collect()
         };
-        assert!(seen(&|p| p.ridge().to_string()).len() >= 5 && seen(&|p| p.beta.to_string()).len() >= 3);
-        assert!(seen(&|p| p.target_shrinkage.to_string()).len() >= 3);
-        assert_eq!(seen(&|p| format!("{:?}", p.refit())).len(), 3);
-        assert_eq!(seen(&|p| format!("{:?}", p.rule().kind)).len(), 3);
-        assert_eq!(seen(&|p| format!("{:?}", p.metric())).len(), 2);
+        assert!(
+            seen(&|p| p.ridge().to_string()).len() >= 5 && seen(&|p| p.manifold.beta.to_string()).len() >= 3
+        );
+        assert!(seen(&|p| p.target.shrinkage.to_string()).len() >= 3);
+        assert_eq!(seen(&|p| format!("{:?}", p.refit.kind())).len(), 3);
+        assert_eq!(seen(&|p| format!("{:?}", p.rule.kind)).len(), 3);
+        assert_eq!(seen(&|p| format!("{:?}", p.rule.metric)).len(), 2);
         // No setting twice.
         let settings: Vec<String> = found.trials.iter().map(|trial| format!("{:?}", trial.params)).collect();
         assert_eq!(settings.iter().collect::<BTreeSet<_>>().len(), settings.len());
@@ -144,17 +146,22 @@ fn the_search_of_men_can_be_restricted() {
     let few = TuneOptions { budget: 12, folds: 3, ..TuneOptions::default() };
     let panels = TuneOptions { panel_size: vec![3, 6], refit: vec![Refit::Discriminant], ..few.clone() };
     let found = search("men", panels);
-    assert!(found.iter().all(|trial| trial.params.refit() == Refit::Discriminant && trial.variables <= 6.0));
+    assert!(
+        found.iter().all(|trial| trial.params.refit.kind() == Refit::Discriminant && trial.variables <= 6.0)
+    );
     let sizes: BTreeSet<_> =
         found.iter().map(|trial| (trial.params.panel_size, trial.params.nonzeros)).collect();
     assert_eq!(sizes, [(Some(3), None), (Some(6), None)].into());
     let rules = TuneOptions { rule: vec![RuleKind::Centroid], nonzeros: vec![2], ..few.clone() };
     let found = search("men-alpha0", rules);
-    assert!(found.iter().all(|trial| trial.params.rule().kind == RuleKind::Centroid));
-    assert!(found.iter().all(|trial| trial.params.nonzeros == Some(2) && trial.params.alpha == 0.0));
+    assert!(found.iter().all(|trial| trial.params.rule.on_several().kind == RuleKind::Centroid));
+    assert!(found.iter().all(|trial| trial.params.nonzeros == Some(2) && trial.params.manifold.alpha == 0.0));
     // The search of `men-paper` keeps the paper's refit and rule.
     for trial in search("men-paper", few.clone()) {
-        assert_eq!((trial.params.refit(), trial.params.rule().kind), (Refit::None, RuleKind::Nearest));
+        assert_eq!(
+            (trial.params.refit.kind(), trial.params.rule.on_several().kind),
+            (Refit::None, RuleKind::Nearest)
+        );
     }
     let small = TuneOptions { budget: 2, ..few };
     let method = Method::from_name("men").unwrap();

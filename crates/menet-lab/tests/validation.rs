@@ -248,7 +248,7 @@ fn groups_stay_together_and_are_the_units_of_the_intervals() {
 fn two_classes_are_validated_with_fixed_and_with_chosen_settings() {
     let set = set(made(8, &[15, 15], 20, 4, 2.0));
     let options = Options { permutations: 0, pairs: 3, repeats: 1, ..quick() };
-    let params = MenParams::default().with(|it| it.rule = Some(menet::rules::RuleKind::Nearest));
+    let params = MenParams::default().with(|it| it.rule.kind = Some(menet::rules::RuleKind::Nearest));
     let fixed = MenProcedure { grid: menet::select::Grid::of(&params), ..MenProcedure::new(params.clone()) };
     for men in [fixed, MenProcedure::new(params.clone())] {
         let found = go(&set, &options, &[&men], None);

@@ -84,7 +84,7 @@ mod core {
     #[pymodule_export]
     use super::sets::builtin_set;
     #[pymodule_export]
-    use super::settings::{check_variables, choices, defaults, presets};
+    use super::settings::{check_variables, choices, defaults, describe, presets};
     #[pymodule_export]
     use super::stability::{stability_index, stable_selection};
     #[pymodule_export]

@@ -389,11 +389,11 @@ impl Model {
 
     /// The parameters of the fit, as JSON, but for the penalty factors, which may be infinite.
     fn params(&self) -> PyResult<String> {
-        json(&self.men().params().clone().with(|it| it.penalty_factors = None))
+        json(&self.men().params().clone().with(|it| it.penalty.factors = None))
     }
 
     fn penalty_factors(&self) -> Option<Vec<f64>> {
-        self.men().params().penalty_factors.clone()
+        self.men().params().penalty.factors.clone()
     }
 
     /// The names of the groups that every path uses; none without groups.

@@ -34,9 +34,9 @@ pub(crate) fn neighbor_groups(settings: Settings) -> PyResult<Vec<(&'static str,
     let Method::Men(params) = method("men", settings)? else {
         return Err(PyTypeError::new_err("the parameters of another method"));
     };
-    let rule = rule(&params.patch).map_err(Failure::from)?;
+    let rule = rule(&params.patch.kind).map_err(Failure::from)?;
     let mut patch = PatchParams::default();
-    (patch.k_within, patch.k_between) = (params.k_within, params.k_between);
+    (patch.k_within, patch.k_between) = (params.patch.k_within, params.patch.k_between);
     let groups = menet::patches::groups(rule, &patch);
     Ok(groups
         .iter()

@@ -3,7 +3,7 @@
 use menet::Named;
 use menet::gram::Gram;
 use menet::lars::{LarsOptions, Method, Path, PathPoint, Report, violation};
-use menet::penalties::{self, PenaltyKind, PenaltyParams};
+use menet::penalties::{self, PathPenalty, PenaltyKind};
 use menet::sparse::SparseVector;
 use menet_io::model::{paths_from_bytes, paths_to_bytes};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
@@ -193,9 +193,9 @@ type Options<'py> = (f64, Option<usize>, f64, Option<PyReadonlyArray1<'py, f64>>
 /// A penalty, its shape and its epsilon.
 type PenaltyOptions = (String, Option<f64>, Option<f64>);
 
-fn penalty((name, shape, epsilon): PenaltyOptions) -> PyResult<PenaltyParams> {
+fn penalty((name, gamma, epsilon): PenaltyOptions) -> PyResult<PathPenalty> {
     let kind = PenaltyKind::from_name(&name).map_err(Failure::from)?;
-    Ok(PenaltyParams::default().with(|it| (it.kind, it.shape, it.epsilon) = (kind, shape, epsilon)))
+    Ok(PathPenalty::default().with(|it| (it.kind, it.gamma, it.epsilon) = (kind, gamma, epsilon)))
 }
 
 fn options(given: Options<'_>) -> PyResult<LarsOptions> {

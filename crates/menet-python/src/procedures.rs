@@ -59,14 +59,14 @@ impl Described {
 
 fn registered(name: &str, folds: usize, prepare: Settings) -> PyResult<Box<dyn Procedure>> {
     // The keys are parameters of MEN.
-    let prepare = base(prepare)?.prepare_params();
+    let prepare = base(prepare)?.prepare;
     let method = Method::all().into_iter().find(|method| method.name() == name);
     let method = method.ok_or_else(|| PyValueError::new_err(format!("no method is called {name:?}")))?;
     Ok(match method.men() {
         Some(params) => Box::new(MenProcedure {
             name: name.to_owned(),
             folds,
-            ..MenProcedure::new(params.clone().with_prepare(&prepare))
+            ..MenProcedure::new(params.clone().with(|it| it.prepare = prepare))
         }),
         None => Box::new(Baseline { method, prepare, folds }),
     })

@@ -106,7 +106,7 @@ pub(crate) fn search<'py>(
         trials[t].folds.get(f).map_or(f64::NAN, |found| ScoreKind::ALL[s].of(found))
     });
     let settings = trials.iter().map(|trial| {
-        let params = trial.params.clone().with(|it| it.penalty_factors = None);
+        let params = trial.params.clone().with(|it| it.penalty.factors = None);
         serde_json::to_string(&params).map_err(|e| PyTypeError::new_err(e.to_string()))
     });
     Ok((
@@ -139,11 +139,11 @@ impl Values {
         (grid.beta, grid.target_shrinkage) = (self.beta, self.target_shrinkage);
         grid.ridge = self.ridge.into_iter().map(|ridge| ridge.unwrap_or_else(|| base.ridge())).collect();
         grid.sizes = sizes;
-        grid.refit = named::<Refit>(&self.refit, base.refit())?;
+        grid.refit = named::<Refit>(&self.refit, base.refit.kind())?;
         grid.refit_ridge = self.refit_ridge;
-        grid.rule = named::<RuleKind>(&self.rule, base.rule().kind)?;
+        grid.rule = named::<RuleKind>(&self.rule, base.rule.on_several().kind)?;
         grid.voters = self.voters;
-        grid.metric = named::<Metric>(&self.metric, base.metric())?;
+        grid.metric = named::<Metric>(&self.metric, base.rule.on_several().metric)?;
         grid.priors = self.priors.into_iter().map(PriorsGiven::read).collect::<PyResult<_>>()?;
         Ok(grid)
     }

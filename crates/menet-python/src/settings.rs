@@ -50,13 +50,13 @@ pub(crate) fn method(name: &str, settings: Settings) -> PyResult<Method> {
 
 /// Refuses names of variables where the samples have none: in Python, variables without names go by their positions.
 pub(crate) fn check_named(params: &MenParams, names: Option<&[String]>) -> menet::Result<()> {
-    let lists = [("always", &params.always), ("never", &params.never)];
+    let lists = [("penalty.always", &params.penalty.always), ("penalty.never", &params.penalty.never)];
     for (parameter, list) in lists {
         let named = |one: &&VariableRef| matches!(one, VariableRef::Name(_));
         if let (None, Some(name)) = (names, list.iter().flatten().find(named)) {
             let allowed = "a list of positions: the samples have no names (a data frame would give them)";
             let (value, allowed) = (format!("a list with {name}"), allowed.to_owned());
-            return Err(menet::Error::Parameter { name: parameter, value, allowed });
+            return Err(menet::Error::Parameter { name: parameter.into(), value, allowed });
         }
     }
     Ok(())
@@ -75,7 +75,7 @@ pub(crate) fn check_variables(
     let names = feature_names.as_deref();
     let checked = check_named(&params, names).and_then(|()| {
         params.factors(names, variables)?;
-        params.feature_graph.map_or(Ok(()), |graph| graph.edges(names, None, variables).map(drop))
+        params.penalty.feature_graph.map_or(Ok(()), |graph| graph.edges(names, None, variables).map(drop))
     });
     Ok(checked.map_err(Failure::from)?)
 }
@@ -94,18 +94,18 @@ pub(crate) fn defaults() -> PyResult<String> {
     serde_json::to_string(&all).map_err(|e| PyTypeError::new_err(e.to_string()))
 }
 
-/// What every preset stands for, by its name, as JSON.
+/// Every parameter of MEN, described, as JSON.
+#[pyfunction]
+pub(crate) fn describe() -> PyResult<String> {
+    let all = menet::describe::parameters();
+    serde_json::to_string(all).map_err(|e| PyTypeError::new_err(e.to_string()))
+}
+
+/// The parameters of every preset, by its name, as JSON.
 #[pyfunction]
 pub(crate) fn presets() -> PyResult<String> {
-    let stands_for = |&preset: &Preset| {
-        let params = MenParams::default().with(|it| it.preset = preset);
-        let (rule, refit) = (params.rule(), params.refit().name());
-        let values = serde_json::json!({
-            "ridge": params.ridge(), "refit": refit, "rule": rule.kind.name(), "metric": rule.metric.name(),
-        });
-        (preset.name(), values)
-    };
-    let all: BTreeMap<&str, serde_json::Value> = Preset::ALL.iter().map(stands_for).collect();
+    let all: BTreeMap<&str, MenParams> =
+        Preset::ALL.iter().map(|preset| (preset.name(), preset.params())).collect();
     serde_json::to_string(&all).map_err(|e| PyTypeError::new_err(e.to_string()))
 }
 

@@ -24,7 +24,7 @@ pub(crate) fn selected(men: &Men) -> Vec<Vec<usize>> {
 
 /// The variables that a smaller model may use, rising: those that some path has reached, or all if a smaller model is fitted again.
 pub(crate) fn reachable(men: &Men) -> Vec<usize> {
-    if !men.params().penalty.reads_off() || men.params().grouped() {
+    if !men.params().penalty.kind.reads_off() || men.params().penalty.grouped() {
         return (0..men.projection().variables()).collect();
     }
     let entered = men.parts().components.iter().flat_map(|path| path.order_of_entry.iter().copied());
@@ -38,7 +38,7 @@ pub(crate) fn reachable(men: &Men) -> Vec<usize> {
 /// The names of the groups that every path uses; none without groups. A variable of no group goes by its name or number.
 pub(crate) fn groups(men: &Men) -> Option<Vec<Vec<String>>> {
     let p = men.projection().variables();
-    let given = men.params().groups.clone().unwrap_or_default();
+    let given = men.params().penalty.feature_groups.clone().unwrap_or_default();
     let all = given.completed(p);
     let name = |&g: &usize| match given.groups().get(g) {
         Some(group) => group.name.clone(),

@@ -16,7 +16,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use faer::{Mat, MatRef};
 use menet::lars::{LarsOptions, lars_paths, regression_paths};
 use menet::neighbors::{Among, NeighborSearch, neighbor_groups};
-use menet::operator::{Smoother, eigenvalue_bound};
+use menet::operator::{ManifoldParams, Smoother, eigenvalue_bound};
 use menet::patches::{PatchParams, rule};
 use menet::rules::{Metric, nearest_neighbors};
 use menet::sparse::{SparseMatrix, SparseVector};
@@ -91,7 +91,7 @@ fn alignment(criterion: &mut Criterion) -> Result<()> {
     let data = clusters::clusters(5000, 20, 10, None);
     let preprocessed = Centred::new(&data, None)?;
     let alignment = Alignment::new(&data, &preprocessed, rule("dla")?, &PatchParams::default(), &())?;
-    let MenParams { alpha, beta, kappa, floor, .. } = MenParams::default();
+    let ManifoldParams { alpha, beta, kappa, floor, .. } = MenParams::default().manifold;
     let admissible = alignment.largest_kappa(kappa, eigenvalue_bound(alpha, beta, floor), &())?;
     let laplacian = alignment.matrix(admissible.map_or(0.0, |(kappa, _)| kappa));
     // Per product with the matrix, of which there are some hundred.

@@ -58,8 +58,13 @@ fn main() -> menet::Result<()> {
             )?;
             let gallery = men.transform(train.as_ref())?;
             let seen = men.transform(test.as_ref())?;
-            let found =
-                nearest_neighbors(gallery.as_ref(), data.class_indices(), seen.as_ref(), 1, params.metric())?;
+            let found = nearest_neighbors(
+                gallery.as_ref(),
+                data.class_indices(),
+                seen.as_ref(),
+                1,
+                params.rule.on_several().metric,
+            )?;
             let right = found
                 .iter()
                 .zip(data.class_indices())

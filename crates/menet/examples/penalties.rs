@@ -23,7 +23,7 @@ fn main() -> menet::Result<()> {
     let genes = clusters::clusters(100, 30, 4, Some(5_000));
     let params = |nonzeros: usize, axes: Option<usize>| {
         MenParams::default().with(|it| {
-            it.refit = Some(Refit::None);
+            it.refit.kind = Some(Refit::None);
             it.nonzeros = Some(nonzeros);
             it.components = axes;
         })
@@ -54,7 +54,7 @@ fn compare(data: &Dataset<'_>, params: &MenParams) -> menet::Result<()> {
     let mut told = vec![String::new(); kinds.len()];
     for _ in 0..REPEATS {
         for (k, &penalty) in kinds.iter().enumerate() {
-            let men = fit(data, &params.clone().with(|it| it.penalty = penalty), &())?;
+            let men = fit(data, &params.clone().with(|it| it.penalty.kind = penalty), &())?;
             let lars = men.report().seconds.iter().find(|(stage, _)| *stage == Stage::Lars);
             seconds[k].push(lars.map_or(0.0, |(_, seconds)| *seconds));
             told[k] = rounds(men.paths());

@@ -79,8 +79,8 @@ fn measure(kind: &str, size: [usize; 4], repeats: usize) -> Result<(), Box<dyn s
             }
             let params = MenParams::paper().with(|it| {
                 it.nonzeros = Some(nonzeros);
-                it.route = route;
-                it.gram = gram;
+                it.compute.route = route;
+                it.compute.gram = gram;
             });
             let clock = Clock::default();
             let men = fit(&data, &params, &clock)?;

@@ -1,5 +1,7 @@
 //! Everything that can go wrong, with the data a caller needs to say it in their own words.
 
+use std::borrow::Cow;
+
 use crate::monitor::Stage;
 use crate::numerics::sparse::SparseMatrix;
 
@@ -14,7 +16,7 @@ pub enum Error {
     #[error("`{name}` is {value}, but must be {allowed}")]
     Parameter {
         /// The parameter's name, as in [`crate::MenParams`] or [`crate::lars::LarsOptions`].
-        name: &'static str,
+        name: Cow<'static, str>,
         /// What was given.
         value: String,
         /// What would have been accepted.
@@ -78,7 +80,7 @@ pub enum Error {
     /// So many variables tie for the first place that an axis can use none of them.
     #[error(
         "axis {component} uses no variable: {tied} tie for the first place, but `nonzeros` is {nonzeros}; allow \
-         {tied}, or break the tie with penalty_factors"
+         {tied}, or break the tie with penalty.factors"
     )]
     Tie {
         /// The axis, from 1.
@@ -128,8 +130,8 @@ pub enum Error {
         "with kappa = {kappa} the smallest eigenvalue of L is {lambda_min:.6e}, but alpha, beta and floor \
          allow at most {bound:.6e} below zero; {}",
         match largest_kappa {
-            Some(k) => format!("the largest admissible kappa is {k:?} (or choose definiteness = shrink or floor)"),
-            None => "this patch rule has no kappa to lower (choose definiteness = floor)".to_owned(),
+            Some(k) => format!("the largest admissible kappa is {k:?} (or choose manifold.definiteness = shrink or floor)"),
+            None => "this patch rule has no kappa to lower (choose manifold.definiteness = floor)".to_owned(),
         }
     )]
     Indefinite {
@@ -168,7 +170,23 @@ pub enum Error {
 
 impl Error {
     pub(crate) fn parameter(name: &'static str, value: impl ToString, allowed: impl ToString) -> Self {
-        Error::Parameter { name, value: value.to_string(), allowed: allowed.to_string() }
+        Error::Parameter { name: name.into(), value: value.to_string(), allowed: allowed.to_string() }
+    }
+
+    /// This error, of a parameter of a stage: `k_within` of `patch` is `patch.k_within`, `patch` alone
+    /// its kind. What has a stage already keeps it.
+    pub(crate) fn of_stage(self, stage: &'static str) -> Self {
+        match self {
+            Error::Parameter { name, value, allowed } if !name.contains('.') => {
+                let own = match name.strip_prefix(stage) {
+                    Some("") => "kind",
+                    Some(rest) => rest.strip_prefix('_').unwrap_or(&name),
+                    None => &name,
+                };
+                Error::Parameter { name: format!("{stage}.{own}").into(), value, allowed }
+            }
+            other => other,
+        }
     }
 
     /// That samples would have to be dense.

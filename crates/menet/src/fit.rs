@@ -28,7 +28,7 @@ use crate::params::MenParams;
 use crate::patches;
 use crate::penalties::PenaltyKind;
 use crate::plan::Plan;
-use crate::prepare::{Preparation, PrepareParams};
+use crate::prepare::Preparation;
 use crate::preprocess::{Centred, Weighing};
 use crate::reduce::{ReducedProblem, reduce};
 use crate::solved::Solved;
@@ -55,7 +55,7 @@ fn fit_axes(data: &Dataset<'_>, params: &MenParams, axes: AxisCount, monitor: &d
         return fit_prepared(data, params, axes, monitor);
     };
     let seconds = start.elapsed().as_secs_f64();
-    let men = fit_prepared(&data, &params.clone().with_prepare(&PrepareParams::default()), axes, monitor)?;
+    let men = fit_prepared(&data, &params.clone().prepared(), axes, monitor)?;
     men.prepared_by(preparation, seconds)
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn prepared<'a>(
     params: &MenParams,
     monitor: &dyn Monitor,
 ) -> Result<Option<(Preparation, Dataset<'a>)>> {
-    let prepare = params.prepare_params();
+    let prepare = params.prepare;
     if !prepare.ask_for(data) {
         return Ok(None);
     }
@@ -101,7 +101,7 @@ pub(crate) fn fit_prepared(
 /// What a fit will do. Names that parameters use are looked up here, before any work.
 fn planned(data: &Dataset<'_>, params: &MenParams) -> Result<Plan> {
     let plan = Plan::new(data, params)?;
-    if params.prepare_params().ask_for(data) {
+    if params.prepare.ask_for(data) {
         let allowed =
             "prepared before this step, and fitted with default `impute` and `scale` (`Preparation::of`)";
         return Err(Error::parameter("samples", "not prepared", allowed));
@@ -162,17 +162,17 @@ impl Neighborhood {
         params: &MenParams,
         monitor: &dyn Monitor,
     ) -> Result<(Self, Centred<'a>)> {
-        let (rule, patch) = (patches::rule(&params.patch)?, params.patch_params());
+        let (rule, patch) = (patches::rule(&params.patch.kind)?, &params.patch);
         let mut clock = Clock { monitor, seconds: Vec::new() };
         let samples = clock.time(Stage::Preprocess, || Centred::new(data, params.pca_rank))?;
         let (found, recall) = clock
-            .time(Stage::Neighbors, || related(data, &samples, rule, &patch, params.neighbors, monitor))?;
+            .time(Stage::Neighbors, || related(data, &samples, rule, patch, params.patch.search, monitor))?;
         let mut alignment = clock
-            .time(Stage::Alignment, || Alignment::from_neighbors(&samples, rule, &patch, &found, monitor))?;
+            .time(Stage::Alignment, || Alignment::from_neighbors(&samples, rule, patch, &found, monitor))?;
         if let Some(all) = data.union()? {
             clock.time(Stage::Alignment, || {
                 let samples = among_all(data, &all, params)?;
-                alignment.join_unlabelled(&all, &samples, rule, &patch, params.neighbors, monitor)
+                alignment.join_unlabelled(&all, &samples, rule, patch, params.patch.search, monitor)
             })?;
         }
         Ok((Neighborhood { alignment, recall, seconds: clock.seconds }, samples))
@@ -235,9 +235,9 @@ impl<'a> Prepared<'a> {
         let all = data.union()?;
         let all = all.as_ref().map(|all| Ok((all, among_all(data, all, params)?))).transpose()?;
         let y = clock.time(Stage::Target, || {
-            let spread = all.as_ref().filter(|_| params.target_spread == TargetSpread::All);
+            let spread = all.as_ref().filter(|_| params.target.spread == TargetSpread::All);
             let spread = spread.map(|(data, samples)| (*data, samples));
-            target_by(data, &samples, spread, (params.target, params.target_shrinkage), axes, monitor)
+            target_by(data, &samples, spread, (params.target.kind, params.target.shrinkage), axes, monitor)
         })?;
         let samples = all.map_or(samples, |(_, all)| all);
         let mut problem = clock.time(Stage::Reduction, || {
@@ -295,9 +295,9 @@ impl<'a> Prepared<'a> {
     ) -> Result<Solved<'a>> {
         let norms = &self.problem.norms;
         params.refuse_groups("penalty factors per axis")?;
-        if params.penalty != PenaltyKind::L1 {
+        if params.penalty.kind != PenaltyKind::L1 {
             let allowed = "l1 with penalty factors per axis; the other penalties make their own";
-            return Err(Error::parameter("penalty", params.penalty.name(), allowed));
+            return Err(Error::parameter("penalty.kind", params.penalty.kind.name(), allowed));
         }
         let options =
             LarsOptions { penalty_factors: None, ..params.lars_options(nonzeros, Vec::new(), norms) };

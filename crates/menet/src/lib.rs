@@ -43,6 +43,7 @@
 //! | settings, by cross-validation | [`select`] | |
 //! | what other samples would have selected | [`stability`] | |
 //! | samples that no process holds at once | [`pieces`] | |
+//! | every parameter, described once | [`describe`] | |
 //! | all of it in sentences, for a methods section | [`words`] | |
 //!
 //! Dense and sparse data share every stage: they differ inside [`Centred`] alone. Numerics that are not
@@ -65,6 +66,7 @@
 mod alignment;
 pub mod baselines;
 pub mod dataset;
+pub mod describe;
 mod error;
 pub mod evaluate;
 mod fit;

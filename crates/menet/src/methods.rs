@@ -16,7 +16,6 @@ use crate::lars::Path;
 use crate::monitor::Monitor;
 use crate::numerics::sparse::SparseVector;
 use crate::panel::Reading;
-use crate::params::Preset;
 use crate::penalties::PenaltyKind;
 use crate::penalties::feature_graph::FeatureGraph;
 use crate::prepare::{Preparation, PrepareParams};
@@ -167,38 +166,34 @@ fn axes_of(
 
 impl Reducer for MenParams {
     fn name(&self) -> &'static str {
-        match self.preset {
-            _ if self.alpha == 0.0 => "men-alpha0",
-            Preset::Paper => "men-paper",
-            Preset::Default | Preset::Stable => match self.penalty {
-                PenaltyKind::L1 if self.feature_graph.is_some() => "men-graph",
-                PenaltyKind::L1 => "men",
-                PenaltyKind::Adaptive => "men-adaptive",
-                PenaltyKind::Reweighted => "men-reweighted",
-                PenaltyKind::Scad => "men-scad",
-                PenaltyKind::Mcp => "men-mcp",
-                PenaltyKind::L0 => "men-l0",
-            },
+        match self.penalty.kind {
+            _ if self.manifold.alpha == 0.0 => "men-alpha0",
+            PenaltyKind::L1 if self.is_papers() => "men-paper",
+            PenaltyKind::L1 if self.penalty.feature_graph.is_some() => "men-graph",
+            PenaltyKind::L1 => "men",
+            PenaltyKind::Adaptive => "men-adaptive",
+            PenaltyKind::Reweighted => "men-reweighted",
+            PenaltyKind::Scad => "men-scad",
+            PenaltyKind::Mcp => "men-mcp",
+            PenaltyKind::L0 => "men-l0",
         }
     }
 
     fn summary(&self) -> &'static str {
-        match self.preset {
-            _ if self.alpha == 0.0 => {
+        match self.penalty.kind {
+            _ if self.manifold.alpha == 0.0 => {
                 "MEN without its manifold term: the elastic net on the class target alone"
             }
-            Preset::Paper => "MEN as in the paper: no refit, nearest neighbour",
-            Preset::Default | Preset::Stable => match self.penalty {
-                PenaltyKind::L1 if self.feature_graph.is_some() => {
-                    "MEN with a graph over the variables: axes become connected regions"
-                }
-                PenaltyKind::L1 => "manifold elastic net: sparse axes that keep classes together and apart",
-                PenaltyKind::Adaptive => "MEN with weights from a first fit",
-                PenaltyKind::Reweighted => "MEN with weights from the fit before, in rounds",
-                PenaltyKind::Scad => "MEN with the smoothly clipped absolute deviation",
-                PenaltyKind::Mcp => "MEN with the minimax concave penalty",
-                PenaltyKind::L0 => "MEN with the best subset of variables per axis",
-            },
+            PenaltyKind::L1 if self.is_papers() => "MEN as in the paper: no refit, nearest neighbour",
+            PenaltyKind::L1 if self.penalty.feature_graph.is_some() => {
+                "MEN with a graph over the variables: axes become connected regions"
+            }
+            PenaltyKind::L1 => "manifold elastic net: sparse axes that keep classes together and apart",
+            PenaltyKind::Adaptive => "MEN with weights from a first fit",
+            PenaltyKind::Reweighted => "MEN with weights from the fit before, in rounds",
+            PenaltyKind::Scad => "MEN with the smoothly clipped absolute deviation",
+            PenaltyKind::Mcp => "MEN with the minimax concave penalty",
+            PenaltyKind::L0 => "MEN with the best subset of variables per axis",
         }
     }
 
@@ -217,7 +212,7 @@ impl Reducer for MenParams {
 
 /// MEN with another penalty.
 fn penalised(penalty: PenaltyKind) -> MenParams {
-    MenParams { penalty, ..MenParams::default() }
+    MenParams::default().with(|it| it.penalty.kind = penalty)
 }
 
 macro_rules! methods {
@@ -271,7 +266,7 @@ methods! {
     Flda(Flda) "flda" = Flda::default(),
     Pca(Pca) "pca" = Pca::default(),
     Spca(Spca) "spca" = Spca::default(),
-    MenAlpha0(MenParams) "men-alpha0" = MenParams { alpha: 0.0, ..MenParams::default() },
+    MenAlpha0(MenParams) "men-alpha0" = MenParams::default().with(|it| it.manifold.alpha = 0.0),
     MenAdaptive(MenParams) "men-adaptive" = penalised(PenaltyKind::Adaptive),
     MenReweighted(MenParams) "men-reweighted" = penalised(PenaltyKind::Reweighted),
     MenScad(MenParams) "men-scad" = penalised(PenaltyKind::Scad),
@@ -280,7 +275,7 @@ methods! {
     Lpp(Lpp) "lpp" = Lpp { supervised: false, ..Lpp::default() },
     Unpe(Npe) "unpe" = Npe { supervised: false, ..Npe::default() },
     Spg(Spg) "spg" = Spg::default(),
-    MenGraph(MenParams) "men-graph" = MenParams { feature_graph: Some(FeatureGraph::Auto), ..MenParams::default() },
+    MenGraph(MenParams) "men-graph" = MenParams::default().with(|it| it.penalty.feature_graph = Some(FeatureGraph::Auto)),
 }
 
 impl Method {

@@ -165,7 +165,7 @@ fn suffice(paths: &[Path], size: usize, params: &MenParams) -> Result<bool> {
     if certain(paths)? < wanted(size, params) {
         return Ok(false);
     }
-    if params.refit().shares_panel() {
+    if params.refit.kind().shares_panel() {
         return Ok(true);
     }
     // Variables may leave: with fewer at the end than on the way, a longer path might have a larger K that is not too much.
@@ -180,7 +180,7 @@ fn suffice(paths: &[Path], size: usize, params: &MenParams) -> Result<bool> {
 
 /// How many variables the paths must be certain of, for a panel of `size`.
 fn wanted(size: usize, params: &MenParams) -> usize {
-    if params.refit().shares_panel() { candidates(size) } else { size.saturating_add(1) }
+    if params.refit.kind().shares_panel() { candidates(size) } else { size.saturating_add(1) }
 }
 
 fn stopped(path: &Path) -> bool {
@@ -232,7 +232,7 @@ pub(crate) fn held(
     let cut = |k: usize| paths.iter().map(|path| path.truncated(k)).collect::<Result<Vec<Path>>>();
     match params.panel_size {
         None => params.nonzeros.map_or_else(|| Ok(paths.to_vec()), |k| cut(k.min(p))).map(Some),
-        Some(size) if params.penalty == PenaltyKind::L1 => {
+        Some(size) if params.penalty.kind == PenaltyKind::L1 => {
             far_enough(size, params, (p, d), &|k| match reaches(k) {
                 true => cut(k).map(Some),
                 false => Ok(suffice(paths, size, params)?.then(|| paths.to_vec())),
@@ -247,12 +247,12 @@ pub(crate) fn held(
 
 /// Whether paths that are solved for one size are those of other parameters, too.
 fn of_one_size(all: &[Path], fitted: &MenParams, (params, d): (&MenParams, usize), p: usize) -> bool {
-    let computed = all.first().and_then(Path::max_nonzeros).filter(|_| !params.grouped());
+    let computed = all.first().and_then(Path::max_nonzeros).filter(|_| !params.penalty.grouped());
     let unsized_by_panel = params.panel_size.is_none() && fitted.panel_size.is_none();
     let nonzeros = params.nonzeros == fitted.nonzeros
         || (unsized_by_panel && computed.is_some() && params.nonzeros.map(|k| k.min(p)) == computed);
     // A limit on the panel, and groups that are chosen for all axes, depend on the number of axes.
-    let each_alone = params.panel_size.is_none() && params.group_axes == GroupAxes::Each;
+    let each_alone = params.panel_size.is_none() && params.penalty.group_axes == GroupAxes::Each;
     nonzeros && params.panel_size == fitted.panel_size && (d == all.len() || each_alone)
 }
 

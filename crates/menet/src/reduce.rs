@@ -129,11 +129,12 @@ impl ReducedProblem {
     pub fn paths(&self, params: &MenParams, monitor: &dyn Monitor) -> Result<Vec<Path>> {
         let p = self.mean.len();
         let Some(size) = params.panel_size else {
-            let default = if params.grouped() { DEFAULT_GROUPS } else { default_nonzeros(self.samples) };
+            let default =
+                if params.penalty.grouped() { DEFAULT_GROUPS } else { default_nonzeros(self.samples) };
             let nonzeros = params.nonzeros.unwrap_or(default);
             return self.paths_to(nonzeros, params, monitor);
         };
-        if params.penalty != PenaltyKind::L1 {
+        if params.penalty.kind != PenaltyKind::L1 {
             return self.paths_within(size, params, monitor);
         }
         let paths_to = |nonzeros: usize| self.paths_to(nonzeros, params, monitor).map(Some);
@@ -185,24 +186,25 @@ impl ReducedProblem {
         monitor: &dyn Monitor,
     ) -> Result<Vec<Path>> {
         let factors = self.factors(params)?;
-        if params.grouped() {
+        if params.penalty.grouped() {
             let options = params.group_options(&self.norms, &factors);
             let found = groups::solve(self.gram(), self.b(), &options, Size::Groups(nonzeros), monitor)?;
             return found.paths(&options.groups, nonzeros);
         }
         let options = params.lars_options(nonzeros, factors, &self.norms);
         // Of the solver's columns: 1, unless they have their own lengths.
-        let length = |norm: &f64| if params.standardize { 1.0 } else { norm * norm };
+        let length = |norm: &f64| if params.penalty.standardize { 1.0 } else { norm * norm };
         let lengths: Vec<f64> = self.norms.iter().map(length).collect();
-        let penalty = params.penalty_params(self.samples);
+        let penalty = params.path_penalty(self.samples);
         penalties::paths(self.gram(), self.b(), &lengths, &options, &penalty, monitor)
     }
 
     /// What turns a path's coefficient of a variable into its weight in W: `W = (1 + λ2) ŵ` (Eq. updateW), on columns that
     /// were divided by their norm.
     pub(crate) fn units(&self, params: &MenParams) -> Vec<f64> {
-        let unit =
-            |&norm: &f64| (1.0 + params.ridge()) / if params.standardize && norm > 0.0 { norm } else { 1.0 };
+        let unit = |&norm: &f64| {
+            (1.0 + params.ridge()) / if params.penalty.standardize && norm > 0.0 { norm } else { 1.0 }
+        };
         self.norms.iter().map(unit).collect()
     }
 
@@ -229,7 +231,7 @@ pub fn reduce(
     let (n, labelled) = (samples.samples(), y.nrows());
     check_sizes(n, y, alignment)?;
     let too_small = samples.too_small().to_vec();
-    let (x, mean, norms) = samples.into_solver(params.standardize);
+    let (x, mean, norms) = samples.into_solver(params.penalty.standardize);
     let b = if weights.is_none() && n == labelled {
         x.correlate_all(y)
     } else {
@@ -239,10 +241,10 @@ pub fn reduce(
         x.correlate_all(Mat::from_fn(n, y.ncols(), entry).as_ref())
     };
     let (operator, definiteness) =
-        Operator::new(alignment, weights, &params.operator_params(), regime.route, monitor)?;
+        Operator::new(alignment, weights, &params.manifold, regime.route, monitor)?;
     // No eigenvalue of A is above 1 + β, or, with weights, the largest of them + β.
     let heaviest = weights.map_or(1.0, |weights| weights.iter().copied().fold(1.0, f64::max));
-    let beta = params.beta + (heaviest - 1.0);
+    let beta = params.manifold.beta + (heaviest - 1.0);
     let (gram, cg_residual) = gram_of(x, operator, regime.gram, beta, b.as_ref(), monitor)?;
     let mut report = FitReport { regime: Some(regime.clone()), cg_residual, ..FitReport::new(definiteness) };
     (report.unlabelled, report.unreached, report.too_small) =

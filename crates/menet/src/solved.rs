@@ -40,7 +40,7 @@ impl<'a> Solved<'a> {
     /// # Errors
     /// When the paths do not reach so far, no variable can be used, or a system cannot be solved.
     pub fn read(&self, reading: Reading, params: &MenParams) -> Result<Axes> {
-        self.source(params.refit()).read(&How::new(reading, params, self.paths.len()))
+        self.source(params.refit.kind()).read(&How::new(reading, params, self.paths.len()))
     }
 
     /// The paths of a fit with `params`, cut from these, which are of a fit with `solved` parameters; none where they do not hold them.
@@ -68,7 +68,7 @@ impl<'a> Solved<'a> {
     ) -> Result<Axes> {
         let reading = Reading { panel_size: params.panel_size, ..Reading::default() };
         let (how, source) =
-            (How::new(reading, params, paths.len()), Source { paths, ..self.source(params.refit()) });
+            (How::new(reading, params, paths.len()), Source { paths, ..self.source(params.refit.kind()) });
         match (elimination, params.panel_size) {
             (Some(order), Some(size)) => source.on_panel(&how, &order.panel(size), order.candidates()),
             _ => source.read(&how),

@@ -159,26 +159,26 @@ impl MenParams {
     /// # Errors
     /// When there is not one factor per variable, a name is unknown, or a variable is said to be both in and out.
     pub fn factors(&self, names: Option<&[String]>, p: usize) -> Result<Vec<f64>> {
-        let mut factors = self.penalty_factors.clone().unwrap_or_else(|| vec![1.0; p]);
+        let mut factors = self.penalty.factors.clone().unwrap_or_else(|| vec![1.0; p]);
         check_penalty_factors(&factors, p)?;
-        if self.always.is_none() && self.never.is_none() {
+        if self.penalty.always.is_none() && self.penalty.never.is_none() {
             return Ok(factors);
         }
         let variables = Variables::new(names, p);
-        let (always, never) = (self.always.as_deref(), self.never.as_deref());
-        let always = variables.find_all("always", always.unwrap_or_default())?;
-        let never = variables.find_all("never", never.unwrap_or_default())?;
+        let (always, never) = (self.penalty.always.as_deref(), self.penalty.never.as_deref());
+        let always = variables.find_all("penalty.always", always.unwrap_or_default())?;
+        let never = variables.find_all("penalty.never", never.unwrap_or_default())?;
         let told = |j: usize| names.map_or_else(|| j.to_string(), |names| format!("{:?}", names[j]));
         if let Some(&j) = always.iter().find(|j| never.binary_search(j).is_ok()) {
-            let value = format!("a list with {}, which `always` has as well", told(j));
-            return Err(Error::parameter("never", value, "a list of other variables"));
+            let value = format!("a list with {}, which `penalty.always` has as well", told(j));
+            return Err(Error::parameter("penalty.never", value, "a list of other variables"));
         }
         for (name, chosen, opposite, factor) in
-            [("always", &always, f64::INFINITY, 0.0), ("never", &never, 0.0, f64::INFINITY)]
+            [("penalty.always", &always, f64::INFINITY, 0.0), ("penalty.never", &never, 0.0, f64::INFINITY)]
         {
             if let Some(&j) = chosen.iter().find(|&&j| factors[j] == opposite) {
                 let value =
-                    format!("a list with {}, whose factor in `penalty_factors` is {opposite}", told(j));
+                    format!("a list with {}, whose factor in `penalty.factors` is {opposite}", told(j));
                 return Err(Error::parameter(name, value, "a list of other variables"));
             }
             chosen.iter().for_each(|&j| factors[j] = factor);
@@ -227,32 +227,32 @@ mod tests {
         let names = names();
         let variables = Variables::new(Some(&names), 6);
         assert_eq!(
-            variables.find_all("always", &["wage".into(), "age".into(), "age".into()]),
+            variables.find_all("penalty.always", &["wage".into(), "age".into(), "age".into()]),
             Ok(vec![0, 2])
         );
-        assert_eq!(variables.find("always", &VariableRef::Position(4)), Ok(4));
+        assert_eq!(variables.find("penalty.always", &VariableRef::Position(4)), Ok(4));
         for (given, told) in [
             (
                 "Age",
-                "`always` is \"Age\", but must be the name of a variable: near matches are \"age\", \"wage\"",
+                "`penalty.always` is \"Age\", but must be the name of a variable: near matches are \"age\", \"wage\"",
             ),
             ("m55150", "near matches are \"M55150_at\""),
             ("temperature", "the name of a variable: \"age\", \"sex\", \"wage\" and others"),
             ("X1", "only one variable has"),
         ] {
-            let message = variables.find("always", &given.into()).unwrap_err().to_string();
+            let message = variables.find("penalty.always", &given.into()).unwrap_err().to_string();
             assert!(message.contains(told), "{message}");
         }
-        let message = variables.find("never", &6.into()).unwrap_err().to_string();
-        assert!(message.contains("`never` is 6, but must be a position from 0 to 5"), "{message}");
+        let message = variables.find("penalty.never", &6.into()).unwrap_err().to_string();
+        assert!(message.contains("`penalty.never` is 6, but must be a position from 0 to 5"), "{message}");
     }
 
     #[test]
     fn without_names_text_is_a_number_from_one() {
         let variables = Variables::new(None, 6);
-        assert_eq!(variables.find("always", &"1".into()), Ok(0));
+        assert_eq!(variables.find("penalty.always", &"1".into()), Ok(0));
         for wrong in ["0", "7", "age", "-1"] {
-            let message = variables.find("always", &wrong.into()).unwrap_err().to_string();
+            let message = variables.find("penalty.always", &wrong.into()).unwrap_err().to_string();
             assert!(message.contains("a number from 1 to 6"), "{message}");
         }
     }

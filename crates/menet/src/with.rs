@@ -16,13 +16,15 @@ macro_rules! with {
 with!(
     crate::MenParams,
     crate::lars::LarsOptions,
-    crate::operator::OperatorParams,
+    crate::operator::ManifoldParams,
     crate::panel::Reading,
     crate::patches::PatchParams,
+    crate::penalties::PathPenalty,
     crate::penalties::PenaltyParams,
     crate::penalties::groups::GroupOptions,
     crate::prepare::PrepareParams,
     crate::rules::RuleParams,
+    crate::rules::RuleRequest,
     crate::select::Grid,
     crate::stability::StabilityParams
 );

@@ -6,15 +6,17 @@
 use std::fmt::Display;
 
 use crate::named::Named;
+use crate::operator::ManifoldParams;
 use crate::params::MenParams;
-use crate::penalties::PenaltyKind;
+use crate::patches::PatchParams;
 use crate::penalties::feature_graph::DEFAULT_WEIGHT;
 use crate::penalties::groups::{DEFAULT_GROUPS, GroupAxes};
-use crate::prepare::{Impute, Scale};
-use crate::refit::Refit;
-use crate::rules::{Priors, RuleKind};
+use crate::penalties::{PenaltyKind, PenaltyParams};
+use crate::prepare::{Impute, PrepareParams, Scale};
+use crate::refit::{Refit, RefitParams};
+use crate::rules::{Priors, RuleKind, RuleRequest};
 use crate::select::{Grid, Size};
-use crate::targets::TargetSpread;
+use crate::targets::{TargetParams, TargetSpread};
 use crate::variables::VariableRef;
 
 /// So many names of variables are listed.
@@ -36,51 +38,41 @@ pub fn steps(params: &MenParams, open: &[&str], samples: Samples) -> Vec<String>
     let tell = Tell { params, open, samples };
     // Every field is named: one that is new must be told below, or be listed here as affecting nothing but time and memory.
     let MenParams {
-        preset: _, // the values that it stands for are told
         components: _,
         nonzeros: _,
         panel_size: _,
-        refit: _,
-        refit_ridge: _,
-        relax: _,
         ridge: _,
-        penalty: _,
-        penalty_shape: _,
-        penalty_epsilon: _,
-        alpha: _,
-        beta: _,
-        kappa: _,
-        k_within: _,
-        k_between: _,
-        neighbors: _,
-        patch: _,
-        bandwidth: _,
-        lle_regularizer: _,
-        ltsa_dimension: _,
-        target: _,
-        target_shrinkage: _,
-        target_spread: _,
-        definiteness: _,
-        floor: _,
-        standardize: _,
-        impute: _,
-        max_missing: _,
-        scale: _,
-        batch_scale: _,
         pca_rank: _,
-        penalty_factors: _,
-        always: _,
-        never: _,
-        feature_graph: _,
-        graph_weight: _,
-        groups: _,
-        group_axes: _,
-        rule: _,
-        voters: _,
-        metric: _,
-        priors: _,
-        route: _, // time and memory
-        gram: _,  // time and memory
+        prepare: PrepareParams { impute: _, max_missing: _, scale: _, batch_scale: _ },
+        patch:
+            PatchParams {
+                kind: _,
+                k_within: _,
+                k_between: _,
+                search: _,
+                bandwidth: _,
+                regularizer: _,
+                dimension: _,
+            },
+        manifold: ManifoldParams { alpha: _, beta: _, kappa: _, definiteness: _, floor: _ },
+        target: TargetParams { kind: _, shrinkage: _, spread: _ },
+        penalty:
+            PenaltyParams {
+                kind: _,
+                gamma: _,
+                epsilon: _,
+                standardize: _,
+                factors: _,
+                always: _,
+                never: _,
+                feature_groups: _,
+                group_axes: _,
+                feature_graph: _,
+                graph_weight: _,
+            },
+        refit: RefitParams { kind: _, ridge: _, relax: _ },
+        rule: RuleRequest { kind: _, k: _, metric: _, priors: _ },
+        compute: _, // time and memory
     } = params;
     [
         tell.preparation(),
@@ -116,19 +108,19 @@ pub fn searched(grid: &Grid) -> (Vec<&'static str>, Vec<String>) {
     let whole = |values: Vec<String>| {
         if mixed && values.len() == 1 { [values, vec!["or none".to_owned()]].concat() } else { values }
     };
-    add("beta", "β", texts(beta));
-    add("target_shrinkage", "the shrinkage of the target", texts(target_shrinkage));
+    add("manifold.beta", "β", texts(beta));
+    add("target.shrinkage", "the shrinkage of the target", texts(target_shrinkage));
     add("ridge", "the ridge λ2", texts(ridge));
     add("nonzeros", "the number of variables per axis", whole(nonzeros));
     add("panel_size", "the size of the panel", whole(panels));
-    add("refit", "the refit", names_of(refit));
+    add("refit.kind", "the refit", names_of(refit));
     let ridges =
         refit_ridge.iter().map(|ridge| ridge.map_or("that of the path".to_owned(), |x| x.to_string()));
-    add("refit_ridge", "the ridge of the refit", ridges.collect());
-    add("rule", "the decision rule", names_of(rule));
-    add("voters", "the number of neighbours that vote", texts(voters));
-    add("metric", "the metric", names_of(metric));
-    add("priors", "the priors", priors.iter().map(prior).collect());
+    add("refit.ridge", "the ridge of the refit", ridges.collect());
+    add("rule.kind", "the decision rule", names_of(rule));
+    add("rule.k", "the number of neighbours that vote", texts(voters));
+    add("rule.metric", "the metric", names_of(metric));
+    add("rule.priors", "the priors", priors.iter().map(prior).collect());
     (names, words)
 }
 
@@ -172,11 +164,11 @@ impl Tell<'_> {
     fn preparation(&self) -> Vec<String> {
         let mut told = Vec::new();
         let it = self.params;
-        if it.scale.logs() {
+        if it.prepare.scale.logs() {
             told.push("Values x were replaced by log(1 + x).".to_owned());
         }
         if let Some(batches) = self.samples.batches {
-            let divided = if it.batch_scale {
+            let divided = if it.prepare.batch_scale {
                 ", and the values were divided by their standard deviation in the batch"
             } else {
                 ""
@@ -186,7 +178,7 @@ impl Tell<'_> {
                  measured by its own samples."
             ));
         }
-        match it.scale {
+        match it.prepare.scale {
             Scale::None | Scale::Log1p => {}
             Scale::Unit | Scale::Log1pUnit => {
                 told.push("Variables were divided by their standard deviation.".to_owned());
@@ -197,7 +189,7 @@ impl Tell<'_> {
                 );
             }
         }
-        if let Some(impute) = it.impute {
+        if let Some(impute) = it.prepare.impute {
             let by = match impute {
                 Impute::Mean => "the mean of the variable",
                 Impute::Median => "the median of the variable",
@@ -205,7 +197,7 @@ impl Tell<'_> {
             };
             told.push(format!(
                 "Missing values were filled with {by}; variables that more than {} % of the samples lack were left out.",
-                (1e6 * it.max_missing).round() / 1e4
+                (1e6 * it.prepare.max_missing).round() / 1e4
             ));
         }
         told.push("Variables were centred.".to_owned());
@@ -217,13 +209,16 @@ impl Tell<'_> {
 
     fn manifold(&self) -> Vec<String> {
         let it = self.params;
-        let own = match it.patch.as_str() {
-            patch if patch.contains("lle") => format!(", regularizer {}", it.lle_regularizer),
+        let own = match it.patch.kind.as_str() {
+            patch if patch.contains("lle") => format!(", regularizer {}", it.patch.regularizer),
             patch if patch.contains("ltsa") => {
-                format!(", tangent dimension {}", or_default(it.ltsa_dimension, "half of the neighbours"))
+                format!(", tangent dimension {}", or_default(it.patch.dimension, "half of the neighbours"))
             }
             patch if patch.starts_with("laplacian") && !patch.contains("binary") => {
-                format!(", bandwidth {}", or_default(it.bandwidth, "the median distance to the neighbours"))
+                format!(
+                    ", bandwidth {}",
+                    or_default(it.patch.bandwidth, "the median distance to the neighbours")
+                )
             }
             _ => String::new(),
         };
@@ -231,33 +226,33 @@ impl Tell<'_> {
             "The manifold term (weight α = {}) had patches of the rule {}{own}, with {} neighbours of the same class and {} of other \
              classes, found by {} search, κ = {} and β = {}; where the problem would not be positive definite, the policy was {} \
              (floor {}).",
-            it.alpha,
-            it.patch,
-            it.k_within,
-            it.k_between,
-            if it.neighbors.name() == "exact" {
+            it.manifold.alpha,
+            it.patch.kind,
+            it.patch.k_within,
+            it.patch.k_between,
+            if it.patch.search.name() == "exact" {
                 "exact".to_owned()
             } else {
-                format!("an {}", it.neighbors.name())
+                format!("an {}", it.patch.search.name())
             },
-            it.kappa,
-            self.value("beta", it.beta),
-            it.definiteness.name(),
-            it.floor,
+            it.manifold.kappa,
+            self.value("manifold.beta", it.manifold.beta),
+            it.manifold.definiteness.name(),
+            it.manifold.floor,
         )]
     }
 
     fn target(&self) -> Vec<String> {
         let it = self.params;
-        let spread = match it.target_spread {
+        let spread = match it.target.spread {
             TargetSpread::Classes => "within classes",
             TargetSpread::All => "of all samples",
         };
-        let how = match it.target {
+        let how = match it.target.kind {
             crate::targets::TargetKind::Centres => "the class centres".to_owned(),
             crate::targets::TargetKind::Whitened => format!(
                 "the class centres after whitening by the covariance {spread} (shrinkage {})",
-                self.value("target_shrinkage", it.target_shrinkage)
+                self.value("target.shrinkage", it.target.shrinkage)
             ),
         };
         let axes = match it.components {
@@ -269,32 +264,34 @@ impl Tell<'_> {
 
     fn penalty(&self) -> Vec<String> {
         let it = self.params;
-        let units = if it.standardize { "variables of length 1" } else { "variables in their own units" };
-        let penalty = it.penalty.penalty();
-        let shape = it.penalty_shape.or(penalty.and_then(|penalty| penalty.default_shape()));
-        let epsilon = it.penalty_epsilon.or(penalty.and_then(|penalty| penalty.default_epsilon()));
+        let units =
+            if it.penalty.standardize { "variables of length 1" } else { "variables in their own units" };
+        let penalty = it.penalty.kind.penalty();
+        let gamma = it.penalty.gamma.or(penalty.and_then(|penalty| penalty.default_gamma()));
+        let epsilon = it.penalty.epsilon.or(penalty.and_then(|penalty| penalty.default_epsilon()));
         let mut own = match self.is_open("ridge") {
             true => "the ridge λ2 was chosen".to_owned(),
             false => format!("ridge λ2 = {}", it.ridge()),
         };
-        if let Some(shape) = shape {
-            own += &format!(", shape {shape}");
+        if let Some(gamma) = gamma {
+            own += &format!(", γ = {gamma}");
         }
         if let Some(epsilon) = epsilon {
             own += &format!(", ε = {epsilon}");
         }
-        let name = if it.grouped() {
+        let name = if it.penalty.grouped() {
             "a group lasso".to_owned()
         } else {
-            format!("the penalty {}", it.penalty.name())
+            format!("the penalty {}", it.penalty.kind.name())
         };
-        let exact = if it.penalty == PenaltyKind::L1 && !it.grouped() { " (elastic net)" } else { "" };
+        let exact =
+            if it.penalty.kind == PenaltyKind::L1 && !it.penalty.grouped() { " (elastic net)" } else { "" };
         vec![format!("Weights were sparse by {name}{exact} on {units} ({own}).")]
     }
 
     fn size(&self) -> Vec<String> {
         let it = self.params;
-        let (what, default) = if it.grouped() {
+        let (what, default) = if it.penalty.grouped() {
             ("groups of variables", format!("at most {DEFAULT_GROUPS}"))
         } else {
             ("variables", "twice as many as training samples, from 50 to 100".to_owned())
@@ -323,13 +320,13 @@ impl Tell<'_> {
     fn constraints(&self) -> Vec<String> {
         let it = self.params;
         let mut told = Vec::new();
-        if let Some(always) = it.always.as_deref().filter(|list| !list.is_empty()) {
+        if let Some(always) = it.penalty.always.as_deref().filter(|list| !list.is_empty()) {
             told.push(format!("In every model, whatever the data: {}.", listed(always)));
         }
-        if let Some(never) = it.never.as_deref().filter(|list| !list.is_empty()) {
+        if let Some(never) = it.penalty.never.as_deref().filter(|list| !list.is_empty()) {
             told.push(format!("Barred from every model: {}.", listed(never)));
         }
-        if let Some(factors) = &it.penalty_factors {
+        if let Some(factors) = &it.penalty.factors {
             let free = factors.iter().filter(|&&factor| factor == 0.0).count();
             let barred = factors.iter().filter(|factor| factor.is_infinite()).count();
             let finite = factors.iter().copied().filter(|factor| factor.is_finite());
@@ -339,15 +336,15 @@ impl Tell<'_> {
                 "The penalties of variables had factors from {low} to {high} (free of it: {free}; barred: {barred})."
             ));
         }
-        if let Some(groups) = &it.groups {
+        if let Some(groups) = &it.penalty.feature_groups {
             let used: usize = groups.groups().iter().map(|group| group.variables.len()).sum();
             told.push(format!("Variables entered in {} groups, which have {used} members.", groups.len()));
         }
-        if it.group_axes == GroupAxes::Together {
+        if it.penalty.group_axes == GroupAxes::Together {
             told.push("A variable or group was selected for all axes or for none.".to_owned());
         }
-        if let Some(graph) = &it.feature_graph {
-            let weight = it.graph_weight.unwrap_or(DEFAULT_WEIGHT);
+        if let Some(graph) = &it.penalty.feature_graph {
+            let weight = it.penalty.graph_weight.unwrap_or(DEFAULT_WEIGHT);
             told.push(format!(
                 "Neighbouring variables were tied to similar weights by a feature graph ({}, λ3 = {weight}).",
                 graph.told()
@@ -358,18 +355,19 @@ impl Tell<'_> {
 
     fn refit(&self) -> Vec<String> {
         let it = self.params;
-        let ridge = self.value("refit_ridge", it.refit_ridge());
-        let open = self.is_open("refit");
-        let what = match it.refit() {
+        let ridge = self.value("refit.ridge", it.refit_ridge());
+        let open = self.is_open("refit.kind");
+        let what = match it.refit.kind() {
             _ if open => "by a chosen refit".to_owned(),
             Refit::None => return vec!["The weights are those of the path, without a refit.".to_owned()],
             Refit::Axis => "without the L1 penalty on the variables of each axis".to_owned(),
             Refit::Panel => "without the L1 penalty on the panel".to_owned(),
             Refit::Discriminant => "as discriminants of the panel".to_owned(),
         };
-        let ridge = if open || it.refit().needs_gram() { format!(" (ridge {ridge})") } else { String::new() };
-        let relax = if !open && it.refit() == Refit::Axis {
-            format!(", relaxed by φ = {}", it.relax)
+        let ridge =
+            if open || it.refit.kind().needs_gram() { format!(" (ridge {ridge})") } else { String::new() };
+        let relax = if !open && it.refit.kind() == Refit::Axis {
+            format!(", relaxed by φ = {}", it.refit.relax)
         } else {
             String::new()
         };
@@ -377,10 +375,10 @@ impl Tell<'_> {
     }
 
     fn rule(&self) -> Vec<String> {
-        let rule = self.params.rule_for(self.axes());
+        let rule = self.params.rule.on(self.axes());
         let (voters, metric) =
-            (self.value("voters", rule.neighbors), self.value("metric", rule.metric.name()));
-        let open = self.is_open("rule");
+            (self.value("rule.k", rule.neighbors), self.value("rule.metric", rule.metric.name()));
+        let open = self.is_open("rule.kind");
         let how = match rule.kind {
             _ if open => format!(
                 "by a chosen rule (for the nearest neighbours: {voters} of them vote, metric {metric})"
@@ -393,7 +391,7 @@ impl Tell<'_> {
         };
         vec![format!(
             "Samples were classified {how}; the priors of the classes were {}.",
-            self.value("priors", prior(&rule.priors))
+            self.value("rule.priors", prior(&rule.priors))
         )]
     }
 }

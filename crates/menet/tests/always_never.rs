@@ -29,9 +29,9 @@ fn refs<T: Copy + Into<VariableRef>>(variables: &[T]) -> Option<Vec<VariableRef>
 /// Two that tell nothing are always in, the three best ones never.
 fn forced(refit: Refit) -> MenParams {
     MenParams::default().with(|it| {
-        it.refit = Some(refit);
-        it.always = refs(&["gene 20", "gene 25"]);
-        it.never = refs(&[0, 1, 2]);
+        it.refit.kind = Some(refit);
+        it.penalty.always = refs(&["gene 20", "gene 25"]);
+        it.penalty.never = refs(&[0, 1, 2]);
     })
 }
 
@@ -48,8 +48,8 @@ fn they_are_factors_of_zero_and_infinity_to_the_last_bit() {
     for &refit in Refit::ALL {
         let by_name = fit(&data, &forced(refit), &()).unwrap();
         let by_factor = MenParams::default().with(|it| {
-            it.refit = Some(refit);
-            it.penalty_factors = Some(factors.clone());
+            it.refit.kind = Some(refit);
+            it.penalty.factors = Some(factors.clone());
         });
         let by_factor = fit(&data, &by_factor, &()).unwrap();
         assert_eq!(by_name.projection(), by_factor.projection());
@@ -142,8 +142,8 @@ fn searches_selections_and_methods_honour_them() {
     for method in Method::all() {
         let Some(params) = method.men() else { continue };
         let params = params.clone().with(|it| {
-            it.always.clone_from(&base.always);
-            it.never.clone_from(&base.never);
+            it.penalty.always.clone_from(&base.penalty.always);
+            it.penalty.never.clone_from(&base.penalty.never);
         });
         let changed = method.clone().with_men(params);
         let found = changed.reducer().fit(&data, None, &()).unwrap();
@@ -169,40 +169,40 @@ fn names_that_cannot_be_honoured_are_refused_before_any_work() {
     let data = named();
     for (change, told) in [
         (
-            (|it| it.always = refs(&["gene20"])) as fn(&mut MenParams),
-            "`always` is \"gene20\", but must be the name of a variable: near matches are \"gene 20\"",
+            (|it| it.penalty.always = refs(&["gene20"])) as fn(&mut MenParams),
+            "`penalty.always` is \"gene20\", but must be the name of a variable: near matches are \"gene 20\"",
         ),
-        (|it| it.never = refs(&[P]), "`never` is 30, but must be a position from 0 to 29"),
+        (|it| it.penalty.never = refs(&[P]), "`penalty.never` is 30, but must be a position from 0 to 29"),
         (
-            |it| (it.always, it.never) = (refs(&["gene 3"]), refs(&[3])),
-            "`never` is a list with \"gene 3\", which `always` has as well",
-        ),
-        (
-            |it| {
-                it.always = refs(&[3]);
-                it.penalty_factors = Some(vec![f64::INFINITY; P]);
-            },
-            "`always` is a list with \"gene 3\", whose factor in `penalty_factors` is inf",
+            |it| (it.penalty.always, it.penalty.never) = (refs(&["gene 3"]), refs(&[3])),
+            "`penalty.never` is a list with \"gene 3\", which `penalty.always` has as well",
         ),
         (
             |it| {
-                it.never = refs(&[3]);
-                it.penalty_factors = Some(vec![0.0; P]);
+                it.penalty.always = refs(&[3]);
+                it.penalty.factors = Some(vec![f64::INFINITY; P]);
             },
-            "`never` is a list with \"gene 3\", whose factor in `penalty_factors` is 0",
+            "`penalty.always` is a list with \"gene 3\", whose factor in `penalty.factors` is inf",
+        ),
+        (
+            |it| {
+                it.penalty.never = refs(&[3]);
+                it.penalty.factors = Some(vec![0.0; P]);
+            },
+            "`penalty.never` is a list with \"gene 3\", whose factor in `penalty.factors` is 0",
         ),
     ] {
         let found = message(&data, change);
         assert!(found.contains(told), "{found}");
     }
-    let unknown = MenParams::default().with(|it| it.always = refs(&["sex"]));
+    let unknown = MenParams::default().with(|it| it.penalty.always = refs(&["sex"]));
     assert!(Neighborhood::new(&data, &unknown, &()).is_err());
     assert!(unknown.check_names(&data).is_err());
     // Without names text is a number from 1.
     let plain = Dataset::new(data.x().unwrap(), data.class_indices()).unwrap();
-    let numbered = MenParams::default().with(|it| it.always = refs(&["21"]));
+    let numbered = MenParams::default().with(|it| it.penalty.always = refs(&["21"]));
     assert_eq!(fit(&plain, &numbered, &()).unwrap().always(), [20]);
-    assert!(message(&plain, |it| it.always = refs(&["age"])).contains("a number from 1 to 30"));
+    assert!(message(&plain, |it| it.penalty.always = refs(&["age"])).contains("a number from 1 to 30"));
 }
 
 /// A variable that is constant cannot be used: it is left out, and told. In a fold or a half-sample that may happen to any rare one.
@@ -231,8 +231,8 @@ fn all_variables_may_be_always_in() {
     let all: Vec<usize> = (0..P).collect();
     for &refit in Refit::ALL {
         let params = MenParams::default().with(|it| {
-            it.always = refs(&all);
-            it.refit = Some(refit);
+            it.penalty.always = refs(&all);
+            it.refit.kind = Some(refit);
         });
         assert_eq!(fit(&data, &params, &()).unwrap().panel(), all, "{refit:?}");
     }
@@ -257,9 +257,9 @@ fn a_variable_that_is_always_in_may_have_weight_zero() {
     let data = Dataset::from_owned(x, data.class_indices()).unwrap();
     for &refit in Refit::ALL {
         let params = MenParams::default().with(|it| {
-            (it.refit, it.panel_size) = (Some(refit), Some(3));
-            it.always = refs(&[6, 7]);
-            it.alpha = 0.0;
+            (it.refit.kind, it.panel_size) = (Some(refit), Some(3));
+            it.penalty.always = refs(&[6, 7]);
+            it.manifold.alpha = 0.0;
         });
         let men = fit(&data, &params, &()).unwrap();
         assert_eq!(men.always(), [6, 7], "{refit:?}");

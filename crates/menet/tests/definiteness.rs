@@ -9,8 +9,8 @@ use menet::{Alignment, Centred, Dataset, Error, Men, MenParams, Named, fit};
 
 fn params(kappa: f64, definiteness: Definiteness) -> MenParams {
     MenParams::paper().with(|it| {
-        it.kappa = kappa;
-        it.definiteness = definiteness;
+        it.manifold.kappa = kappa;
+        it.manifold.definiteness = definiteness;
         it.nonzeros = Some(12);
     })
 }
@@ -24,8 +24,8 @@ fn alignment(data: &Dataset<'_>) -> Alignment {
         it.k_within = 5;
         it.k_between = 5;
         it.bandwidth = None;
-        it.lle_regularizer = 1e-3;
-        it.ltsa_dimension = None;
+        it.regularizer = 1e-3;
+        it.dimension = None;
     });
     let pre = Centred::new(data, None).unwrap();
     Alignment::new(data, &pre, rule("dla").unwrap(), &patch, &()).unwrap()
@@ -123,7 +123,7 @@ fn the_singular_case_exactly() {
 
 #[test]
 fn a_floor_of_one_allows_no_repulsion() {
-    let strict = params(0.5, Definiteness::Shrink).with(|it| it.floor = 1.0);
+    let strict = params(0.5, Definiteness::Shrink).with(|it| it.manifold.floor = 1.0);
     let men = fit(&data(), &strict, &()).unwrap();
     assert!(men.report().definiteness.kappa_used < 1e-6, "{}", men.report().definiteness.kappa_used);
     assert_certified(&men);
@@ -133,7 +133,7 @@ fn a_floor_of_one_allows_no_repulsion() {
 fn rules_without_kappa_need_no_policy() {
     for name in ["laplacian", "laplacian-binary-unsupervised", "lle", "ltsa"] {
         for &policy in Definiteness::ALL {
-            let params = params(9.0, policy).with(|it| it.patch = name.to_owned());
+            let params = params(9.0, policy).with(|it| it.patch.kind = name.to_owned());
             let men = fit(&data(), &params, &()).unwrap();
             assert_certified(&men);
             assert_eq!(

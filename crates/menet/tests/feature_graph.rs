@@ -36,7 +36,7 @@ fn data(scale: f64) -> Dataset<'static> {
 
 fn params(graph: FeatureGraph, weight: f64) -> MenParams {
     MenParams::default().with(|it| {
-        (it.feature_graph, it.graph_weight) = (Some(graph), Some(weight));
+        (it.penalty.feature_graph, it.penalty.graph_weight) = (Some(graph), Some(weight));
         it.nonzeros = Some(10);
     })
 }
@@ -64,8 +64,9 @@ fn roughness(axis: &menet::sparse::SparseVector) -> f64 {
 fn the_path_is_that_of_the_sum_written_out() {
     let data = data(1.0);
     for standardize in [true, false] {
-        let with = grid(2.0).with(|it| it.standardize = standardize);
-        let without = with.clone().with(|it| (it.feature_graph, it.graph_weight) = (None, None));
+        let with = grid(2.0).with(|it| it.penalty.standardize = standardize);
+        let without =
+            with.clone().with(|it| (it.penalty.feature_graph, it.penalty.graph_weight) = (None, None));
         let neighborhood = Neighborhood::new(&data, &without, &()).unwrap();
         let prepared = Prepared::new(&data, &without, &neighborhood, &()).unwrap();
         let (gram, norms) = (prepared.problem().gram(), prepared.problem().norms());
@@ -138,7 +139,7 @@ fn every_route_gives_the_same() {
         (RouteRequest::Conjugate, GramRequest::Full),
         (RouteRequest::Conjugate, GramRequest::Columns),
     ] {
-        let asked = grid(1.0).with(|it| (it.route, it.gram) = (route, gram));
+        let asked = grid(1.0).with(|it| (it.compute.route, it.compute.gram) = (route, gram));
         same(&fit(&dense, &asked, &()).unwrap(), &format!("{route:?} {gram:?}"));
     }
     same(&fit(&sparse, &grid(1.0), &()).unwrap(), "sparse");
@@ -149,10 +150,11 @@ fn every_route_gives_the_same() {
 #[test]
 fn without_weight_it_changes_no_bit_and_with_more_axes_are_smoother() {
     let data = data(1.0);
-    let plain = grid(0.0).with(|it| (it.feature_graph, it.graph_weight) = (None, None));
-    let plain = plain.with(|it| it.refit = Some(Refit::None));
+    let plain = grid(0.0).with(|it| (it.penalty.feature_graph, it.penalty.graph_weight) = (None, None));
+    let plain = plain.with(|it| it.refit.kind = Some(Refit::None));
     let without = fit(&data, &plain, &()).unwrap();
-    let of = |weight: f64| fit(&data, &grid(weight).with(|it| it.refit = Some(Refit::None)), &()).unwrap();
+    let of =
+        |weight: f64| fit(&data, &grid(weight).with(|it| it.refit.kind = Some(Refit::None)), &()).unwrap();
     assert_eq!(of(0.0).paths(), without.paths());
     // Roughness per length, of the whole solution without the ℓ1 penalty.
     let rough = |men: &Men| {
@@ -160,7 +162,7 @@ fn without_weight_it_changes_no_bit_and_with_more_axes_are_smoother() {
         axes.map(|axis| roughness(axis) / axis.iter().map(|(_, w)| w * w).sum::<f64>()).sum::<f64>()
     };
     let all = |weight: f64| {
-        let params = grid(weight).with(|it| (it.nonzeros, it.refit) = (Some(P), Some(Refit::None)));
+        let params = grid(weight).with(|it| (it.nonzeros, it.refit.kind) = (Some(P), Some(Refit::None)));
         fit(&data, &params, &()).unwrap()
     };
     let found = [0.0, 0.3, 3.0, 30.0].map(|weight| rough(&all(weight)));
@@ -170,7 +172,7 @@ fn without_weight_it_changes_no_bit_and_with_more_axes_are_smoother() {
 #[test]
 fn units_do_not_matter() {
     let (small, large) = (data(1.0), data(1000.0));
-    let asked = grid(1.0).with(|it| it.refit = Some(Refit::None));
+    let asked = grid(1.0).with(|it| it.refit.kind = Some(Refit::None));
     let (a, b) = (fit(&small, &asked, &()).unwrap(), fit(&large, &asked, &()).unwrap());
     assert_eq!(a.panel(), b.panel());
     for (a, b) in a.projection().axes().iter().zip(b.projection().axes()) {
@@ -182,7 +184,7 @@ fn units_do_not_matter() {
 fn refits_keep_the_graph_and_smaller_models_are_those_of_fits() {
     let data = data(1.0);
     for &refit in Refit::ALL {
-        let asked = grid(3.0).with(|it| it.refit = Some(refit));
+        let asked = grid(3.0).with(|it| it.refit.kind = Some(refit));
         let whole = fit(&data, &asked, &()).unwrap();
         let fitted = fit(&data, &asked.clone().with(|it| it.nonzeros = Some(4)), &()).unwrap();
         let read = whole.at(Reading::default().with(|it| it.nonzeros = Some(4)), Some(&data)).unwrap();
@@ -192,7 +194,7 @@ fn refits_keep_the_graph_and_smaller_models_are_those_of_fits() {
         }
     }
     // The equations of the refit `panel` have Ω in them.
-    let asked = grid(3.0).with(|it| it.refit = Some(Refit::Panel));
+    let asked = grid(3.0).with(|it| it.refit.kind = Some(Refit::Panel));
     let men = fit(&data, &asked, &()).unwrap();
     let neighborhood = Neighborhood::new(&data, &asked, &()).unwrap();
     let prepared = Prepared::new(&data, &asked, &neighborhood, &()).unwrap();
@@ -215,7 +217,7 @@ fn refits_keep_the_graph_and_smaller_models_are_those_of_fits() {
 #[test]
 fn searches_selections_and_methods_honour_it() {
     let data = data(1.0);
-    let base = grid(3.0).with(|it| (it.nonzeros, it.refit) = (None, Some(Refit::None)));
+    let base = grid(3.0).with(|it| (it.nonzeros, it.refit.kind) = (None, Some(Refit::None)));
     let grid = Grid::of(&base).with(|it| it.sizes = vec![Size::Nonzeros(5)]);
     let folds = menet::evaluate::stratified_folds(&data, 3, &mut common::rng(5)).unwrap();
     let trials = search(&data, &base, &grid, &folds, ScoreKind::Rate, &(), &|_, _| ()).unwrap();
@@ -228,11 +230,11 @@ fn searches_selections_and_methods_honour_it() {
     let order = entry_order(&data, &base, 8, &()).unwrap();
     assert_ne!(order, entry_order(&data, &plain, 8, &()).unwrap());
     let method = Method::from_name("men-graph").unwrap();
-    assert_eq!(method.men().unwrap().feature_graph, Some(FeatureGraph::Auto));
+    assert_eq!(method.men().unwrap().penalty.feature_graph, Some(FeatureGraph::Auto));
     let found = method.reducer().fit(&data, None, &()).unwrap();
     let weight = menet::penalties::feature_graph::DEFAULT_WEIGHT;
     let expected =
-        fit(&data, &MenParams::default().with(|it| it.feature_graph = Some(FeatureGraph::Auto)), &());
+        fit(&data, &MenParams::default().with(|it| it.penalty.feature_graph = Some(FeatureGraph::Auto)), &());
     assert_eq!(found.projection, *expected.unwrap().projection());
     let by_grid = params(FeatureGraph::Grid(None), weight).with(|it| it.nonzeros = None);
     assert_eq!(found.projection, *fit(&data, &by_grid, &()).unwrap().projection());
@@ -250,11 +252,11 @@ fn what_does_not_fit_is_refused_before_any_work() {
     let told = |data: &Dataset<'_>, params: MenParams| fit(data, &params, &()).unwrap_err().to_string();
     assert!(told(&flat, grid(1.0)).contains("the data have no image shape"));
     assert!(told(&flat, params(FeatureGraph::Grid(Some((8, 7))), 1.0)).contains("a grid of 8 x 7"));
-    assert!(told(&data, params(FeatureGraph::Chain, -1.0)).contains("`graph_weight` is -1"));
+    assert!(told(&data, params(FeatureGraph::Chain, -1.0)).contains("`penalty.graph_weight` is -1"));
     assert!(told(&data, params(FeatureGraph::from_text("e.csv"), 1.0)).contains("given again"));
-    let alone = MenParams::default().with(|it| it.graph_weight = Some(1.0));
+    let alone = MenParams::default().with(|it| it.penalty.graph_weight = Some(1.0));
     assert!(
-        told(&data, alone).contains("`graph_weight` is 1, but must be left out without a `feature_graph`")
+        told(&data, alone).contains("`penalty.graph_weight` is 1, but must be left out without a `penalty.feature_graph`")
     );
     let list = vec![Edge { ends: ("left".into(), "right".into()), weight: 1.0 }];
     let unknown = params(FeatureGraph::Edges(EdgeList::new("e.csv", list)), 1.0);
@@ -262,6 +264,6 @@ fn what_does_not_fit_is_refused_before_any_work() {
         Neighborhood::new(&data, &unknown, &())
             .unwrap_err()
             .to_string()
-            .contains("`feature_graph` is \"left\"")
+            .contains("`penalty.feature_graph` is \"left\"")
     );
 }

@@ -17,7 +17,8 @@ fn model(change: impl Fn(&mut MenParams)) -> (Men, Mat<f64>) {
         noise + if j == 2 { 9.0 * labels[i] as f64 } else { 0.0 }
     });
     let holes = Mat::from_fn(24, P, |i, j| if (i + 2 * j) % 11 == 0 { f64::NAN } else { x[(i, j)] });
-    let params = MenParams::default().with(|it| (it.panel_size, it.impute) = (Some(3), Some(Impute::Mean)));
+    let params =
+        MenParams::default().with(|it| (it.panel_size, it.prepare.impute) = (Some(3), Some(Impute::Mean)));
     (fit(&Dataset::with_missing(holes, &labels).unwrap(), &params.with(change), &()).unwrap(), x)
 }
 
@@ -45,7 +46,8 @@ fn a_sample_without_any_value_of_the_panel_gets_the_priors() {
         ] {
             for impute in Impute::ALL {
                 let (men, x) = model(|it| {
-                    (it.rule, it.priors, it.impute) = (Some(rule), priors.clone(), Some(*impute));
+                    (it.rule.kind, it.rule.priors, it.prepare.impute) =
+                        (Some(rule), priors.clone(), Some(*impute));
                 });
                 let x = lacking(&men, &x);
                 let what = format!("{} {priors:?} {}", rule.name(), impute.name());
@@ -86,7 +88,7 @@ fn a_sample_without_any_value_of_the_panel_gets_the_priors() {
 #[test]
 fn values_far_outside_the_training_range_are_told() {
     for &scale in Scale::ALL {
-        let (men, x) = model(|it| it.scale = scale);
+        let (men, x) = model(|it| it.prepare.scale = scale);
         let variable = men.panel()[0];
         let column: Vec<f64> = x.col(variable).iter().copied().collect();
         let top = column.iter().copied().fold(f64::MIN, f64::max);
@@ -171,7 +173,8 @@ fn a_sample_alone_with_its_values_in_a_new_batch_is_unknown() {
     });
     let batches: Vec<&str> = (0..24).map(|i| ["a", "b"][i / 2 % 2]).collect();
     let data = Dataset::with_missing(x.clone(), &labels).unwrap().with_batches(&batches).unwrap();
-    let params = MenParams::default().with(|it| (it.panel_size, it.impute) = (Some(3), Some(Impute::Mean)));
+    let params =
+        MenParams::default().with(|it| (it.panel_size, it.prepare.impute) = (Some(3), Some(Impute::Mean)));
     let men = fit(&data, &params, &()).unwrap();
     let new = Mat::from_fn(4, P, |i, j| if i == 0 { x[(5, j)] + 1e3 } else { f64::NAN });
     let names = vec!["new".to_owned(); 4];

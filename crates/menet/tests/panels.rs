@@ -26,7 +26,7 @@ fn fitted(data: &Dataset<'_>, params: &MenParams) -> Men {
 
 fn with(refit: Refit, panel_size: Option<usize>) -> MenParams {
     MenParams::default().with(|it| {
-        it.refit = Some(refit);
+        it.refit.kind = Some(refit);
         it.panel_size = panel_size;
         it.nonzeros = panel_size.is_none().then_some(6);
     })
@@ -40,7 +40,10 @@ fn every_refit_solves_its_equations() {
         for &refit in Refit::ALL {
             for standardize in [true, false] {
                 for panel_size in [None, Some(7)] {
-                    let men = fitted(&data, &with(refit, panel_size).with(|it| it.standardize = standardize));
+                    let men = fitted(
+                        &data,
+                        &with(refit, panel_size).with(|it| it.penalty.standardize = standardize),
+                    );
                     let report = men.refit();
                     assert_eq!(report.refit, refit);
                     match refit {
@@ -60,7 +63,7 @@ fn the_panel_refit_is_the_minimiser_on_the_panel() {
     let (x, labels) = samples(50, 30, 3, false);
     let data = Dataset::new(x.as_ref(), &labels).unwrap();
     let params = with(Refit::Panel, None).with(|it| {
-        it.alpha = 0.0;
+        it.manifold.alpha = 0.0;
         it.ridge = Some(0.3);
     });
     let men = fitted(&data, &params);
@@ -68,7 +71,8 @@ fn the_panel_refit_is_the_minimiser_on_the_panel() {
     // Without the manifold term A = I: the ridge regression of the target on columns of length 1.
     let pre = menet::Centred::new(&data, None).unwrap();
     let all = menet::targets::AxisCount::All;
-    let y = menet::targets::target(&data, &pre, params.target, params.target_shrinkage, all, &()).unwrap();
+    let y =
+        menet::targets::target(&data, &pre, params.target.kind, params.target.shrinkage, all, &()).unwrap();
     let (centred, norms) = (pre.dense().unwrap(), pre.norms());
     let columns = Mat::from_fn(50, panel.len(), |i, k| centred[(i, panel[k])] / norms[panel[k]]);
     let w = men.projection();
@@ -149,8 +153,8 @@ fn a_model_read_off_a_fit_is_that_of_a_fit() {
         for rule in [RuleKind::Nearest, RuleKind::Centroid, RuleKind::Gaussian] {
             let params = |nonzeros, components, panel_size| {
                 MenParams::default().with(|it| {
-                    it.refit = Some(refit);
-                    it.rule = Some(rule);
+                    it.refit.kind = Some(refit);
+                    it.rule.kind = Some(rule);
                     it.nonzeros = nonzeros;
                     it.components = components;
                     it.panel_size = panel_size;
@@ -229,7 +233,7 @@ fn awkward_data_are_refitted_or_refused() {
                 let men = fitted(
                     &data,
                     &base.with(|it| {
-                        it.rule = Some(rule);
+                        it.rule.kind = Some(rule);
                         it.ridge = Some(ridge);
                     }),
                 );
@@ -273,7 +277,7 @@ fn scores_without_variance_within_classes_keep_their_size() {
 fn relax_goes_from_the_papers_weights_to_the_refit() {
     let (x, labels) = samples(60, 30, 3, false);
     let data = Dataset::new(x.as_ref(), &labels).unwrap();
-    let at = |relax| fitted(&data, &with(Refit::Axis, None).with(|it| it.relax = relax));
+    let at = |relax| fitted(&data, &with(Refit::Axis, None).with(|it| it.refit.relax = relax));
     let paper = fitted(&data, &with(Refit::None, None));
     for (refitted, paper) in at(0.0).projection().axes().iter().zip(paper.projection().axes()) {
         // The same but for its length.
@@ -281,7 +285,7 @@ fn relax_goes_from_the_papers_weights_to_the_refit() {
         assert!(refitted.iter().zip(paper.values()).all(|((_, a), b)| (a / b / ratio - 1.0).abs() < 1e-9));
     }
     assert_ne!(at(0.5).projection(), at(1.0).projection());
-    assert!(fit(&data, &MenParams::default().with(|it| it.relax = 1.5), &()).is_err());
+    assert!(fit(&data, &MenParams::default().with(|it| it.refit.relax = 1.5), &()).is_err());
 }
 
 #[test]
@@ -294,7 +298,7 @@ fn the_same_bits_on_any_number_of_threads() {
     };
     for &refit in Refit::ALL {
         for rule in [RuleKind::Nearest, RuleKind::Centroid, RuleKind::Gaussian] {
-            let params = with(refit, Some(15)).with(|it| it.rule = Some(rule));
+            let params = with(refit, Some(15)).with(|it| it.rule.kind = Some(rule));
             let (one, two) = (on(1, &params), on(2, &params));
             assert_eq!(one.projection(), two.projection());
             assert_eq!(one.rule().unwrap(), two.rule().unwrap());

@@ -4,7 +4,7 @@ use faer::Mat;
 
 use menet::Named;
 use menet::lars::{LarsOptions, Report};
-use menet::penalties::{Penalised, PenaltyKind, PenaltyParams, penalised_paths};
+use menet::penalties::{PathPenalty, Penalised, PenaltyKind, penalised_paths};
 
 use crate::common;
 use crate::common::{gaussian, rng};
@@ -47,8 +47,8 @@ fn regression(rng: &mut Pcg64Mcg, n: usize, p: usize, truth: usize, noise: f64) 
     Regression { gram, b, lengths: vec![1.0; p] }
 }
 
-fn params(kind: PenaltyKind) -> PenaltyParams {
-    PenaltyParams::default().with(|it| it.kind = kind)
+fn params(kind: PenaltyKind) -> PathPenalty {
+    PathPenalty::default().with(|it| it.kind = kind)
 }
 
 fn solved(problem: &Regression, kind: PenaltyKind, options: &LarsOptions) -> Penalised {
@@ -148,7 +148,7 @@ fn coordinate_descent(
 
 fn objective(problem: &Regression, kind: PenaltyKind, level: f64, w: &[f64]) -> f64 {
     let penalty = kind.penalty().unwrap();
-    let tuning = menet::penalties::Tuning::new(penalty.default_shape().unwrap(), 1.0);
+    let tuning = menet::penalties::Tuning::new(penalty.default_gamma().unwrap(), 1.0);
     let p = w.len();
     let smooth: f64 = (0..p)
         .map(|j| w[j] * (0.5 * (0..p).map(|k| problem.gram[(j, k)] * w[k]).sum::<f64>() - problem.b[(j, 0)]))

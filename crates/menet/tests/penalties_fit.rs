@@ -21,7 +21,7 @@ fn data(seed: u64, n: usize) -> Dataset<'static> {
 }
 
 fn with(penalty: PenaltyKind, refit: Refit) -> MenParams {
-    MenParams::default().with(|it| (it.penalty, it.refit) = (penalty, Some(refit)))
+    MenParams::default().with(|it| (it.penalty.kind, it.refit.kind) = (penalty, Some(refit)))
 }
 
 /// The limits hold for every penalty and refit, and a smaller model is the fit of that size, to the last bit.
@@ -85,8 +85,12 @@ fn all_routes_give_one_answer() {
         for (route, gram) in
             [(RouteRequest::Conjugate, GramRequest::Columns), (RouteRequest::Dense, GramRequest::Columns)]
         {
-            let other =
-                fit(&data, &params.clone().with(|it| (it.route, it.gram) = (route, gram)), &()).unwrap();
+            let other = fit(
+                &data,
+                &params.clone().with(|it| (it.compute.route, it.compute.gram) = (route, gram)),
+                &(),
+            )
+            .unwrap();
             for (a, b) in whole.projection().axes().iter().zip(other.projection().axes()) {
                 assert_eq!(a.indices(), b.indices(), "{penalty:?}");
                 let largest = a.values().iter().fold(0.0f64, |most, w| most.max(w.abs()));
@@ -120,7 +124,7 @@ fn shapes_and_epsilons_are_used_and_checked() {
     let run = |penalty, shape, epsilon| {
         let params = with(penalty, Refit::None).with(|it| {
             it.nonzeros = Some(8);
-            (it.penalty_shape, it.penalty_epsilon) = (shape, epsilon);
+            (it.penalty.gamma, it.penalty.epsilon) = (shape, epsilon);
         });
         fit(&data, &params, &()).map(|men| men.projection().clone())
     };
@@ -140,7 +144,7 @@ fn shapes_and_epsilons_are_used_and_checked() {
         (PenaltyKind::Reweighted, Some(1.0), None),
     ] {
         let told = run(penalty, shape, epsilon).unwrap_err().to_string();
-        assert!(told.contains("penalty_") && told.contains(penalty.name()), "{told}");
+        assert!(told.contains("`penalty.") && told.contains(penalty.name()), "{told}");
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use faer::Mat;
 use menet::lars::{Ended, LarsOptions, Path, Report, lars_path};
-use menet::penalties::{self, PenaltyKind, PenaltyParams};
+use menet::penalties::{self, PathPenalty, PenaltyKind};
 use menet::sparse::SparseVector;
 use menet::{Error, Named};
 use rand::RngExt;
@@ -74,7 +74,7 @@ impl Problem {
     }
 
     fn solved(&self, kind: PenaltyKind) -> Result<Path, Error> {
-        let (p, params) = (self.b.len(), PenaltyParams::default().with(|it| it.kind = kind));
+        let (p, params) = (self.b.len(), PathPenalty::default().with(|it| it.kind = kind));
         let b = Mat::from_fn(p, 1, |j, _| self.b[j]);
         let paths = penalties::paths(&self.gram, b.as_ref(), &self.lengths, &self.options, &params, &());
         paths.map(|mut paths| paths.remove(0))
@@ -183,7 +183,7 @@ impl Tally {
         match problem.solved(kind) {
             Ok(path) => self.look_at(problem, &path, kind),
             // Free variables that depend on each other, and nothing else.
-            Err(Error::Parameter { name: "penalty_factors", .. }) => self.refused += 1,
+            Err(Error::Parameter { name, .. }) if name == "penalty_factors" => self.refused += 1,
             Err(error) => self.fault(error, problem),
         }
     }

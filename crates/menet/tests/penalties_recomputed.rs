@@ -136,7 +136,7 @@ fn models_say_what_the_definition_gives() {
         for &refit in Refit::ALL {
             for ridge in [0.0, 0.1] {
                 let params = MenParams::default().with(|it| {
-                    (it.penalty, it.refit, it.ridge) = (penalty, Some(refit), Some(ridge));
+                    (it.penalty.kind, it.refit.kind, it.ridge) = (penalty, Some(refit), Some(ridge));
                     it.nonzeros = Some(9);
                 });
                 let reduced = Reduced::new(&data, &params);

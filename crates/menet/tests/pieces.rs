@@ -76,7 +76,7 @@ fn spread(
 
 fn neighbors(data: &Dataset<'_>, cuts: Cuts<'_>, params: &MenParams) -> Found<2> {
     let (x, classes) = (data.x().unwrap(), data.class_indices());
-    let wanted = groups(rule(&params.patch).unwrap(), &params.patch_params());
+    let wanted = groups(rule(&params.patch.kind).unwrap(), &params.patch);
     let block = |&(from, to): &(usize, usize)| {
         Block::dense(x.subrows(from, to - from), &classes[from..to], from).unwrap()
     };
@@ -100,7 +100,7 @@ fn fit_pieces(data: &Dataset<'_>, cuts: Cuts<'_>, params: &MenParams) -> Men {
     let plan = Plan::of_pieces(shape, params).unwrap();
     let moments = moments(data, cuts);
     let found = neighbors(data, cuts, params);
-    let (rule, patch) = (rule(&params.patch).unwrap(), params.patch_params());
+    let (rule, patch) = (rule(&params.patch.kind).unwrap(), params.patch.clone());
     let patches: Vec<Patches> = match rule.needs_samples() {
         true => {
             let all: Vec<usize> = (0..n).collect();
@@ -112,12 +112,12 @@ fn fit_pieces(data: &Dataset<'_>, cuts: Cuts<'_>, params: &MenParams) -> Men {
         false => Vec::new(),
     };
     let alignment = pieces::alignment(&found, &patches, rule, &patch, &()).unwrap();
-    let (laplacian, report) = admissible(&alignment, &params.operator_params(), &()).unwrap();
+    let (laplacian, report) = admissible(&alignment, &params.manifold, &()).unwrap();
 
     let varies: Vec<f64> = moments.norms.iter().map(|&norm| f64::from(u8::from(norm > 0.0))).collect();
     let all: Vec<usize> = (0..p).collect();
     let scatter = spread(data, cuts, &moments, &all, &varies).squares;
-    let (kind, shrinkage) = (params.target, params.target_shrinkage);
+    let (kind, shrinkage) = (params.target.kind, params.target.shrinkage);
     let target =
         |rank| moments.target(kind, shrinkage, AxisCount::All, Some(scatter.as_ref()), rank).unwrap();
     let target = match target(None) {
@@ -138,7 +138,7 @@ fn fit_pieces(data: &Dataset<'_>, cuts: Cuts<'_>, params: &MenParams) -> Men {
         moments.norms.iter().map(|&norm| if norm > 0.0 { 1.0 / norm } else { 0.0 }).collect();
     let (starts, indices, values) = laplacian.rows();
     let copy = menet::sparse::SparseSymmetric::from_rows(starts.to_vec(), indices.to_vec(), values.to_vec());
-    let smoother = Smoother::new(&copy.unwrap(), params.alpha, params.beta, CG_TOLERANCE);
+    let smoother = Smoother::new(&copy.unwrap(), params.manifold.alpha, params.manifold.beta, CG_TOLERANCE);
     let mut images = Mat::zeros(n, p);
     for start in (0..p).step_by(3) {
         let width = 3.min(p - start);
@@ -225,8 +225,8 @@ fn pieces_give_the_fit_of_the_whole() {
             (Refit::None, None),
         ] {
             let params = MenParams::default().with(|it| {
-                it.patch = patch.to_owned();
-                (it.refit, it.panel_size, it.nonzeros) = (Some(refit), panel_size, Some(12));
+                it.patch.kind = patch.to_owned();
+                (it.refit.kind, it.panel_size, it.nonzeros) = (Some(refit), panel_size, Some(12));
             });
             let whole = fit(&data, &params, &()).unwrap();
             for cuts in cuts {
@@ -309,9 +309,12 @@ fn a_band_of_the_gram_matrix_has_the_bits_of_the_whole() {
 fn what_pieces_cannot_do_is_refused() {
     let shape = Shape { samples: 9_000, variables: 50, classes: 3, nonzeros: None };
     for (name, change) in [
-        ("definiteness", (|it| it.definiteness = menet::operator::Definiteness::Floor) as fn(&mut MenParams)),
-        ("route", |it| it.route = menet::plan::RouteRequest::Dense),
-        ("gram", |it| it.gram = menet::plan::GramRequest::Columns),
+        (
+            "definiteness",
+            (|it| it.manifold.definiteness = menet::operator::Definiteness::Floor) as fn(&mut MenParams),
+        ),
+        ("route", |it| it.compute.route = menet::plan::RouteRequest::Dense),
+        ("gram", |it| it.compute.gram = menet::plan::GramRequest::Columns),
         ("components", |it| it.components = Some(3)),
     ] {
         let message = Plan::of_pieces(shape, &MenParams::default().with(change)).unwrap_err().to_string();

@@ -38,7 +38,8 @@ fn ways() -> Vec<MenParams> {
         for &scale in Scale::ALL {
             for batch_scale in [false, true] {
                 all.push(MenParams::default().with(|it| {
-                    (it.impute, it.scale, it.batch_scale) = (Some(impute), scale, batch_scale);
+                    (it.prepare.impute, it.prepare.scale, it.prepare.batch_scale) =
+                        (Some(impute), scale, batch_scale);
                     it.nonzeros = Some(6);
                 }));
             }
@@ -60,9 +61,9 @@ fn a_fit_is_that_of_the_prepared_samples() {
         for params in ways() {
             let men = fit(&data, &params, &()).unwrap();
             assert_eq!(men.params(), &params);
-            let learned = Preparation::learn(&data, &params.prepare_params()).unwrap();
+            let learned = Preparation::learn(&data, &params.prepare).unwrap();
             assert_eq!(men.preparation(), Some(&learned));
-            let plain = params.clone().with_prepare(&PrepareParams::default());
+            let plain = params.clone().with(|it| it.prepare = PrepareParams::default());
             let expected = fit(&learned.prepare(&data).unwrap(), &plain, &()).unwrap();
             assert_eq!(men.projection(), expected.projection(), "to the last bit");
             assert_eq!(men.rule().unwrap(), expected.rule().unwrap());
@@ -81,7 +82,7 @@ fn a_fit_is_that_of_the_prepared_samples() {
 fn nothing_changes_where_nothing_is_asked_for() {
     let (x, labels, _) = samples(3, 45, 10, 0.0);
     let (plain, filling) =
-        (data(&x, &labels), MenParams::default().with(|it| it.impute = Some(Impute::Mean)));
+        (data(&x, &labels), MenParams::default().with(|it| it.prepare.impute = Some(Impute::Mean)));
     let men = fit(&plain, &MenParams::default(), &()).unwrap();
     assert!(men.preparation().is_none());
     assert_eq!(men.transform(x.as_ref()).unwrap(), men.projection().transform(x.as_ref()).unwrap());
@@ -103,7 +104,7 @@ fn smaller_models_are_those_of_smaller_fits() {
     for (impute, scale) in [(Impute::Knn, Scale::Unit), (Impute::Median, Scale::Log1p)] {
         for penalty in [PenaltyKind::L1, PenaltyKind::Scad] {
             let params = MenParams::default().with(|it| {
-                (it.impute, it.scale, it.penalty) = (Some(impute), scale, penalty);
+                (it.prepare.impute, it.prepare.scale, it.penalty.kind) = (Some(impute), scale, penalty);
                 it.nonzeros = Some(8);
             });
             let men = fit(&data, &params, &()).unwrap();
@@ -129,7 +130,7 @@ fn folds_learn_from_their_training_samples_alone() {
     }
     let data = data(&x, &labels).with_batches(&batches).unwrap();
     let folds = stratified_folds(&data, 4, &mut generator(0, &[])).unwrap();
-    for params in ways().into_iter().filter(|params| params.scale != Scale::Log1pUnit) {
+    for params in ways().into_iter().filter(|params| params.prepare.scale != Scale::Log1pUnit) {
         let mut grid = Grid::of(&params);
         grid.sizes = vec![Size::Nonzeros(3), Size::Nonzeros(6)];
         let trials =
@@ -146,9 +147,8 @@ fn folds_learn_from_their_training_samples_alone() {
                 assert_eq!(found, &expected[0].1, "{params:?}");
             }
         }
-        let (train, test) = halves(&data, &folds[0], &params.prepare_params()).unwrap();
-        let learned =
-            Preparation::learn(&subset(&data, &folds[0].train).unwrap(), &params.prepare_params()).unwrap();
+        let (train, test) = halves(&data, &folds[0], &params.prepare).unwrap();
+        let learned = Preparation::learn(&subset(&data, &folds[0].train).unwrap(), &params.prepare).unwrap();
         let expected = learned.prepare(&data).unwrap();
         for (part, rows) in [(&train, &folds[0].train), (&test, &folds[0].test)] {
             for (i, &row) in rows.iter().enumerate() {
@@ -174,7 +174,7 @@ fn baselines_take_the_same_road() {
         assert_eq!(found.project(&data).unwrap(), expected.projection.project(&prepared).unwrap());
         assert!(method.reducer().fit(&data, Some(2), &()).is_err(), "{name}: missing values");
     }
-    let men = Method::Men(MenParams::default().with_prepare(&prepare));
+    let men = Method::Men(MenParams::default().with(|it| it.prepare = prepare));
     let reduced = men.fit(&PrepareParams::default(), &data, None, &()).unwrap();
     assert_eq!(reduced.project(&data).unwrap(), reduced.men().unwrap().project(&data).unwrap());
 }
@@ -200,7 +200,7 @@ fn sparse_samples_stay_sparse_and_give_the_same_axes() {
     for &scale in Scale::ALL {
         for impute in [Impute::Mean, Impute::Median] {
             let params = MenParams::default().with(|it| {
-                (it.impute, it.scale, it.nonzeros) = (Some(impute), scale, Some(5));
+                (it.prepare.impute, it.prepare.scale, it.nonzeros) = (Some(impute), scale, Some(5));
             });
             let (of_dense, of_sparse) =
                 (fit(&data(&x, &labels), &params, &()).unwrap(), fit(&kept, &params, &()).unwrap());
@@ -210,7 +210,7 @@ fn sparse_samples_stay_sparse_and_give_the_same_axes() {
             assert_eq!(z, of_sparse.transform(x.as_ref()).unwrap(), "new samples may be dense");
         }
     }
-    let knn = MenParams::default().with(|it| it.impute = Some(Impute::Knn));
+    let knn = MenParams::default().with(|it| it.prepare.impute = Some(Impute::Knn));
     let message = fit(&kept, &knn, &()).unwrap_err().to_string();
     assert!(message.contains("knn") && message.contains("dense"), "{message}");
 }
@@ -225,19 +225,19 @@ fn what_cannot_be_fitted_is_told_once() {
     let gaps = data(&x, &labels);
     let message = told(&gaps, &|_| ());
     assert_eq!(message, Dataset::new(x.as_ref(), &labels).unwrap_err().to_string());
-    let message = told(&gaps, &|it| it.max_missing = -0.5);
-    assert!(message.contains("`max_missing` is -0.5"), "{message}");
+    let message = told(&gaps, &|it| it.prepare.max_missing = -0.5);
+    assert!(message.contains("`prepare.max_missing` is -0.5"), "{message}");
     // A variable that is always in, and mostly missing.
     let mut rare = x.clone();
     (0..40).for_each(|i| rare[(i, 3)] = f64::NAN);
     let message = told(&data(&rare, &labels), &|it| {
-        (it.impute, it.always) = (Some(Impute::Mean), Some(vec![3.into()]));
+        (it.prepare.impute, it.penalty.always) = (Some(Impute::Mean), Some(vec![3.into()]));
     });
     assert!(message.contains("always") && message.contains("91 %"), "{message}");
     // All of a class lack a variable: it is filled like others.
     let mut of_class = x.clone();
     (0..45).filter(|i| labels[*i] == 1).for_each(|i| of_class[(i, 0)] = f64::NAN);
-    let filling = MenParams::default().with(|it| it.impute = Some(Impute::Mean));
+    let filling = MenParams::default().with(|it| it.prepare.impute = Some(Impute::Mean));
     assert!(fit(&data(&of_class, &labels), &filling, &()).is_ok());
     // A variable that all samples lack is left out, and told.
     let mut empty = x.clone();
@@ -253,7 +253,8 @@ fn what_cannot_be_fitted_is_told_once() {
     // A batch of one sample, and samples without their batch.
     let mut lone = batches.clone();
     lone[11] = 99;
-    let message = told(&gaps.clone().with_batches(&lone).unwrap(), &|it| it.impute = Some(Impute::Mean));
+    let message =
+        told(&gaps.clone().with_batches(&lone).unwrap(), &|it| it.prepare.impute = Some(Impute::Mean));
     assert!(message.contains("\"99\" for 1 of the training samples"), "{message}");
     let men = fit(&gaps.clone().with_batches(&batches).unwrap(), &filling, &()).unwrap();
     let message = men.transform(x.as_ref()).unwrap_err().to_string();
@@ -267,21 +268,22 @@ fn what_cannot_be_fitted_is_told_once() {
     assert!(!doubts.is_empty(), "centring by class leaves nothing to learn");
     // The steps after the preparation take prepared samples.
     let error = Neighborhood::new(&gaps, &filling, &()).unwrap_err();
-    assert!(matches!(error, Error::Parameter { name: "samples", .. }), "{error}");
+    assert!(matches!(error, Error::Parameter { ref name, .. } if name == "samples"), "{error}");
 }
 
 #[test]
 fn half_samples_prepare_themselves() {
     let (x, labels, batches) = samples(9, 96, 12, 0.15);
     let data = data(&x, &labels).with_batches(&batches).unwrap();
-    let params = MenParams::default().with(|it| (it.impute, it.scale) = (Some(Impute::Mean), Scale::Unit));
+    let params = MenParams::default()
+        .with(|it| (it.prepare.impute, it.prepare.scale) = (Some(Impute::Mean), Scale::Unit));
     let how = StabilityParams::default().with(|it| it.pairs = 4);
     let found = stability::select(&data, &params, &how, &(), &|_, _| ()).unwrap();
     let halves = stability::half_samples(&data, 4, None, 0).unwrap();
-    let plain = params.clone().with_prepare(&PrepareParams::default());
+    let plain = params.clone().with(|it| it.prepare = PrepareParams::default());
     for (half, order) in halves.iter().zip(found.stability.orders()) {
         let half = subset(&data, half).unwrap();
-        let (_, prepared) = Preparation::of(&half, &params.prepare_params()).unwrap().unwrap();
+        let (_, prepared) = Preparation::of(&half, &params.prepare).unwrap().unwrap();
         let expected = stability::entry_order(&prepared, &plain, how.most, &()).unwrap();
         assert_eq!(order, &expected);
     }
@@ -327,7 +329,8 @@ fn single_precision_gives_the_model_of_double() {
     let samples = Samples::from(single.as_ref()).with_missing();
     let names = ["0", "1", "2"].map(str::to_owned).to_vec();
     let single = Dataset::from_codes(samples, labels.clone(), names).unwrap();
-    let params = MenParams::default().with(|it| (it.impute, it.scale) = (Some(Impute::Knn), Scale::Pareto));
+    let params = MenParams::default()
+        .with(|it| (it.prepare.impute, it.prepare.scale) = (Some(Impute::Knn), Scale::Pareto));
     let (a, b) = (fit(&single, &params, &()).unwrap(), fit(&data(&double, &labels), &params, &()).unwrap());
     assert_eq!(a.projection(), b.projection());
     assert_eq!(a.project(&single).unwrap(), b.transform(double.as_ref()).unwrap());
@@ -336,7 +339,8 @@ fn single_precision_gives_the_model_of_double() {
 /// The mean balanced accuracy, in percent, of models that are chosen and fitted on random labels, nested.
 fn on_random_labels(impute: Impute, seeds: std::ops::Range<u64>) -> f64 {
     let params = MenParams::default().with(|it| {
-        (it.impute, it.scale, it.metric) = (Some(impute), Scale::Unit, Some(Metric::Euclidean));
+        (it.prepare.impute, it.prepare.scale, it.rule.metric) =
+            (Some(impute), Scale::Unit, Some(Metric::Euclidean));
     });
     let mut grid = Grid::of(&params);
     grid.sizes = vec![Size::Nonzeros(2), Size::Nonzeros(8)];
@@ -398,8 +402,8 @@ fn a_model_on_its_panel_decides_like_the_whole_one() {
             with_batches.then(|| (0..21).map(|i| (i % 5).to_string()).collect());
         for (way, params) in ways().into_iter().enumerate() {
             let params = params.with(|it| {
-                (it.rule, it.panel_size) = (Some(rules[way % 3]), Some(6));
-                it.always = Some(vec!["v13".into()]);
+                (it.rule.kind, it.panel_size) = (Some(rules[way % 3]), Some(6));
+                it.penalty.always = Some(vec!["v13".into()]);
             });
             let men = fit(&data, &params, &()).unwrap();
             let (panel, on_panel) = (men.panel(), men.on_panel().unwrap());
@@ -415,7 +419,7 @@ fn a_model_on_its_panel_decides_like_the_whole_one() {
             if with_batches {
                 alone = alone.with_batches(&batches).unwrap();
             }
-            let learned = Preparation::learn(&alone, &params.prepare_params()).unwrap();
+            let learned = Preparation::learn(&alone, &params.prepare).unwrap();
             assert_eq!(on_panel.preparation(), Some(&learned), "{params:?}");
             let alike = if men.fills_from_neighbors() { vec![&complete] } else { vec![&complete, &new] };
             for x in alike {

@@ -97,7 +97,7 @@ fn combinations() -> impl Iterator<Item = MenParams> {
     let penalties =
         PenaltyKind::ALL.iter().flat_map(|&penalty| Refit::ALL.iter().map(move |&refit| (penalty, refit)));
     penalties.map(|(penalty, refit)| {
-        MenParams::default().with(|it| (it.penalty, it.refit) = (penalty, Some(refit)))
+        MenParams::default().with(|it| (it.penalty.kind, it.refit.kind) = (penalty, Some(refit)))
     })
 }
 
@@ -138,14 +138,20 @@ fn whatever_else_a_fit_has() {
     let holes = Dataset::with_missing(holes.as_ref(), &labels).unwrap();
     type Change = fn(&mut MenParams);
     let changes: [(&Dataset<'_>, Change); 8] = [
-        (&plain, |it| it.rule = Some(RuleKind::Gaussian)),
-        (&plain, |it| it.rule = Some(RuleKind::Centroid)),
+        (&plain, |it| it.rule.kind = Some(RuleKind::Gaussian)),
+        (&plain, |it| it.rule.kind = Some(RuleKind::Centroid)),
         (&weighted, |_| ()),
-        (&plain, |it| (it.always, it.never) = (Some(vec![2.into(), 20.into()]), Some(vec![0.into()]))),
-        (&plain, |it| it.feature_graph = Some(FeatureGraph::Chain)),
-        (&holes, |it| (it.impute, it.scale) = (Some(Impute::Median), Scale::Unit)),
-        (&plain, |it| (it.route, it.gram) = (RouteRequest::Conjugate, GramRequest::Columns)),
-        (&plain, |it| (it.preset, it.standardize) = (menet::params::Preset::Paper, false)),
+        (&plain, |it| {
+            (it.penalty.always, it.penalty.never) = (Some(vec![2.into(), 20.into()]), Some(vec![0.into()]))
+        }),
+        (&plain, |it| it.penalty.feature_graph = Some(FeatureGraph::Chain)),
+        (&holes, |it| (it.prepare.impute, it.prepare.scale) = (Some(Impute::Median), Scale::Unit)),
+        (&plain, |it| (it.compute.route, it.compute.gram) = (RouteRequest::Conjugate, GramRequest::Columns)),
+        (&plain, |it| {
+            let paper = MenParams::paper();
+            (it.ridge, it.refit, it.rule) = (paper.ridge, paper.refit, paper.rule);
+            it.penalty.standardize = false;
+        }),
     ];
     let readings = [(Some(3), None, Some(2)), (None, Some(5), None), (None, None, Some(1))];
     let readings = readings.map(|(k, size, d)| reading(k, size, d));
@@ -173,8 +179,8 @@ fn groups_of_variables() {
             (None, GroupAxes::Together),
         ] {
             let params = MenParams::default().with(|it| {
-                (it.refit, it.nonzeros) = (Some(refit), Some(4));
-                (it.groups, it.group_axes) = (groups.cloned(), axes);
+                (it.refit.kind, it.nonzeros) = (Some(refit), Some(4));
+                (it.penalty.feature_groups, it.penalty.group_axes) = (groups.cloned(), axes);
             });
             check(&data, &params, &readings);
         }
@@ -188,12 +194,13 @@ fn fewer_axes_need_longer_paths() {
     for &penalty in PenaltyKind::ALL {
         for refit in [Refit::None, Refit::Axis] {
             let params = MenParams::default().with(|it| {
-                (it.penalty, it.refit, it.panel_size) = (penalty, Some(refit), Some(40));
+                (it.penalty.kind, it.refit.kind, it.panel_size) = (penalty, Some(refit), Some(40));
             });
             check(&data, &params, &[reading(None, None, Some(1)), reading(None, Some(30), Some(2))]);
         }
     }
-    let params = MenParams::default().with(|it| (it.refit, it.panel_size) = (Some(Refit::None), Some(80)));
+    let params =
+        MenParams::default().with(|it| (it.refit.kind, it.panel_size) = (Some(Refit::None), Some(80)));
     let large = fit(&data, &params, &()).unwrap();
     let one = reading(None, None, Some(1));
     let refused = large.at(one, None).unwrap_err().to_string();
@@ -205,7 +212,7 @@ fn fewer_axes_need_longer_paths() {
 #[test]
 fn what_a_fit_refuses_is_refused() {
     let data = data(44, 30);
-    let params = MenParams::default().with(|it| it.metric = Some(menet::rules::Metric::Cosine));
+    let params = MenParams::default().with(|it| it.rule.metric = Some(menet::rules::Metric::Cosine));
     check(&data, &params, &[reading(None, None, Some(1)), reading(Some(3), None, Some(1))]);
 }
 
@@ -214,7 +221,7 @@ fn what_a_fit_refuses_is_refused() {
 fn a_path_that_was_made_for_one_size_gives_its_end_alone() {
     let data = data(44, 30);
     for &penalty in PenaltyKind::ALL {
-        let params = MenParams::paper().with(|it| (it.penalty, it.nonzeros) = (penalty, Some(6)));
+        let params = MenParams::paper().with(|it| (it.penalty.kind, it.nonzeros) = (penalty, Some(6)));
         for path in fit(&data, &params, &()).unwrap().paths() {
             let (first, end) = (&path.knots()[0], path.last());
             assert_eq!(path.at_lambda(end.level).unwrap().coefficients, end.coefficients);

@@ -35,7 +35,7 @@ fn plan_reduce_solve_assemble_is_fit() {
         for patch in ["dla", "ltsa"] {
             let params = MenParams::default().with(|it| {
                 it.nonzeros = Some(8);
-                it.patch = patch.to_owned();
+                it.patch.kind = patch.to_owned();
             });
             let whole = fit(&data, &params, &()).unwrap();
 
@@ -66,7 +66,7 @@ fn plan_reduce_solve_assemble_is_fit() {
             }
             let patch_params = patches::PatchParams::default();
             let alignment = Alignment::from_neighbors(&samples, rule, &patch_params, &found, &()).unwrap();
-            let y = target(&data, &samples, params.target, params.target_shrinkage, AxisCount::All, &());
+            let y = target(&data, &samples, params.target.kind, params.target.shrinkage, AxisCount::All, &());
             let problem =
                 reduce(samples, (y.unwrap().as_ref(), None), &alignment, &params, &plan.regime, &()).unwrap();
             let prepared = Prepared::from_problem(&data, problem).unwrap();
@@ -91,13 +91,13 @@ fn a_problem_made_elsewhere_gives_the_same_model() {
         for params in [
             MenParams::default().with(|it| {
                 it.nonzeros = Some(8);
-                it.route = RouteRequest::Dense;
-                it.gram = gram;
+                it.compute.route = RouteRequest::Dense;
+                it.compute.gram = gram;
             }),
             MenParams::paper().with(|it| {
                 it.nonzeros = Some(8);
-                it.route = RouteRequest::Dense;
-                it.gram = gram;
+                it.compute.route = RouteRequest::Dense;
+                it.compute.gram = gram;
             }),
         ] {
             let whole = fit(&data, &params, &()).unwrap();
@@ -172,7 +172,7 @@ fn every_axis_may_have_its_own_factors() {
     let shared: Vec<f64> =
         (0..30).map(|j| if j == 5 { f64::INFINITY } else { 1.0 + j as f64 / 10.0 }).collect();
     let whole =
-        fit(&data, &params.clone().with(|it| it.penalty_factors = Some(shared.clone())), &()).unwrap();
+        fit(&data, &params.clone().with(|it| it.penalty.factors = Some(shared.clone())), &()).unwrap();
     let neighborhood = Neighborhood::new(&data, &params, &()).unwrap();
     let prepared = Prepared::new(&data, &params, &neighborhood, &()).unwrap();
     let factors = Mat::from_fn(30, 3, |j, _| shared[j]);
@@ -184,7 +184,7 @@ fn every_axis_may_have_its_own_factors() {
     let expected = [&plain.paths()[0], &whole.paths()[1], &plain.paths()[2]];
     assert_eq!(solved.paths().iter().collect::<Vec<_>>(), expected);
     assert!(prepared.solve_each(&params, 8, mixed.subrows(0, 29), &()).is_err());
-    let scad = params.with(|it| it.penalty = menet::penalties::PenaltyKind::Scad);
+    let scad = params.with(|it| it.penalty.kind = menet::penalties::PenaltyKind::Scad);
     let told = prepared.solve_each(&scad, 8, mixed.as_ref(), &()).unwrap_err().to_string();
     assert!(told.contains("scad") && told.contains("l1 with penalty factors per axis"), "{told}");
 }
@@ -199,10 +199,10 @@ fn free_variables_are_in_every_model() {
     for &refit in menet::Named::ALL.iter().collect::<Vec<&Refit>>() {
         for (nonzeros, panel_size) in [(Some(5), None), (None, Some(4))] {
             let params = MenParams::default().with(|it| {
-                it.refit = Some(refit);
+                it.refit.kind = Some(refit);
                 it.nonzeros = nonzeros;
                 it.panel_size = panel_size;
-                it.penalty_factors = Some(factors.clone());
+                it.penalty.factors = Some(factors.clone());
             });
             let men = fit(&data, &params, &()).unwrap();
             let panel = men.panel();
@@ -267,8 +267,8 @@ fn what_cannot_be_done_is_refused_before_any_work() {
     let refused = [
         MenParams::default().with(|it| it.components = Some(4)),
         MenParams::default().with(|it| {
-            it.route = RouteRequest::Conjugate;
-            it.definiteness = menet::operator::Definiteness::Floor;
+            it.compute.route = RouteRequest::Conjugate;
+            it.manifold.definiteness = menet::operator::Definiteness::Floor;
         }),
     ];
     for params in refused {
@@ -280,7 +280,7 @@ fn what_cannot_be_done_is_refused_before_any_work() {
     let shape = Shape { samples: 60_000, variables: 784, classes: 10, nonzeros: None };
     for params in [
         MenParams::default().with(|it| it.components = Some(10)),
-        MenParams::default().with(|it| it.route = RouteRequest::Dense),
+        MenParams::default().with(|it| it.compute.route = RouteRequest::Dense),
     ] {
         assert!(Plan::new(shape, &params).is_err());
     }

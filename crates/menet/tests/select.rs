@@ -89,7 +89,8 @@ fn shared_paths_give_what_own_paths_would() {
         for (panel_size, sizes) in
             [(None, [1, 2, 15].map(Size::Panel)), (Some(6), [1, 3, 20].map(Size::Nonzeros))]
         {
-            let base = MenParams::default().with(|it| (it.penalty, it.panel_size) = (penalty, panel_size));
+            let base =
+                MenParams::default().with(|it| (it.penalty.kind, it.panel_size) = (penalty, panel_size));
             let grid = Grid::of(&base).with(|it| {
                 (it.sizes, it.refit, it.rule) =
                     (sizes.to_vec(), Refit::ALL.to_vec(), vec![RuleKind::Centroid]);
@@ -179,17 +180,18 @@ fn the_own_settings_stay_unless_something_is_clearly_better() {
     let mut trials = search(&data, &MenParams::default(), &grid, &folds, score, &(), &|_, _| ()).unwrap();
     let own = MenParams::default().with(|it| {
         it.ridge = Some(1.0);
-        it.refit = Some(Refit::Panel);
+        it.refit.kind = Some(Refit::Panel);
     });
-    let is_own =
-        |params: &MenParams| params.ridge() == 1.0 && params.refit() == Refit::Panel && params.beta == 1.0;
+    let is_own = |params: &MenParams| {
+        params.ridge() == 1.0 && params.refit.kind() == Refit::Panel && params.manifold.beta == 1.0
+    };
     // All alike: the own settings stay.
     let alike = trials[0].folds.clone();
     trials.iter_mut().for_each(|trial| trial.folds = alike.clone());
     let chosen = best_or_own(&trials, score, &own).unwrap();
     assert!(is_own(&trials[chosen].params), "{:?}", trials[chosen].params);
     // One is better in every fold: it is taken.
-    let place = trials.iter().position(|trial| trial.params.refit() == Refit::None).unwrap();
+    let place = trials.iter().position(|trial| trial.params.refit.kind() == Refit::None).unwrap();
     trials[place].folds.iter_mut().for_each(|found| found.balanced += 5.0);
     assert_eq!(best_or_own(&trials, score, &own), Some(place));
     // Better in one fold and worse in another: the own settings stay.

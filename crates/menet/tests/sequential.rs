@@ -17,7 +17,7 @@ fn nothing_asks_for_the_global_parallelism_of_faer() {
     let small = data(60, 40);
     for patch in menet::patches::REGISTRY {
         let params = MenParams::paper().with(|it| {
-            it.patch = patch.name().to_owned();
+            it.patch.kind = patch.name().to_owned();
             it.nonzeros = Some(5);
         });
         fit(&small, &params, &()).unwrap();
@@ -26,14 +26,14 @@ fn nothing_asks_for_the_global_parallelism_of_faer() {
         fit(
             &small,
             &MenParams::paper().with(|it| {
-                it.definiteness = definiteness;
+                it.manifold.definiteness = definiteness;
                 it.pca_rank = Some(10);
             }),
             &(),
         )
         .unwrap();
     }
-    fit(&small, &MenParams::paper().with(|it| it.route = RouteRequest::Conjugate), &()).unwrap();
+    fit(&small, &MenParams::paper().with(|it| it.compute.route = RouteRequest::Conjugate), &()).unwrap();
     for method in Method::all() {
         method.reducer().fit(&small, Some(2), &()).unwrap();
     }
@@ -41,8 +41,8 @@ fn nothing_asks_for_the_global_parallelism_of_faer() {
     fit(&data(40, 200), &MenParams::default(), &()).unwrap();
     let weighted =
         data(60, 40).with_weights(&(0..60).map(|i| 0.5 + (i % 3) as f64).collect::<Vec<_>>()).unwrap();
-    let floor = MenParams::default().with(|it| it.definiteness = Definiteness::Floor);
+    let floor = MenParams::default().with(|it| it.manifold.definiteness = Definiteness::Floor);
     fit(&weighted, &floor, &()).unwrap();
     let neighbors = NeighborSearch::Approximate;
-    fit(&data(12_000, 3), &MenParams::paper().with(|it| it.neighbors = neighbors), &()).unwrap();
+    fit(&data(12_000, 3), &MenParams::paper().with(|it| it.patch.search = neighbors), &()).unwrap();
 }

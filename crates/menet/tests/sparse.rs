@@ -55,30 +55,31 @@ fn two_ways_one_answer() {
     assert!(sparse.sparse().is_some());
     let base = MenParams::paper().with(|it| it.nonzeros = Some(25));
     // Of the target `whitened` r differs where columns depend on each other: see below.
-    let centres = base.clone().with(|it| it.target = TargetKind::Centres);
+    let centres = base.clone().with(|it| it.target.kind = TargetKind::Centres);
     let mut variants = vec![
-        centres.clone().with(|it| it.standardize = false),
-        centres.clone().with(|it| it.alpha = 0.0),
-        centres.clone().with(|it| it.definiteness = Definiteness::Floor),
+        centres.clone().with(|it| it.penalty.standardize = false),
+        centres.clone().with(|it| it.manifold.alpha = 0.0),
+        centres.clone().with(|it| it.manifold.definiteness = Definiteness::Floor),
         centres.clone().with(|it| {
             it.components = Some(2);
-            it.k_within = 500;
-            it.k_between = 60;
+            it.patch.k_within = 500;
+            it.patch.k_between = 60;
         }),
-        centres.clone().with(|it| it.route = RouteRequest::Dense),
+        centres.clone().with(|it| it.compute.route = RouteRequest::Dense),
     ];
     for rule in patches::REGISTRY {
         let definiteness = if rule.has_kappa() { Definiteness::Shrink } else { Definiteness::Floor };
         variants.push(centres.clone().with(|it| {
-            it.patch = rule.name().to_owned();
-            it.definiteness = definiteness;
+            it.patch.kind = rule.name().to_owned();
+            it.manifold.definiteness = definiteness;
         }));
     }
     for params in variants {
         let expected = fit(&dense, &params, &()).unwrap();
         let found = fit(&sparse, &params, &()).unwrap();
-        agree(&expected, &found, &format!("{} {params:?}", params.patch));
-        let conjugate = params.definiteness != Definiteness::Floor && params.route != RouteRequest::Dense;
+        agree(&expected, &found, &format!("{} {params:?}", params.patch.kind));
+        let conjugate = params.manifold.definiteness != Definiteness::Floor
+            && params.compute.route != RouteRequest::Dense;
         assert_eq!(found.report().cg_residual.is_some(), conjugate);
         assert!(found.report().cg_residual.is_none_or(|residual| residual < 1e-11));
         let z = found.transform(x.as_ref()).unwrap();
@@ -108,7 +109,7 @@ fn classes_without_spread_are_not_whitened() {
     let labels = [0, 1, 2, 0, 1, 2];
     let x = Mat::from_fn(6, 4, |i, j| [[0.0, 1.0, 0.0, 3.0], [4.0, 0.0, 0.0, 0.0], [0.0; 4]][i % 3][j]);
     for &target in TargetKind::ALL {
-        let params = MenParams::paper().with(|it| it.target = target);
+        let params = MenParams::paper().with(|it| it.target.kind = target);
         let expected = fit(&Dataset::new(x.as_ref(), &labels).unwrap(), &params, &()).unwrap();
         agree(&expected, &fit(&sparse(&x, &labels), &params, &()).unwrap(), target.name());
     }
@@ -152,9 +153,9 @@ fn what_needs_dense_data_says_so() {
     let rank = MenParams::paper().with(|it| it.pca_rank = Some(3));
     let refused = message(fit(&data, &rank, &()).unwrap_err());
     assert!(refused.contains("`pca_rank` is 3 with sparse samples, 40 x 20"), "{refused}");
-    let approximate = MenParams::paper().with(|it| it.neighbors = NeighborSearch::Approximate);
+    let approximate = MenParams::paper().with(|it| it.patch.search = NeighborSearch::Approximate);
     let refused = message(fit(&data, &approximate, &()).unwrap_err());
-    assert!(refused.contains("`neighbors` is \"approximate\" with sparse samples"), "{refused}");
+    assert!(refused.contains("`patch.search` is \"approximate\" with sparse samples"), "{refused}");
     assert!(refused.contains("\"exact\" for data that stay sparse"), "{refused}");
     for method in menet::Method::all() {
         match method.reducer().fit(&data, Some(1), &()) {

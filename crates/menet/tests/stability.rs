@@ -242,8 +242,8 @@ fn the_order_of_entry_is_that_of_the_levels_on_any_axis() {
             );
         }
         // What comes after the paths has no effect.
-        let other =
-            params.with(|it| (it.nonzeros, it.panel_size, it.refit) = (Some(2), Some(1), Some(Refit::Axis)));
+        let other = params
+            .with(|it| (it.nonzeros, it.panel_size, it.refit.kind) = (Some(2), Some(1), Some(Refit::Axis)));
         assert_eq!(entry_order(&data, &other, 30, &()).unwrap(), all[..30]);
     }
 }
@@ -263,7 +263,7 @@ fn ties_go_by_axis_and_variable_and_free_variables_are_not_listed() {
     let mut factors = vec![1.0; 60];
     (factors[order[0]], factors[order[1]]) = (0.0, f64::INFINITY);
     let order_without =
-        entry_order(&data, &params.with(|it| it.penalty_factors = Some(factors)), 11, &()).unwrap();
+        entry_order(&data, &params.with(|it| it.penalty.factors = Some(factors)), 11, &()).unwrap();
     assert_eq!(order_without.len(), 11);
     assert!(!order_without.contains(&order[0]) && !order_without.contains(&order[1]));
 }
@@ -276,7 +276,7 @@ fn a_model_on_given_variables_has_these_as_its_panel() {
     let sorted: Vec<usize> = drawn.truth.iter().copied().collect();
     for refit in [Refit::None, Refit::Axis, Refit::Panel, Refit::Discriminant] {
         let params = MenParams::default()
-            .with(|it| (it.refit, it.nonzeros, it.panel_size) = (Some(refit), Some(1), Some(2)));
+            .with(|it| (it.refit.kind, it.nonzeros, it.panel_size) = (Some(refit), Some(1), Some(2)));
         let men = fit_on(&data, &variables, &params, &()).unwrap();
         assert_eq!(men.panel(), sorted, "{refit:?}");
         let table = men.panel_table();
@@ -292,7 +292,7 @@ fn a_model_on_given_variables_has_these_as_its_panel() {
         assert_eq!(fit_on(&data, &sorted[..1], &params, &()).unwrap().panel(), sorted[..1]);
         let mut factors = vec![1.0; 80];
         (factors[sorted[1]], factors[sorted[2]]) = (0.0, f64::INFINITY);
-        let params = params.with(|it| it.penalty_factors = Some(factors));
+        let params = params.with(|it| it.penalty.factors = Some(factors));
         assert_eq!(fit_on(&data, &sorted[..1], &params, &()).unwrap().panel(), sorted[..2]);
         let message = |variables: &[usize]| fit_on(&data, variables, &params, &()).unwrap_err().to_string();
         assert!(message(&[]).contains("no variable is stable"));

@@ -22,27 +22,27 @@ fn same_bits_on_any_number_of_threads() {
     });
     let variants = [
         base.clone().with(|it| {
-            it.route = RouteRequest::Dense;
-            it.gram = GramRequest::Full;
+            it.compute.route = RouteRequest::Dense;
+            it.compute.gram = GramRequest::Full;
         }),
         base.clone().with(|it| {
-            it.route = RouteRequest::Dense;
-            it.gram = GramRequest::Columns;
+            it.compute.route = RouteRequest::Dense;
+            it.compute.gram = GramRequest::Columns;
         }),
         base.clone().with(|it| {
-            it.route = RouteRequest::Conjugate;
-            it.gram = GramRequest::Full;
+            it.compute.route = RouteRequest::Conjugate;
+            it.compute.gram = GramRequest::Full;
         }),
         base.clone().with(|it| {
-            it.route = RouteRequest::Conjugate;
-            it.gram = GramRequest::Columns;
+            it.compute.route = RouteRequest::Conjugate;
+            it.compute.gram = GramRequest::Columns;
         }),
-        base.clone().with(|it| it.definiteness = Definiteness::Floor),
+        base.clone().with(|it| it.manifold.definiteness = Definiteness::Floor),
         base.clone().with(|it| {
-            it.patch = "ltsa".to_owned();
+            it.patch.kind = "ltsa".to_owned();
             it.pca_rank = Some(40);
         }),
-        base.with(|it| it.patch = "lle".to_owned()),
+        base.with(|it| it.patch.kind = "lle".to_owned()),
     ];
     for params in variants {
         let one = on(1, &data, &params);
@@ -68,7 +68,7 @@ fn same_bits_of_approximate_neighbours() {
     });
     let labels: Vec<usize> = (0..12_000).map(|i| i % 2).collect();
     let data = Dataset::from_owned(x, &labels).unwrap();
-    let params = MenParams::paper().with(|it| it.neighbors = NeighborSearch::Approximate);
+    let params = MenParams::paper().with(|it| it.patch.search = NeighborSearch::Approximate);
     let (one, two) = (on(1, &data, &params), on(2, &data, &params));
     assert_eq!(
         (one.projection(), one.report().neighbor_recall),

@@ -44,10 +44,10 @@ fn any_weights_are_definite_and_three_routes_give_one_w() {
         let data = data.with_weights(&weights).unwrap();
         let params = MenParams::default().with(|it| {
             it.nonzeros = Some(3);
-            it.alpha = 10f64.powf(rng.random_range(-2.0..2.0));
-            it.beta = 10f64.powf(rng.random_range(-2.0..2.0));
-            it.kappa = rng.random_range(0.0..1.0);
-            it.target_spread = if rng.random_bool(0.5) { TargetSpread::All } else { TargetSpread::Classes };
+            it.manifold.alpha = 10f64.powf(rng.random_range(-2.0..2.0));
+            it.manifold.beta = 10f64.powf(rng.random_range(-2.0..2.0));
+            it.manifold.kappa = rng.random_range(0.0..1.0);
+            it.target.spread = if rng.random_bool(0.5) { TargetSpread::All } else { TargetSpread::Classes };
         });
         let fits = [
             (RouteRequest::Dense, GramRequest::Full),
@@ -56,7 +56,7 @@ fn any_weights_are_definite_and_three_routes_give_one_w() {
             (RouteRequest::Conjugate, GramRequest::Columns),
         ]
         .map(|(route, gram)| {
-            let params = params.clone().with(|it| (it.route, it.gram) = (route, gram));
+            let params = params.clone().with(|it| (it.compute.route, it.compute.gram) = (route, gram));
             fit(&data, &params, &()).unwrap_or_else(|error| panic!("{seed}: {error}"))
         });
         for men in &fits {
@@ -72,7 +72,7 @@ fn any_weights_are_definite_and_three_routes_give_one_w() {
 fn without_a_manifold_term_they_change_nothing() {
     let (x, codes) = partly(7, 40, 12, 3);
     let params = MenParams::default().with(|it| {
-        (it.alpha, it.standardize) = (0.0, false);
+        (it.manifold.alpha, it.penalty.standardize) = (0.0, false);
         it.nonzeros = Some(5);
     });
     let rows: Vec<usize> = (0..40).filter(|&i| codes[i].is_some()).collect();
@@ -80,12 +80,12 @@ fn without_a_manifold_term_they_change_nothing() {
     let labels: Vec<usize> = rows.iter().filter_map(|&i| codes[i]).collect();
     let alone = fit(&Dataset::from_owned(alone, &labels).unwrap(), &params, &()).unwrap();
     for route in [RouteRequest::Dense, RouteRequest::Conjugate] {
-        let params = params.clone().with(|it| it.route = route);
+        let params = params.clone().with(|it| it.compute.route = route);
         let data = Dataset::partly_labelled(x.as_ref(), &codes, names(3)).unwrap();
         assert_eq!(data.samples() + data.unlabelled(), 40);
         let men = fit(&data, &params, &()).unwrap();
         assert!(off(&men, &alone) < 1e-10, "{route:?}");
-        let with_term = fit(&data, &params.with(|it| it.alpha = 1.0), &()).unwrap();
+        let with_term = fit(&data, &params.with(|it| it.manifold.alpha = 1.0), &()).unwrap();
         assert!(off(&with_term, &alone) > 1e-4);
     }
 }
@@ -97,7 +97,7 @@ fn dense_and_sparse_samples_give_the_same() {
     let sparse = SparseMatrix::from_dense(x.as_ref()).unwrap();
     let params = MenParams::default().with(|it| {
         it.nonzeros = Some(5);
-        it.target_spread = TargetSpread::All;
+        it.target.spread = TargetSpread::All;
     });
     let dense = fit(&Dataset::partly_labelled(x.as_ref(), &codes, names(3)).unwrap(), &params, &()).unwrap();
     let data = Dataset::partly_sparse(0, sparse, &codes, names(3)).unwrap();
@@ -115,7 +115,7 @@ fn groups_far_from_any_label_do_no_harm() {
     }
     let data = Dataset::partly_labelled(x.as_ref(), &codes, names(2)).unwrap();
     let fits = [RouteRequest::Dense, RouteRequest::Conjugate].map(|route| {
-        let params = MenParams::default().with(|it| (it.route, it.nonzeros) = (route, Some(4)));
+        let params = MenParams::default().with(|it| (it.compute.route, it.nonzeros) = (route, Some(4)));
         fit(&data, &params, &()).unwrap()
     });
     assert!(off(&fits[0], &fits[1]) < 1e-7);
@@ -135,7 +135,7 @@ fn what_cannot_be_used_is_refused() {
     let message = Dataset::partly_labelled(x.as_ref(), &codes, names(3)).unwrap_err().to_string();
     assert!(message.contains("\"2\""), "{message}");
     let data = Dataset::partly_labelled(x.as_ref(), &codes, names(2)).unwrap();
-    let floor = MenParams::default().with(|it| it.definiteness = Definiteness::Floor);
+    let floor = MenParams::default().with(|it| it.manifold.definiteness = Definiteness::Floor);
     let message = fit(&data, &floor, &()).unwrap_err().to_string();
     assert!(message.contains("floor") && message.contains("label"), "{message}");
 }

@@ -96,7 +96,7 @@ fn integer_weights_are_repeated_rows_on_every_route() {
                 }
                 for &target in TargetKind::ALL {
                     let params = MenParams::default().with(|it| {
-                        (it.route, it.gram, it.target) = (route, gram, target);
+                        (it.compute.route, it.compute.gram, it.target.kind) = (route, gram, target);
                         it.nonzeros = Some(6);
                     });
                     let what = format!("{seed} {sparse} {route:?} {gram:?} {target:?}");
@@ -121,10 +121,10 @@ fn every_refit_rule_and_patch_counts_weights() {
                 (1, "laplacian", None, Some(9), Priors::Train),
             ] {
                 let params = MenParams::default().with(|it| {
-                    (it.refit, it.rule, it.voters) = (Some(refit), Some(rule), voters);
-                    (it.panel_size, it.pca_rank, it.priors) = (panel_size, pca_rank, priors.clone());
+                    (it.refit.kind, it.rule.kind, it.rule.k) = (Some(refit), Some(rule), voters);
+                    (it.panel_size, it.pca_rank, it.rule.priors) = (panel_size, pca_rank, priors.clone());
                     it.nonzeros = Some(5);
-                    it.patch = patch.to_owned();
+                    it.patch.kind = patch.to_owned();
                 });
                 let what = format!("{refit:?} {rule:?} {patch}");
                 let fits = [&weighted, &repeated].map(|data| fit(data, &params, &()).unwrap());
@@ -181,7 +181,7 @@ fn weights_that_cannot_be_used_are_refused() {
     let weights: Vec<f64> = (0..10).map(|i| 1.0 + i as f64).collect();
     let weighted = data.clone().with_weights(&weights).unwrap();
     // A policy that works on the spectrum of A takes weights too.
-    let params = MenParams::default().with(|it| it.definiteness = Definiteness::Floor);
+    let params = MenParams::default().with(|it| it.manifold.definiteness = Definiteness::Floor);
     let men = fit(&weighted, &params, &()).unwrap();
     assert!(men.report().definiteness.eigenvalues_changed > 0);
     assert!(men.paths().iter().all(|path| path.certificate().kkt < 1e-9));

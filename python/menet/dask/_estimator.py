@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 import menet
 from menet import _anndata, _core, _labels
 from menet._input import naming_variables
-from menet._settings import NOT_OF_THE_CORE, count, settings
+from menet._parameters import settings
+from menet._settings import count
 from menet.dask import _lazy, _tasks
 from menet.dask._engine import Engine, clear_errors, current_client
 from menet.dask._fit import Chunks, Fit, Moments, read
@@ -41,13 +42,11 @@ class ManifoldElasticNet(menet.ManifoldElasticNet):
 
     Parameters
     ----------
-    n_components, n_nonzeros, preset, panel_size, refit, refit_ridge, relax, ridge, penalty, penalty_shape, \
-penalty_epsilon, alpha, beta, kappa, k_within, \
-k_between, neighbors, patch, bandwidth, lle_regularizer, ltsa_dimension, target, target_shrinkage, target_spread, \
-definiteness, floor, standardize, impute, max_missing, scale, batch_scale, pca_rank, penalty_factors, always, never, \
-groups, group_axes, feature_graph, graph_weight, rule, n_neighbors, metric, priors, route, gram : object
-        As in `menet.ManifoldElasticNet`. With more samples than variables, ``definiteness="floor"``, ``route="dense"``,
-        ``gram="columns"``, ``impute`` and ``scale`` are refused.
+    n_components, n_nonzeros, panel_size, ridge, pca_rank, prepare, patch, manifold, target, penalty, refit, rule, \
+compute : object
+        As in `menet.ManifoldElasticNet`. With more samples than variables, these are refused:
+        ``Manifold(definiteness="floor")``, ``Compute(route="dense")``, ``Compute(gram="columns")``, and what prepares
+        samples.
     class_weight, unlabelled : object
         Not used on Dask: a fit counts all samples alike, and refuses them.
     n_jobs : int, optional
@@ -99,7 +98,7 @@ groups, group_axes, feature_graph, graph_weight, rule, n_neighbors, metric, prio
         if given.names is not None:
             self.feature_names_in_ = given.names
         self._refuse_weights()
-        chosen = settings(self, without=NOT_OF_THE_CORE)
+        chosen = settings(self)
         _core.check_variables(chosen, columns, None if given.names is None else given.names.tolist())
         engine.warn_of_no_workers()
         with naming_variables(given.names):

@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from menet import _core
 from menet._input import Floats
 from menet._running import warn_user
+from menet._settings import value_at
 from menet.dask import _neighbors, _tasks
 from menet.dask._engine import Engine
 
@@ -206,7 +207,7 @@ class Fit:
     def reconstruct(self, moments: Moments) -> tuple[da.Array, Moments]:
         """Return the samples that the stages see, with their moments: as they are, or of lower rank."""
         engine, X = self.engine, self.chunks.X
-        rank = self.settings.get("pca_rank")
+        rank = value_at("pca_rank", self.settings)
         if rank is None:
             return X, moments
         units = (moments.mean, moments.varying())
@@ -246,7 +247,7 @@ class Fit:
         """Compute the target of every class."""
         engine = self.engine
         scatter = None
-        if self.settings["target"] == "whitened" and self.chunks.classes > 2:
+        if value_at("target.kind", self.settings) == "whitened" and self.chunks.classes > 2:
             every = np.arange(X.shape[1], dtype=np.int64)
             how = (every, moments.mean, moments.centres, moments.varying(), False)
             parts = [engine.task("scatter", _tasks.spread, x, codes, *how) for x, codes, start in self.chunks.pieces(X)]
@@ -281,8 +282,8 @@ class Fit:
     def band(self, X: da.Array, moments: Moments, laplacian: Any, band: slice, by_disk: bool) -> tuple[Any, Any]:
         """Return a band of the Gram matrix, from its first row on, and the largest residual of its columns."""
         engine = self.engine
-        mean, factor = moments.mean, moments.factor(self.settings["standardize"])
-        alpha, beta = self.settings["alpha"], self.settings["beta"]
+        mean, factor = moments.mean, moments.factor(value_at("penalty.standardize", self.settings))
+        alpha, beta = (value_at(path, self.settings) for path in ("manifold.alpha", "manifold.beta"))
         width = columns_of(X.shape)
         places = [slice(first, min(first + width, band.stop)) for first in range(band.start, band.stop, width)]
         if by_disk:

@@ -38,7 +38,7 @@ def search(
 ) -> tuple[list[Any], float | None]:
     """Return the neighbours of every chunk's rows, and the recall of a search that is not exact."""
     asked = Search(engine, chunks, X, _core.neighbor_groups(settings), moments)
-    if settings["neighbors"] == "exact":
+    if value_at("patch.search", settings) == "exact":
         return asked.exact(), None
     found = asked.approximate() if X.shape[0] >= MANY else None
     return (asked.exact(), 1.0) if found is None else found

@@ -56,7 +56,7 @@ def batches(model: Any, X: Samples, batch: ArrayLike, *, ax: Axes | None = None)
     ['before', 'after']
     """
     model = fitted(model)
-    after = model.prepare(X, batch=batch)
+    after = model.prepared(X, batch=batch)
     before = _filled(model, X)
     names = np.array(batch_names(batch, len(after)))
     known = list(dict.fromkeys([*(model.batches_ or []), *names.tolist()]))

@@ -59,7 +59,7 @@ def visible(name: Any, most: int = 22) -> str:
 def columns_of(model: Decider, X: Samples, batch: ArrayLike | None, positions: NDArray[np.int64]) -> Floats:
     """Return some variables of samples as a dense array, as the model sees them."""
     if model._prepares():
-        return model.prepare(X, batch=batch)[:, positions]
+        return model.prepared(X, batch=batch)[:, positions]
     variables = model.n_features_in_
     check_numbers("X", X)
     x = check_array(X, accept_sparse="csc", dtype=(np.float64, np.float32))

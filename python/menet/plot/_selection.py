@@ -10,7 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from menet._cv import ManifoldElasticNetCV
 from menet._input import Floats
-from menet._search import SEARCHED
+from menet._parameters import settings
+from menet._search import SEARCHED, value_of
 from menet.plot._looks import COLOURS, line_looks, line_style, new_axes
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ def selection(cv: Any, *, ax: Axes | None = None, **kwargs: Any) -> Axes:
     >>> from menet import ManifoldElasticNetCV, plot
     >>> from menet.datasets import load_leukemia
     >>> X, y = load_leukemia(return_X_y=True)
-    >>> search = ManifoldElasticNetCV(panel_size=[5, 10], refit="panel", rule=["centroid", "gaussian"]).fit(X, y)
+    >>> grid = {"panel_size": [5, 10], "rule": ["centroid", "gaussian"]}
+    >>> search = ManifoldElasticNetCV(refit="panel", param_grid=grid).fit(X, y)
     >>> ax = plot.selection(search)
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['panel, centroid', 'panel, gaussian', 'chosen']
@@ -62,8 +64,8 @@ def selection(cv: Any, *, ax: Axes | None = None, **kwargs: Any) -> Axes:
     folds = np.stack([found[f"split{fold}_test_score"] for fold in range(cv.n_splits_)], axis=1)
     error = folds.std(axis=1, ddof=1) / math.sqrt(cv.n_splits_) if cv.n_splits_ > 1 else np.zeros(len(mean))
     # A parameter that was not searched has its value in the best estimator.
-    best = cv.best_estimator_
-    params = [{name: one.get(name, getattr(best, name)) for name in SEARCHED} for one in found["params"]]
+    best = settings(cv.best_estimator_)
+    params = [{name: one.get(name, value_of(name, best)) for name in SEARCHED} for one in found["params"]]
     lines: dict[tuple[str, str], dict[Any, int]] = {}
     for place, one in enumerate(params):
         if not np.isfinite(mean[place]):

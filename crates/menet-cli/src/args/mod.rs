@@ -3,10 +3,8 @@
 mod choice;
 mod count;
 mod data;
-mod help;
 mod model;
 mod params;
-mod prepare;
 mod search;
 mod texts;
 
@@ -14,7 +12,6 @@ pub(crate) use choice::ChoiceArgs;
 pub(crate) use count::{CountArgs, UnlabelledArgs};
 pub(crate) use data::{DataArgs, FillArgs, HowArgs, NewSamples, builtin_names, labelled, set_name};
 pub(crate) use model::{ModelArgs, smaller};
-pub(crate) use params::ParamArgs;
-pub(crate) use prepare::{PrepareArgs, of_others};
-pub(crate) use search::{SearchArgs, dimensions, method_params, with_default};
+pub(crate) use params::{ParamArgs, SearchedParamArgs, of_others};
+pub(crate) use search::{SearchArgs, dimensions, with_default};
 pub(crate) use texts::{PriorsText, metric};

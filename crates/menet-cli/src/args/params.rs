@@ -1,165 +1,228 @@
-//! One flag per parameter of a fit.
+//! The parameters of a fit on the command line: a flag for each that most users meet, `--set` and `--params` for all. They follow
+//! from the description in the core ([`menet::describe`]).
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use clap::Args;
-use menet::penalties::feature_graph::FeatureGraph;
-use menet::{Dataset, MenParams, Named};
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use menet::describe::{Parameter, ValueKind, parameters};
+use menet::prepare::PrepareParams;
+use menet::{Dataset, MenParams, Method};
 use menet_io::whole;
+use menet_lab::params::MethodParams;
+use menet_lab::{Set, settings};
+use toml::Table;
 
-use super::help::help;
-use super::texts::{Factors, NameList, PriorsText};
 use crate::failure::Failure;
 
-macro_rules! params {
-    ($($(#[doc = $help:literal])* $field:ident: $kind:ty => |$value:ident| $convert:expr,)*) => {
-        /// The parameters of a fit.
-        #[derive(Debug, Args)]
-        #[command(next_help_heading = "Parameters (each is also a key of --params)")]
-        pub(crate) struct ParamArgs {
-            /// A TOML file with parameters; flags override it.
-            #[arg(long, value_name = "FILE")]
-            pub(crate) params: Option<PathBuf>,
-            /// Groups of variables that enter together: a CSV file with one line variable,group per variable and group. A variable
-            /// is known by its name, or by its number from 1 if the data have no names; it may be in several groups. With groups,
-            /// --nonzeros counts groups, and is 10 by default
-            #[arg(long, value_name = "FILE")]
-            pub(crate) groups: Option<PathBuf>,
-            $(
-                #[arg(long, allow_negative_numbers = true, help = help(stringify!($field), concat!($($help),*)))]
-                $field: Option<$kind>,
-            )*
-        }
+/// The parameters of a fit.
+pub(crate) type ParamArgs = Parameters<false>;
 
-        impl ParamArgs {
-            /// The defaults, then the file, then the flags.
-            pub(crate) fn resolve(&self) -> Result<MenParams, Failure> {
-                let mut params = self.params.as_deref().map_or(Ok(MenParams::default()), read_params)?;
-                $(if let Some($value) = self.$field.clone() { params.$field = $convert; })*
-                Ok(menet_io::edges::complete(params)?)
-            }
+/// The parameters of a fit, where a search chooses some of them among lists of values.
+pub(crate) type SearchedParamArgs = Parameters<true>;
 
-            /// Resolved parameters with the groups of --groups, once the data have been read. Nothing else is read again: a pipe would be
-            /// empty.
-            pub(crate) fn grouped(&self, mut params: MenParams, data: &Dataset<'_>) -> Result<MenParams, Failure> {
-                if let Some(file) = &self.groups {
-                    params.groups = Some(menet_io::read_groups(file, data.feature_names(), data.variables())?);
-                }
-                Ok(params)
-            }
+/// The parameters that a search takes as lists, under flags of its own.
+const SEARCHED: [&str; 5] = ["nonzeros", "panel_size", "ridge", "refit.kind", "rule.kind"];
 
-            /// The files that are read, with their flags.
-            pub(crate) fn files(&self) -> impl Iterator<Item = (&'static str, PathBuf)> {
-                let files = [("--params", self.params.clone()), ("--groups", self.groups.clone())];
-                files.into_iter().filter_map(|(flag, file)| Some((flag, file?)))
-            }
-        }
+/// The parameters of a fit.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Parameters")]
+pub(crate) struct Parameters<const SEARCH: bool> {
+    #[command(flatten)]
+    flags: Flags<SEARCH>,
+    /// Groups of variables that enter together: a CSV file with one line variable,group per variable and group. A variable
+    /// is known by its name, or by its number from 1 if the data have no names; it may be in several groups. With groups,
+    /// numbers of variables count groups, 10 by default
+    #[arg(long, value_name = "FILE")]
+    feature_groups: Option<PathBuf>,
+    /// Any other parameter, as --set penalty.gamma=3 or --set manifold.kappa=0.2; can be repeated. menet params lists them
+    #[arg(long, value_name = "NAME=VALUE")]
+    set: Vec<String>,
+    /// A TOML file with parameters; flags override it
+    #[arg(long, value_name = "FILE")]
+    params: Option<PathBuf>,
+}
 
-        #[cfg(test)]
-        const FIELDS: &[&str] = &[$(stringify!($field)),*];
+/// The flags that follow from the description, and what they were given: paths and texts.
+#[derive(Debug)]
+struct Flags<const SEARCH: bool> {
+    given: Vec<(&'static str, String)>,
+}
+
+/// The parameters that have a flag.
+fn flagged(search: bool) -> impl Iterator<Item = &'static Parameter> {
+    let listed = move |one: &&Parameter| search && SEARCHED.contains(&one.path.as_str());
+    parameters().parameters.iter().filter(|one| one.common).filter(move |one| !listed(one))
+}
+
+/// The flag of a parameter: the kind of a stage goes by the stage.
+fn flag(parameter: &Parameter) -> String {
+    let name = if parameter.name == "kind" { &parameter.stage } else { &parameter.name };
+    name.replace('_', "-")
+}
+
+/// What a value looks like in the help.
+fn value_name(parameter: &Parameter) -> &'static str {
+    match parameter.kind {
+        ValueKind::Number => "NUMBER",
+        ValueKind::Whole => "N",
+        ValueKind::Flag => "BOOL",
+        ValueKind::Variables => "NAMES",
+        _ => "NAME",
+    }
+}
+
+/// The help of a parameter: its words, its choices and its default.
+pub(crate) fn help(parameter: &Parameter) -> String {
+    let names: Vec<&str> = parameter.choices.iter().map(|choice| choice.name.as_str()).collect();
+    let choices = if names.is_empty() { String::new() } else { format!(" One of {}.", names.join(", ")) };
+    let default = match &parameter.default {
+        serde_json::Value::Null => String::new(),
+        serde_json::Value::String(text) => format!(" [default: {text}]"),
+        other => format!(" [default: {other}]"),
     };
+    format!("{}{choices}{default}", parameter.about)
 }
 
-// `help` replaces {choices} by the core's list, {lines} by a line per choice, and appends the default.
-params! {
-    /// The defaults of --refit, --rule, --ridge and --metric: {choices}; paper keeps the paper's weights and rule
-    preset: String => |x| Named::from_name(&x)?,
-    /// Number of axes, 1 to classes - 1
-    components: usize => |x| Some(x),
-    /// Largest number of variables that the path of one axis selects; all axes together may use more
-    nonzeros: usize => |x| Some(x),
-    /// Largest number of distinct variables that all axes use together, >= 1
-    panel_size: usize => |x| Some(x),
-    /// How the weights of the selected variables are computed: {choices}; none keeps the weights of the paths
-    refit: String => |x| Some(Named::from_name(&x)?),
-    /// Ridge of the refits axis and panel, >= 0
-    refit_ridge: f64 => |x| Some(x),
-    /// How far the refit axis goes, from 0 (the weights of the path) to 1 (no L1 penalty)
-    relax: f64 => |x| x,
-    /// Ridge of the elastic net, >= 0
-    ridge: f64 => |x| Some(x),
-    /// The penalty on the coefficients of a path, one of{lines}
-    penalty: String => |x| Named::from_name(&x)?,
-    /// Shape of the penalty: a of scad (> 2), gamma of mcp (> 1) and of adaptive (> 0)
-    penalty_shape: f64 => |x| Some(x),
-    /// Epsilon of the penalties adaptive and reweighted, > 0, relative to the largest coefficient of the first fit
-    penalty_epsilon: f64 => |x| Some(x),
-    /// Weight of the manifold term, >= 0
-    alpha: f64 => |x| x,
-    /// Weight of the distance between embedding and projection, > 0
-    beta: f64 => |x| x,
-    /// How strongly classes are pushed apart, >= 0; --definiteness may lower it
-    kappa: f64 => |x| x,
-    /// Neighbours of the same class per patch, >= 1
-    k_within: usize => |x| x,
-    /// Neighbours of other classes per patch, >= 0
-    k_between: usize => |x| x,
-    /// How neighbours are searched for: {choices}; approximate pays from about 50,000 samples on
-    neighbors: String => |x| Named::from_name(&x)?,
-    /// The patch rule: {choices}
-    patch: String => |x| x,
-    /// Width of the heat kernel, > 0
-    bandwidth: f64 => |x| Some(x),
-    /// Regularizer of the lle patch, > 0
-    lle_regularizer: f64 => |x| x,
-    /// Tangent dimension of the ltsa patch, >= 1
-    ltsa_dimension: usize => |x| Some(x),
-    /// Where the samples of a class should be projected: {choices}
-    target: String => |x| Named::from_name(&x)?,
-    /// Shrinkage of the whitened target, > 0
-    target_shrinkage: f64 => |x| x,
-    /// Whose covariance whitens the target, {choices}: labelled samples within their classes, or all samples
-    target_spread: String => |x| Named::from_name(&x)?,
-    /// What to do if the problem is not positive definite: {choices}
-    definiteness: String => |x| Named::from_name(&x)?,
-    /// Smallest eigenvalue allowed, in (0, 1]
-    floor: f64 => |x| x,
-    /// Solve on columns of length 1: true or false
-    standardize: bool => |x| x,
-    /// How missing values are filled, learned from the training samples: {choices}
-    impute: String => |x| Some(Named::from_name(&x)?),
-    /// Leave out variables that a larger fraction of the samples lacks, from 0 to 1; used with --impute
-    max_missing: f64 => |x| x,
-    /// How variables are scaled first: {choices}; unit divides by the standard deviation, pareto by its square root, log1p is for
-    /// counts
-    scale: String => |x| Named::from_name(&x)?,
-    /// Divide by the standard deviation in the batch, too, with --batch: true or false
-    batch_scale: bool => |x| x,
-    /// Replace the data by their PCA reconstruction of this rank, >= 1
-    pca_rank: usize => |x| Some(x),
-    /// One factor per variable on its penalty, as 1,2,inf,...
-    penalty_factors: Factors => |x| Some(x.0),
-    /// Variables that are in every model, as age,sex; they have no penalty, and --nonzeros and --panel-size do not count them.
-    /// Names, or numbers from 1 if the data have no names
-    always: NameList => |x| Some(x.0),
-    /// Variables that are in no model, as X1,X2. Names, or numbers from 1 if the data have no names
-    never: NameList => |x| Some(x.0),
-    /// Which variables are neighbours and should have similar weights: grid (images), chain (spectra), auto (grid for images, else
-    /// chain), grid:HEIGHTxWIDTH, or a file of edges, one variable,variable[,weight] per line
-    feature_graph: String => |x| Some(FeatureGraph::from_text(&x)),
-    /// Weight of --feature-graph, >= 0; 1 is about as strong as the data
-    graph_weight: f64 => |x| Some(x),
-    /// Whether each axis chooses its own groups, or all axes choose together: {choices}; together without --groups makes every
-    /// variable a group
-    group_axes: String => |x| Named::from_name(&x)?,
-    /// How labels are decided: {choices}
-    rule: String => |x| Some(Named::from_name(&x)?),
-    /// How many of the nearest training samples vote in the rule nearest, >= 1
-    voters: usize => |x| x,
-    /// Metric of the rule nearest: {choices}
-    metric: String => |x| Some(Named::from_name(&x)?),
-    /// How frequent the classes are: train (as in the training data), equal, or one number per class in sorted order, as
-    /// 0.2,0.8
-    priors: PriorsText => |x| x.0,
-    /// How the operator A is applied: {choices}; affects speed and memory only
-    route: String => |x| Named::from_name(&x)?,
-    /// How the Gram matrix is formed: {choices}; affects speed and memory only
-    gram: String => |x| Named::from_name(&x)?,
+impl<const SEARCH: bool> Args for Flags<SEARCH> {
+    fn augment_args(command: Command) -> Command {
+        let presets = &parameters().presets;
+        let named =
+            |one: &menet::describe::Choice| format!("{} ({})", one.name, one.about.trim_end_matches('.'));
+        let about = presets.iter().map(named).collect::<Vec<_>>().join("; ");
+        let preset = Arg::new(settings::PRESET).long(settings::PRESET).value_name("NAME");
+        let command = command.arg(preset.help(format!("Parameters that go well together: {about}")));
+        flagged(SEARCH).fold(command, |command, one| {
+            let arg = Arg::new(one.path.as_str()).long(flag(one)).value_name(value_name(one));
+            command.arg(arg.allow_negative_numbers(true).help(help(one)))
+        })
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
 }
 
-fn read_params(path: &Path) -> Result<MenParams, Failure> {
-    let text = whole::read_text(path, whole::PARAMETERS)?;
-    toml::from_str(&text).map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))
+impl<const SEARCH: bool> FromArgMatches for Flags<SEARCH> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let paths = std::iter::once(settings::PRESET).chain(flagged(SEARCH).map(|one| one.path.as_str()));
+        let value = |path: &'static str| Some((path, matches.get_one::<String>(path)?.clone()));
+        Ok(Flags { given: paths.filter_map(value).collect() })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl<const SEARCH: bool> Parameters<SEARCH> {
+    /// What the flags set, the preset as a name.
+    fn given(&self) -> Result<Table, Failure> {
+        let mut table = Table::new();
+        let mut preset = None;
+        for (path, text) in &self.flags.given {
+            if *path == settings::PRESET {
+                preset = Some(text.clone());
+            } else {
+                let flag = parameters().find(path).map(flag).unwrap_or_default();
+                let told = |e: menet_lab::Error| Failure::Usage(format!("--{flag}: {e}"));
+                settings::set_text(&mut table, path, text).map_err(told)?;
+            }
+        }
+        for pair in &self.set {
+            let told = |problem: String| Failure::Usage(format!("--set {pair}: {problem}"));
+            let Some((path, text)) = pair.split_once('=') else {
+                return Err(told("write NAME=VALUE, as --set penalty.gamma=3".to_owned()));
+            };
+            if path.trim() == settings::PRESET {
+                preset = Some(text.to_owned());
+            } else {
+                settings::set_text(&mut table, path.trim(), text).map_err(|e| told(e.to_string()))?;
+            }
+        }
+        if let Some(preset) = preset {
+            table.insert(settings::PRESET.to_owned(), toml::Value::String(preset));
+        }
+        Ok(table)
+    }
+
+    /// The defaults, then the file, then the flags.
+    pub(crate) fn resolve(&self) -> Result<MenParams, Failure> {
+        let mut table = Table::new();
+        if let Some(path) = &self.params {
+            let told = |problem: String| Failure::Usage(format!("{}: {problem}", path.display()));
+            let text = whole::read_text(path, whole::PARAMETERS)?;
+            let file: Table = text.parse().map_err(|e: toml::de::Error| told(e.to_string()))?;
+            table = settings::spelled_out(&file).map_err(|e| told(e.to_string()))?;
+        }
+        settings::merge(&mut table, &settings::spelled_out(&self.given()?)?);
+        Ok(settings::changed(&MenParams::default(), &table)?)
+    }
+
+    /// The parameters of methods: those of the file, then the flags for MEN and its variants.
+    pub(crate) fn of_methods(&self) -> Result<MethodParams, Failure> {
+        let mut params = match &self.params {
+            None => MethodParams::default(),
+            Some(path) => {
+                let text = whole::read_text(path, whole::PARAMETERS)?;
+                let told = |e: menet_lab::Error| Failure::Usage(format!("{}: {e}", path.display()));
+                MethodParams::parse(&text).map_err(told)?
+            }
+        };
+        let given = self.given()?;
+        if !given.is_empty() {
+            params.add(&MethodParams::of_fit(&given)?);
+        }
+        Ok(params)
+    }
+
+    /// Parameters with the groups of --feature-groups, once the data have been read. Nothing else is read again: a pipe would be
+    /// empty.
+    pub(crate) fn grouped(&self, mut params: MenParams, data: &Dataset<'_>) -> Result<MenParams, Failure> {
+        if let Some(file) = &self.feature_groups {
+            params.penalty.feature_groups =
+                Some(menet_io::read_groups(file, data.feature_names(), data.variables())?);
+        }
+        Ok(params)
+    }
+
+    /// A method with the groups of --feature-groups, if it is MEN.
+    pub(crate) fn grouped_method(&self, method: Method, data: &Dataset<'_>) -> Result<Method, Failure> {
+        match method.men().cloned() {
+            Some(men) => Ok(method.with_men(self.grouped(men, data)?)),
+            None => Ok(method),
+        }
+    }
+
+    /// The parameters of methods with the groups of --feature-groups, which are groups of the variables of one data set.
+    pub(crate) fn grouped_methods(&self, params: &mut MethodParams, data: &[Set<'_>]) -> Result<(), Failure> {
+        let (Some(_), [set, others @ ..]) = (&self.feature_groups, data) else { return Ok(()) };
+        if !others.is_empty() {
+            let problem = format!("{} data sets share no groups of variables; give one", data.len());
+            return Err(Failure::Usage(format!("--feature-groups: {problem}")));
+        }
+        let grouped = settings::table_of(&self.grouped(MenParams::default(), &set.data)?)?;
+        if let Some(groups) = settings::get(&grouped, "penalty.feature_groups") {
+            let mut changes = Table::new();
+            settings::set(&mut changes, "penalty.feature_groups", groups.clone())?;
+            params.set_for_all(&changes);
+        }
+        Ok(())
+    }
+
+    /// The files that are read, with their flags.
+    pub(crate) fn files(&self) -> impl Iterator<Item = (&'static str, PathBuf)> {
+        let files = [("--params", self.params.clone()), ("--feature-groups", self.feature_groups.clone())];
+        files.into_iter().filter_map(|(flag, file)| Some((flag, file?)))
+    }
+}
+
+/// How samples are prepared for the other methods: as for `men`.
+pub(crate) fn of_others(params: &MethodParams) -> Result<PrepareParams, Failure> {
+    let name = ["men", "men-paper"].into_iter().find(|name| params.0.contains_key(*name)).unwrap_or("men");
+    let prepare = params.method(name)?.men().map(|men| men.prepare).unwrap_or_default();
+    prepare.check()?;
+    Ok(prepare)
 }
 
 #[cfg(test)]

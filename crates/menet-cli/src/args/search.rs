@@ -1,14 +1,12 @@
 //! The options of `evaluate` and `tune`: how parameters are searched.
 
 use std::fmt::Display;
-use std::path::Path;
 
 use clap::Args;
 use menet::refit::Refit;
 use menet::rules::{Metric, RuleKind};
 use menet::scores::ScoreKind;
 use menet::{Method, Named};
-use menet_io::whole;
 use menet_lab::params::MethodParams;
 use menet_lab::tune::SIZES;
 use menet_lab::{MetricChoice, TuneOptions};
@@ -63,7 +61,7 @@ impl SearchArgs {
             (Some(other), _) => {
                 Err(Failure::Usage(format!("--metric {other}: use euclidean, cosine or auto")))
             }
-            (None, Method::Men(men)) if men.metric == Some(Metric::Cosine) => Ok(MetricChoice::Cosine),
+            (None, Method::Men(men)) if men.rule.metric == Some(Metric::Cosine) => Ok(MetricChoice::Cosine),
             (None, _) => Ok(MetricChoice::Euclidean),
         }
     }
@@ -71,10 +69,8 @@ impl SearchArgs {
     /// The parameters, with the metric from the options in those of MEN and its variants.
     pub(crate) fn with_metric(&self, mut params: MethodParams) -> MethodParams {
         if let Some(metric) = self.metric.as_deref().filter(|&metric| Metric::from_name(metric).is_ok()) {
-            for method in Method::all().iter().filter(|method| method.men().is_some()) {
-                let section = params.0.entry(method.name().to_owned()).or_default();
-                section.insert("metric".to_owned(), toml::Value::String(metric.to_owned()));
-            }
+            let rule = [("metric".to_owned(), toml::Value::String(metric.to_owned()))].into_iter().collect();
+            params.set_for_all(&[("rule".to_owned(), toml::Value::Table(rule))].into_iter().collect());
         }
         params
     }
@@ -141,13 +137,6 @@ impl SearchArgs {
             None => Ok(()),
         }
     }
-}
-
-/// The parameters of methods from a file; empty without a file.
-pub(crate) fn method_params(path: Option<&Path>) -> Result<MethodParams, Failure> {
-    let Some(path) = path else { return Ok(MethodParams::default()) };
-    let text = whole::read_text(path, whole::PARAMETERS)?;
-    MethodParams::parse(&text).map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))
 }
 
 /// Reads dimensions: `1-14`, `1,2,5-9`.

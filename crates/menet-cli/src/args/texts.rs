@@ -1,11 +1,11 @@
 //! Values of flags that are more than one number or word.
 
+use menet::Named;
 use menet::rules::{Metric, Priors};
-use menet::{Named, VariableRef};
 
 /// A comma-separated list of numbers.
 #[derive(Debug, Clone)]
-pub(super) struct Factors(pub(super) Vec<f64>);
+struct Factors(Vec<f64>);
 
 impl std::str::FromStr for Factors {
     type Err = String;
@@ -13,22 +13,6 @@ impl std::str::FromStr for Factors {
     fn from_str(text: &str) -> Result<Self, String> {
         let number = |field: &str| field.trim().parse().map_err(|_| format!("{field:?} is not a number"));
         text.split(',').map(number).collect::<Result<_, _>>().map(Factors)
-    }
-}
-
-/// A comma-separated list of names.
-#[derive(Debug, Clone)]
-pub(super) struct NameList(pub(super) Vec<VariableRef>);
-
-impl std::str::FromStr for NameList {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let names: Vec<&str> = text.split(',').map(str::trim).collect();
-        if names.contains(&"") {
-            return Err("a name is empty; separate names by one comma, as age,sex".to_owned());
-        }
-        Ok(NameList(names.into_iter().map(VariableRef::from).collect()))
     }
 }
 

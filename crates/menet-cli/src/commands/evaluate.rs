@@ -9,9 +9,7 @@ use menet_lab::{Protocol, Set, Study, output};
 use serde_json::json;
 
 use crate::Context;
-use crate::args::{
-    HowArgs, PrepareArgs, SearchArgs, dimensions, labelled, method_params, of_others, set_name,
-};
+use crate::args::{HowArgs, SearchArgs, SearchedParamArgs, dimensions, labelled, of_others, set_name};
 use crate::failure::Failure;
 use crate::{overwrite, signals, text};
 
@@ -45,9 +43,6 @@ pub(crate) struct Evaluate {
     /// Folder for the results. A stopped run continues in its folder.
     #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
-    /// A TOML file with one table of parameters per method, a parameter file of fit, or a run.toml.
-    #[arg(long, value_name = "FILE")]
-    params: Option<PathBuf>,
     /// Use this many classes, drawn at random.
     #[arg(long, value_name = "N")]
     subset_classes: Option<usize>,
@@ -58,7 +53,7 @@ pub(crate) struct Evaluate {
     #[arg(long)]
     tune: bool,
     #[command(flatten)]
-    prepare: PrepareArgs,
+    params: SearchedParamArgs,
     #[command(flatten)]
     search: SearchArgs,
     #[command(flatten)]
@@ -85,15 +80,15 @@ pub(super) fn methods() -> String {
 impl Evaluate {
     pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
         let files = output::FILES;
-        overwrite::refuse_run(&self.data, &self.how, self.params.as_deref(), &self.out, files)?;
+        overwrite::refuse_run(&self.data, &self.how, self.params.files(), &self.out, files)?;
         signals::resumable();
         if !self.tune {
             self.search.refuse_without_search()?;
         }
         self.search.refuse_without_men(&self.methods)?;
-        let params = self.prepare.with(self.search.with_metric(method_params(self.params.as_deref())?))?;
+        let params = self.search.with_metric(self.params.of_methods()?);
         let prepare = of_others(&params)?;
-        let protocol = Protocol {
+        let mut protocol = Protocol {
             methods: self.methods.clone(),
             train_per_class: self.train_per_class.clone(),
             repeats: self.repeats,
@@ -121,6 +116,7 @@ impl Evaluate {
                 Ok(Set { name: set_name(source), data: labelled(table, prepare.impute)?, rows: None, ids })
             })
             .collect::<Result<Vec<_>, Failure>>()?;
+        self.params.grouped_methods(&mut protocol.params, &sets)?;
         sets.iter().try_for_each(|set| super::tell_of_copies(context, &set.data, None))?;
         let command: Vec<String> =
             std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();

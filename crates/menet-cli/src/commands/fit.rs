@@ -20,7 +20,10 @@ use crate::{regression, text};
 
 /// Learn a sparse projection from labelled data, and save it as a model.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  menet fit --data leukemia --nonzeros 20 --model leukemia.safetensors")]
+#[command(
+    after_help = "Examples:\n  menet fit --data leukemia --nonzeros 20 --model leukemia.safetensors\n  menet fit --data leukemia \
+                        --penalty mcp --set penalty.gamma=2 --model mcp.safetensors"
+)]
 pub(crate) struct Fit {
     #[command(flatten)]
     data: DataArgs,
@@ -55,7 +58,7 @@ impl Fit {
         if let Some(doubt) = &doubt {
             context.notice(doubt);
         }
-        let data = labelled(&table, params.impute)?;
+        let data = labelled(&table, params.prepare.impute)?;
         let without = table.without_label();
         if without > 0 {
             context.notice(format_args!(
@@ -118,7 +121,7 @@ fn report(men: &Men, ends: &[Option<Ends>], doubt: Option<&str>, (n, p): (usize,
         "preparation": super::preparation::json(men),
         "penalty": men.params().penalty,
         "rounds": men.paths().iter().map(Path::report).collect::<Vec<_>>(),
-        "feature_graph": men.params().feature_graph,
+        "feature_graph": men.params().penalty.feature_graph,
         "graph_weight": men.params().graph_weight(),
         "refit": men.refit(),
         "rule": rule_name(men),
@@ -171,7 +174,7 @@ fn decision_line(men: &Men) -> String {
 
 /// The penalty, if it is not ℓ1, and what is known of its solution, on one line.
 fn penalty(men: &Men) -> String {
-    let kind = men.params().penalty;
+    let kind = men.params().penalty.kind;
     if kind == PenaltyKind::L1 {
         return String::new();
     }
@@ -214,7 +217,7 @@ fn forced_line(men: &Men, always: &[usize]) -> String {
             format!("{what}: {shown} and {} more\n", count - SHOWN)
         }
     };
-    let graph = men.params().feature_graph.as_ref().map_or_else(String::new, |graph| {
+    let graph = men.params().penalty.feature_graph.as_ref().map_or_else(String::new, |graph| {
         format!("feature graph: {}, weight {}\n", graph.told(), men.params().graph_weight())
     });
     line("always in, not counted in the panel", always)

@@ -12,7 +12,7 @@ const NAMED: usize = 12;
 /// The names of the groups of every axis; none for a fit without groups.
 fn names(men: &Men) -> Option<Vec<Vec<String>>> {
     let chosen = men.chosen_groups()?;
-    let given = men.params().groups.clone().unwrap_or_default();
+    let given = men.params().penalty.feature_groups.clone().unwrap_or_default();
     let all = given.completed(men.projection().variables());
     let name = |&g: &usize| match given.groups().get(g) {
         Some(group) => group.name.clone(),

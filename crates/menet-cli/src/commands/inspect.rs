@@ -360,7 +360,7 @@ fn deviation(men: &Men, samples: usize, j: usize) -> f64 {
     let known = panel.binary_search_by_key(&j, |row| row.variable).ok().and_then(|at| panel[at].deviation);
     known.unwrap_or_else(|| {
         let params = men.params();
-        if !params.standardize {
+        if !params.penalty.standardize {
             return 1.0;
         }
         (1.0 + params.ridge()) / men.parts().units[j] / (samples.saturating_sub(1).max(1) as f64).sqrt()

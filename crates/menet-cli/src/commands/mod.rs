@@ -9,6 +9,7 @@ pub(crate) mod fit;
 mod groups;
 pub(crate) mod inspect;
 pub(crate) mod manual;
+pub(crate) mod params;
 pub(crate) mod path;
 pub(crate) mod pictures;
 pub(crate) mod predict;

@@ -42,9 +42,9 @@ impl Path {
         overwrite::refuse(&inputs, &outputs)?;
         let params = self.params.resolve()?; // What is wrong with flags is told before data are read.
         let table = self.data.how.read_labelled(context, &self.data.data)?;
-        let data = labelled(&table, params.impute)?;
+        let data = labelled(&table, params.prepare.impute)?;
         let params = self.params.grouped(params, &data)?;
-        if params.grouped() {
+        if params.penalty.grouped() {
             return Err(Failure::Usage(
                 "groups of variables have no path: use menet fit, and menet inspect for the groups of every axis".to_owned(),
             ));

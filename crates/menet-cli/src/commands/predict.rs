@@ -128,8 +128,10 @@ impl Predict {
             let params = RuleParams::default().with(|it| {
                 it.neighbors = neighbors;
                 it.metric = self.metric.unwrap_or(own.metric);
-                it.priors =
-                    self.priors.as_ref().map_or_else(|| file.men.params().priors.clone(), |p| p.0.clone());
+                it.priors = self
+                    .priors
+                    .as_ref()
+                    .map_or_else(|| file.men.params().rule.priors.clone(), |p| p.0.clone());
                 it.kind = RuleKind::Nearest;
             });
             // The probabilities are recalibrated, because distances and votes have another scale.
@@ -147,7 +149,7 @@ impl Predict {
         let Some(PriorsText(priors)) = &self.priors else { return Ok(rule) };
         let log_priors = match priors {
             // The model does not store the sizes of the classes, only its own priors.
-            Priors::Train if file.men.params().priors == Priors::Train => return Ok(rule),
+            Priors::Train if file.men.params().rule.priors == Priors::Train => return Ok(rule),
             Priors::Train => {
                 return Err(Failure::Usage(format!(
                     "--priors train: the model was fitted with other priors, and the rule {kind} does not store how frequent \

@@ -17,8 +17,7 @@ use serde_json::{Value, json};
 
 use crate::Context;
 use crate::args::{
-    CountArgs, DataArgs, PrepareArgs, SearchArgs, UnlabelledArgs, dimensions, labelled, method_params,
-    of_others,
+    CountArgs, DataArgs, SearchArgs, SearchedParamArgs, UnlabelledArgs, dimensions, labelled, of_others,
 };
 use crate::failure::Failure;
 use crate::overwrite::{self, Output};
@@ -43,9 +42,6 @@ pub(crate) struct Tune {
     /// Also fit the chosen settings on all samples and save the model to this file; for MEN.
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
-    /// Initial parameters: a TOML file as for evaluate or fit.
-    #[arg(long, value_name = "FILE")]
-    params: Option<PathBuf>,
     /// Samples with the same value in this column stay in one fold: patients, batches, studies. For formats without columns, a file with
     /// one group per line.
     #[arg(long, value_name = "COLUMN")]
@@ -60,7 +56,7 @@ pub(crate) struct Tune {
     #[arg(long, default_value_t = 0)]
     seed: u64,
     #[command(flatten)]
-    prepare: PrepareArgs,
+    params: SearchedParamArgs,
     #[command(flatten)]
     search: SearchArgs,
 }
@@ -78,15 +74,15 @@ fn after_help() -> String {
 impl Tune {
     pub(crate) fn run(&self, context: &Context) -> Result<(), Failure> {
         let sources = std::slice::from_ref(&self.data.data);
-        overwrite::refuse_run(sources, &self.data.how, self.params.as_deref(), &self.out, TUNING_FILES)?;
-        let params = method_params(self.params.as_deref())?;
+        overwrite::refuse_run(sources, &self.data.how, self.params.files(), &self.out, TUNING_FILES)?;
+        let params = self.params.of_methods()?;
         let name = self.method.clone().unwrap_or_else(|| params.meant().to_owned());
         self.search.refuse_without_men(std::slice::from_ref(&name))?;
-        let params = self.prepare.with(self.search.with_metric(params))?;
+        let params = self.search.with_metric(params);
         let method = params.method(&name)?;
         self.refuse_model(&method)?;
         let own = match method.men() {
-            Some(men) => men.prepare_params(),
+            Some(men) => men.prepare,
             None => of_others(&params)?,
         };
         let mut how = self.data.how.options();
@@ -95,6 +91,7 @@ impl Tune {
         let mut table = self.count.weigh(table)?;
         table.keep_unlabelled = self.unlabelled.keep();
         let data = labelled(&table, own.impute)?;
+        let method = self.params.grouped_method(method, &data)?;
         method.reducer().check(data.variables())?;
         method.men().map_or(Ok(()), |men| men.check_names(&data))?;
         let dims = match &self.dims {
@@ -147,7 +144,7 @@ impl Tune {
                 "--model -: a model cannot be written to standard output; name a file".to_owned(),
             ));
         }
-        let params = self.params.iter().map(|path| ("--params", path.clone()));
+        let params = self.params.files();
         let inputs: Vec<_> =
             overwrite::data(&self.data.data, &self.data.how).into_iter().chain(params).collect();
         overwrite::refuse(&inputs, &[Output::File("--model", model)])?;
@@ -217,12 +214,12 @@ fn summary(tuned: &Tuned) -> Result<String, Failure> {
         })
         .collect();
     let params = &best.params;
-    let rule = params.rule();
+    let rule = params.rule.on_several();
     let how = match rule.kind {
-        RuleKind::Nearest => format!("nearest ({} metric, voters = {})", rule.metric.name(), rule.neighbors),
+        RuleKind::Nearest => format!("nearest ({} metric, k = {})", rule.metric.name(), rule.neighbors),
         other => other.name().to_owned(),
     };
-    let refit = match params.refit() {
+    let refit = match params.refit.kind() {
         refit if refit.needs_gram() => format!("{} (ridge {})", refit.name(), params.refit_ridge()),
         refit => refit.name().to_owned(),
     };
@@ -234,14 +231,14 @@ fn summary(tuned: &Tuned) -> Result<String, Failure> {
     let variables = tuned.men.as_ref().map_or(0, |men| men.panel().len());
     Ok(format!(
         "{name}: {validated} in cross-validation, chosen from {} settings by {} path computations\n{}\n{variables} variables in all \
-         ({:.1} in the folds), {} axes: {size}\nrefit = {refit}, rule = {how}, ridge = {}, beta = {}, target_shrinkage = {}",
+         ({:.1} in the folds), {} axes: {size}\nrefit = {refit}, rule = {how}, ridge = {}, manifold.beta = {}, target.shrinkage = {}",
         tuned_for.trials.len(),
         tuned.fits,
         others.join(", "),
         best.variables,
         tuned.dimension,
         params.ridge(),
-        params.beta,
-        params.target_shrinkage,
+        params.manifold.beta,
+        params.target.shrinkage,
     ))
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use menet::Method;
 use menet_io::ModelFile;
 use menet_lab::validate::{
     Assessed, Baseline, Interval, MenProcedure, Options, Procedure, Subject, Validation, output,
@@ -12,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::Context;
 use crate::args::{
-    ChoiceArgs, CountArgs, DataArgs, PrepareArgs, labelled, method_params, of_others, set_name, with_default,
+    ChoiceArgs, CountArgs, DataArgs, SearchedParamArgs, labelled, of_others, set_name, with_default,
 };
 use crate::failure::Failure;
 use crate::overwrite::{self, Output};
@@ -69,14 +70,11 @@ pub(crate) struct Validate {
     compare: Vec<String>,
     #[arg(long, value_name = "URL", help = LINK)]
     link: Option<String>,
-    /// A TOML file with parameters, as for fit or evaluate; what it sets is not searched.
-    #[arg(long, value_name = "FILE")]
-    params: Option<PathBuf>,
     /// Seed of all random choices.
     #[arg(long, default_value_t = 0)]
     seed: u64,
     #[command(flatten)]
-    prepare: PrepareArgs,
+    params: SearchedParamArgs,
     #[command(flatten)]
     choice: ChoiceArgs,
 }
@@ -104,17 +102,11 @@ impl Validate {
         signals::resumable();
         let options = self.options();
         options.check()?;
-        let params = self.prepare.with(method_params(self.params.as_deref())?)?;
+        let params = self.params.of_methods()?;
         let prepare = of_others(&params)?;
-        let men = self.choice.procedure(params.method(params.meant())?)?;
-        let mut baselines: Vec<Box<dyn Procedure>> = Vec::new();
-        for name in &self.compare {
-            let method = params.method(name)?;
-            baselines.push(match method.men() {
-                Some(own) => Box::new(MenProcedure { name: name.clone(), ..self.choice.of(own.clone())? }),
-                None => Box::new(Baseline { method, prepare, folds: men.folds }),
-            });
-        }
+        let mut men = self.choice.procedure(params.method(params.meant())?)?;
+        let compared: Vec<Method> =
+            self.compare.iter().map(|name| params.method(name)).collect::<Result<_, _>>()?;
         let mut how = self.data.how.options();
         how.groups.clone_from(&self.groups);
         let table = self.data.how.read_labelled_with(context, &self.data.data, &how)?;
@@ -123,10 +115,22 @@ impl Validate {
         let ids = table.ids.as_ref().map(|ids| ids.values.as_slice());
         let set = Set {
             name: set_name(&self.data.data),
-            data: labelled(&table, men.base.impute)?,
+            data: labelled(&table, men.base.prepare.impute)?,
             rows: None,
             ids,
         };
+        men.base = self.params.grouped(men.base, &set.data)?;
+        let mut baselines: Vec<Box<dyn Procedure>> = Vec::new();
+        for method in compared {
+            let method = self.params.grouped_method(method, &set.data)?;
+            baselines.push(match method.men() {
+                Some(own) => {
+                    let name = method.name().to_owned();
+                    Box::new(MenProcedure { name, ..self.choice.of(own.clone())? })
+                }
+                None => Box::new(Baseline { method, prepare, folds: men.folds }),
+            });
+        }
         men.base.check(set.data.variables())?;
         men.base.check_names(&set.data)?;
         let procedures: Vec<&dyn Procedure> =
@@ -173,7 +177,7 @@ impl Validate {
             }
         }
         menet_lab::report::validation::check_link(self.link.as_deref())?;
-        let params = self.params.iter().map(|path| ("--params", path.clone()));
+        let params = self.params.files();
         let inputs: Vec<_> =
             overwrite::data(&self.data.data, &self.data.how).into_iter().chain(params).collect();
         let folder = Output::Folder("--out", &self.out, output::FILES);

@@ -115,10 +115,10 @@ impl Pages {
         ];
         for (name, rule, voters, metric, priors) in rules {
             let params = panel.clone().with(|it| {
-                it.rule = Some(rule);
-                it.voters = voters;
-                it.metric = Some(metric);
-                it.priors = priors;
+                it.rule.kind = Some(rule);
+                it.rule.k = voters;
+                it.rule.metric = Some(metric);
+                it.rule.priors = priors;
             });
             let mut other = validation.clone();
             if let Some(models) = &mut other.models {

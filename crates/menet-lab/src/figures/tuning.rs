@@ -39,7 +39,7 @@ fn of_selection(tuned: &Tuned, selection: &Selection, source: &str) -> String {
     let (mut extent, mut least, mut most) = (Extent::default(), f64::INFINITY, 1.0_f64);
     for (number, &refit) in Refit::ALL.iter().enumerate() {
         let mut by_size: BTreeMap<(Option<usize>, Option<usize>), &menet::select::Trial> = BTreeMap::new();
-        for &trial in usable.iter().filter(|trial| trial.params.refit() == refit) {
+        for &trial in usable.iter().filter(|trial| trial.params.refit.kind() == refit) {
             let best = by_size.entry((trial.params.panel_size, trial.params.nonzeros)).or_insert(trial);
             // The one that was chosen is on its line, also among equals.
             let chosen = std::ptr::eq(trial, selection.best());

@@ -145,19 +145,19 @@ impl<'a> Search<'a> {
         if sizes.iter().any(|size| matches!(size, Size::Nonzeros(_))) {
             base.nonzeros = None;
         }
-        let paper = own.preset == menet::params::Preset::Paper;
+        let paper = own.refit.kind == Some(Refit::None) && own.rule.kind.is_some();
         let refit = match (options.refit.is_empty(), paper) {
             (false, _) => options.refit.clone(),
-            (true, true) => vec![own.refit()],
-            (true, false) => with(&[Refit::None, Refit::Panel, Refit::Discriminant], own.refit()),
+            (true, true) => vec![own.refit.kind()],
+            (true, false) => with(&[Refit::None, Refit::Panel, Refit::Discriminant], own.refit.kind()),
         };
         let rule = match (options.rule.is_empty(), paper) {
             (false, _) => options.rule.clone(),
-            (true, true) => vec![own.rule().kind],
+            (true, true) => vec![own.rule.on_several().kind],
             (true, false) => RuleKind::ALL.to_vec(),
         };
         let metric = if options.metrics.is_empty() { Metric::ALL.to_vec() } else { options.metrics.clone() };
-        let refit_ridge = match own.refit_ridge {
+        let refit_ridge = match own.refit.ridge {
             Some(ridge) => vec![Some(ridge)],
             None => vec![None, Some(0.3), Some(3.0)],
         };
@@ -186,7 +186,8 @@ impl<'a> Search<'a> {
 
     /// Every ridge, starting with those nearest to the ridge of the method.
     fn first_pass(&mut self) -> Result<()> {
-        let (own, beta, target_shrinkage) = (self.base.ridge(), self.base.beta, self.base.target_shrinkage);
+        let (own, beta, target_shrinkage) =
+            (self.base.ridge(), self.base.manifold.beta, self.base.target.shrinkage);
         let mut ridges = with(&RIDGES, own);
         // A ridge of 0 is nearest to the smallest one.
         let far = |ridge: f64| if ridge == own { -1.0 } else { (ridge.max(1e-9) / own.max(1e-9)).ln().abs() };
@@ -250,12 +251,12 @@ impl<'a> Search<'a> {
 
     /// The values of β to try; without a manifold term β has no effect.
     fn betas(&self, values: &[f64], own: f64) -> Vec<f64> {
-        if self.base.alpha == 0.0 { vec![own] } else { with(values, own) }
+        if self.base.manifold.alpha == 0.0 { vec![own] } else { with(values, own) }
     }
 
     /// The target shrinkages to try; only the whitened target has one.
     fn shrinkages(&self, values: &[f64], own: f64) -> Vec<f64> {
-        if self.base.target == TargetKind::Whitened { with(values, own) } else { vec![own] }
+        if self.base.target.kind == TargetKind::Whitened { with(values, own) } else { vec![own] }
     }
 
     /// The sizes halfway to the next on either side; none if the user gave the sizes.
@@ -338,7 +339,7 @@ impl<'a> Search<'a> {
     /// The setting of the best trial so far.
     fn best(&self) -> Option<Setting> {
         let params = &self.trials[self.best_place()?].params;
-        let (beta, target_shrinkage, ridge) = (params.beta, params.target_shrinkage, params.ridge());
+        let (beta, target_shrinkage, ridge) = (params.manifold.beta, params.target.shrinkage, params.ridge());
         Some(Setting { beta, target_shrinkage, ridge })
     }
 
@@ -376,7 +377,7 @@ impl<'a> Search<'a> {
             return Ok(Tuned {
                 method: method.clone().with_men(params.clone()),
                 dimension,
-                metric: params.metric(),
+                metric: params.rule.on_several().metric,
                 found: Found::Selection(selection),
                 fits: self.fits,
                 men: Some(Box::new(men)),

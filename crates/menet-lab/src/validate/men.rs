@@ -1,17 +1,18 @@
 //! MEN as a procedure: the choice of its settings by cross-validation inside the training samples, then the fit.
 
 use menet::evaluate::{Split, subset};
-use menet::rules::Metric;
+use menet::refit::Refit;
+use menet::rules::{Metric, RuleKind};
 use menet::scores::ScoreKind;
 use menet::select::{self, Choose, Grid, Size, Trial};
-use menet::{Dataset, Men, MenParams, Method};
+use menet::{Dataset, Men, MenParams, Named};
 
 use super::procedure::{Case, Decided, Procedure};
 use super::splits::inner;
 use crate::cell::places_of;
 use crate::error::{Error, Result};
-use crate::params::fields;
 use crate::progress::{Progress, Quiet};
+use crate::settings::{difference, paths, table_of};
 
 /// The ridges that are tried by default.
 pub const RIDGES: [f64; 2] = [0.3, 10.0];
@@ -53,19 +54,17 @@ impl MenProcedure {
     /// MEN with these parameters, and the default lists for what they leave open.
     pub fn new(base: MenParams) -> Self {
         let mut grid = Grid::of(&base);
-        let open = base.ridge.is_none() && base.preset == menet::params::Preset::Default;
-        grid.ridge = if open { RIDGES.to_vec() } else { grid.ridge };
-        grid.sizes = match (base.panel_size, base.nonzeros) {
-            (None, None) => SIZES.map(Size::Nonzeros).to_vec(),
-            _ => grid.sizes,
-        };
-        if base.preset != menet::params::Preset::Paper {
-            use menet::Named;
-            use menet::refit::Refit;
-            use menet::rules::RuleKind;
-            grid.refit =
-                if base.refit.is_some() { grid.refit } else { vec![Refit::Panel, Refit::Discriminant] };
-            grid.rule = if base.rule.is_some() { grid.rule } else { RuleKind::ALL.to_vec() };
+        if base.ridge.is_none() {
+            grid.ridge = RIDGES.to_vec();
+        }
+        if (base.panel_size, base.nonzeros) == (None, None) {
+            grid.sizes = SIZES.map(Size::Nonzeros).to_vec();
+        }
+        if base.refit.kind.is_none() {
+            grid.refit = vec![Refit::Panel, Refit::Discriminant];
+        }
+        if base.rule.kind.is_none() {
+            grid.rule = RuleKind::ALL.to_vec();
         }
         MenProcedure {
             name: "men".to_owned(),
@@ -86,7 +85,7 @@ impl MenProcedure {
     /// Euclidean distance there; a user's own cosine is refused by the fit.
     fn grid_for(&self, data: &Dataset<'_>) -> Grid {
         let mut grid = self.grid.clone();
-        if self.base.components.unwrap_or(data.classes().len() - 1) == 1 && self.base.metric.is_none() {
+        if self.base.components.unwrap_or(data.classes().len() - 1) == 1 && self.base.rule.metric.is_none() {
             grid.metric.retain(|&metric| metric != Metric::Cosine);
             if grid.metric.is_empty() {
                 grid.metric.push(Metric::Euclidean);
@@ -173,8 +172,6 @@ impl Procedure for MenProcedure {
 
 /// What a choice adds to the base parameters, as TOML on one line.
 pub(super) fn one_line(params: &MenParams, base: &MenParams) -> Result<String> {
-    let of = |params: &MenParams| fields(&Method::Men(params.clone()));
-    let (chosen, base) = (of(params)?, of(base)?);
-    let new = chosen.iter().filter(|(name, value)| base.get(*name) != Some(*value));
-    Ok(new.map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", "))
+    let new = difference(&table_of(params)?, &table_of(base)?);
+    Ok(paths(&new).iter().map(|(path, value)| format!("{path} = {value}")).collect::<Vec<_>>().join(", "))
 }

@@ -24,7 +24,7 @@ type GivenEntries<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i64>
 /// Whether the patch rule looks at the samples themselves.
 #[pyfunction]
 pub(crate) fn needs_samples(settings: Settings) -> PyResult<bool> {
-    Ok(rule(&params(settings)?.patch).map_err(Failure::from)?.needs_samples())
+    Ok(rule(&params(settings)?.patch.kind).map_err(Failure::from)?.needs_samples())
 }
 
 /// The neighbours at some columns of the lists.
@@ -49,7 +49,7 @@ pub(crate) fn patches<'py>(
     threads: usize,
 ) -> PyResult<Entries<'py>> {
     let params = params(settings)?;
-    let (rule, patch) = (rule(&params.patch).map_err(Failure::from)?, params.patch_params());
+    let (rule, patch) = (rule(&params.patch.kind).map_err(Failure::from)?, params.patch);
     let [(_, k), _] = groups(rule, &patch);
     let (near, x, rows) = (listed(&lists, 0..k)?, x.view()?, numbers(&rows)?);
     let found = run(py, threads, |monitor| {
@@ -80,7 +80,7 @@ pub(crate) fn align<'py>(
     threads: usize,
 ) -> PyResult<Aligned<'py>> {
     let params = params(settings)?;
-    let (rule, patch) = (rule(&params.patch).map_err(Failure::from)?, params.patch_params());
+    let (rule, patch) = (rule(&params.patch.kind).map_err(Failure::from)?, params.patch);
     let [(_, near), (_, far)] = groups(rule, &patch);
     let mut found = [Vec::new(), Vec::new()];
     for lists in &lists {
@@ -96,7 +96,7 @@ pub(crate) fn align<'py>(
     let (laplacian, report) = run(py, threads, |monitor| {
         let alignment = pieces::alignment(&found, &entries, rule, &patch, monitor)?;
         drop((found, entries));
-        Ok(admissible(&alignment, &params.operator_params(), monitor)?)
+        Ok(admissible(&alignment, &params.manifold, monitor)?)
     })?;
     let (starts, indices, values) = laplacian.rows();
     let report =

@@ -65,7 +65,7 @@ pub(crate) fn solve(
         let shape = Shape { samples, variables, classes: told.classes.len(), nonzeros: None };
         let plan = Plan::of_pieces(shape, &params)?;
         report.regime = Some(plan.regime);
-        let b = moments.correlations(target, params.standardize);
+        let b = moments.correlations(target, params.penalty.standardize);
         let (mean, norms) = (moments.mean, moments.norms);
         let problem = ReducedProblem::new(Box::new(mirrored(gram)), b, mean, norms, samples, report)?;
         let problem = match &told.feature_names {

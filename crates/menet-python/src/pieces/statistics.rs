@@ -117,7 +117,7 @@ pub(crate) fn target<'py>(
     let scatter = scatter.as_ref().map(matrix).transpose()?;
     let axes = params.components.map_or(AxisCount::All, AxisCount::Exactly);
     let found = run(py, threads, |_| {
-        Ok(moments.target(params.target, params.target_shrinkage, axes, scatter, rank)?)
+        Ok(moments.target(params.target.kind, params.target.shrinkage, axes, scatter, rank)?)
     })?;
     Ok(match found {
         Target::Placed(target) => Some(array(py, target.as_ref())),

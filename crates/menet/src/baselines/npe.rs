@@ -58,7 +58,7 @@ impl Reducer for Npe {
         at_least_one("components", components)?;
         self.check(data.variables())?;
         let params =
-            PatchParams { k_within: self.k, lle_regularizer: self.regularizer, ..PatchParams::default() };
+            PatchParams { k_within: self.k, regularizer: self.regularizer, ..PatchParams::default() };
         let space = PcaSpace::new(data, self.pca_rank)?;
         let rule = Lle { supervised: self.supervised };
         let m = Alignment::new(data, &space.pre, &rule, &params, monitor)?.attract;

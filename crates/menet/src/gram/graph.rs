@@ -80,7 +80,7 @@ impl Gram for GraphGram {
         match self.omega.diagonal().iter().position(|entry| !entry.is_finite() || *entry > 1e100) {
             None => self.gram.check(),
             Some(j) => Err(Error::parameter(
-                "graph_weight",
+                "penalty.graph_weight",
                 format!("such that the graph adds {:e} to variable {j}", self.omega.diagonal()[j]),
                 "smaller, or the variable left out, which hardly varies",
             )),

@@ -18,7 +18,6 @@ use crate::lars::{Ended, Path};
 use crate::monitor::{Monitor, Stage, proceed};
 use crate::panel::{self, Reading};
 use crate::params::MenParams;
-use crate::prepare::PrepareParams;
 use crate::projection::Projection;
 use crate::reduce::ReducedProblem;
 use crate::refit::{Axes, How, Reached, Source, Training, VariableSpread, wanted};
@@ -34,12 +33,12 @@ impl Men {
     /// When the paths do not reach so far, no variable can be used, a system cannot be solved, or `monitor` asks to stop.
     pub fn assemble(solved: &Solved<'_>, params: &MenParams, monitor: &dyn Monitor) -> Result<Self> {
         let (data, problem) = (solved.prepared.data, &solved.prepared.problem);
-        if params.panel_size.is_none() && !params.refit().shares_panel() {
+        if params.panel_size.is_none() && !params.refit.kind().shares_panel() {
             check_ties(&solved.paths)?;
         }
         let mut clock = Clock { monitor, seconds: solved.seconds.clone() };
         let mut parts = parts_of(problem, solved.paths.clone(), params, data.classes().to_vec())?;
-        parts.reached = solved.reached(params.refit()).cloned();
+        parts.reached = solved.reached(params.refit.kind()).cloned();
         parts.feature_names = data.feature_names().map(<[String]>::to_vec);
         parts.image_shape = data.image_shape();
         let mut men = clock.time(Stage::Refit, || {
@@ -66,7 +65,7 @@ impl Men {
         classes: Vec<String>,
     ) -> Result<Self> {
         check_ties(&paths)?;
-        let reached = params.refit().needs_gram().then(|| Reached::new(problem, &paths));
+        let reached = params.refit.kind().needs_gram().then(|| Reached::new(problem, &paths));
         let mut parts = parts_of(problem, paths, params, classes)?;
         parts.reached = reached;
         Men::from_parts(parts)
@@ -104,7 +103,7 @@ impl Men {
         };
         // Names and shape come from the model: the samples may have none.
         let data = data.called(self.feature_names(), self.image_shape());
-        let plain = params.with_prepare(&PrepareParams::default());
+        let plain = params.prepared();
         let men = fit_prepared(&data, &plain, AxisCount::exactly(plain.components), &())?;
         match &self.parts.preparation {
             Some(preparation) => men.prepared_by(preparation.clone(), 0.0),
@@ -168,7 +167,7 @@ impl Men {
         let Some(paths) = panel::held(&self.parts.paths, fitted, (&params, d), p)? else {
             return Ok(Cut::Again(Box::new(params)));
         };
-        if params.panel_size.is_none() && !params.refit().shares_panel() {
+        if params.panel_size.is_none() && !params.refit.kind().shares_panel() {
             check_ties(&paths)?;
         }
         let components = paths.iter().map(Component::from).collect();
@@ -248,7 +247,7 @@ impl Undecided {
         }
         let covariance = covariance.as_ref().map(Mat::as_ref);
         let samples = Projected { z, classes, count, weights, covariance };
-        parts.rule = Some(learn(&parts.params.rule_for(d), &samples)?);
+        parts.rule = Some(learn(&parts.params.rule.on(d), &samples)?);
         let centres = centres(z, classes, count, weights);
         let axes = parts.projection.axes();
         for row in &mut parts.panel {

@@ -33,7 +33,7 @@ impl Men {
         let unsettled: Vec<(usize, ())> = at(paths, |path| unsettled(path).then_some(())).collect();
         if let Some((first, ())) = unsettled.first() {
             let many = unsettled.len();
-            let penalty = self.params().penalty.name();
+            let penalty = self.params().penalty.kind.name();
             doubts.push(format!(
                 "the rounds of the penalty {penalty} did not settle for {many} of {count} axes, the first of them axis {first}: use a \
                  larger ridge or fewer variables"
@@ -97,7 +97,7 @@ impl Men {
             let (verb, limit) =
                 (if count == 1 { "variable is" } else { "variables are" }, preparation.params.max_missing);
             doubts.push(format!(
-                "{count} {verb} left out, because more than {:.0} % of the samples lack them (max_missing = {limit}): {}",
+                "{count} {verb} left out, because more than {:.0} % of the samples lack them (prepare.max_missing = {limit}): {}",
                 100.0 * limit,
                 self.listed(dropped)
             ));

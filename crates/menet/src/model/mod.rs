@@ -166,7 +166,7 @@ impl Men {
 
     /// This model for samples that are prepared in this way first, which took so many seconds.
     pub(crate) fn prepared_by(mut self, preparation: Preparation, seconds: f64) -> Result<Self> {
-        self.parts.params = self.parts.params.with_prepare(&preparation.params);
+        self.parts.params.prepare = preparation.params;
         self.parts.preparation = Some(preparation);
         let stages = self.parts.report.seconds.iter_mut();
         stages.filter(|(stage, _)| *stage == Stage::Preprocess).for_each(|(_, spent)| *spent += seconds);

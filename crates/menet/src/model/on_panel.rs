@@ -4,6 +4,7 @@ use super::{Component, Men, MenParts};
 use crate::error::{Error, Result};
 use crate::numerics::sparse::SparseVector;
 use crate::params::MenParams;
+use crate::penalties::PenaltyParams;
 use crate::penalties::groups::GroupAxes;
 use crate::projection::Projection;
 use crate::report::FitReport;
@@ -71,19 +72,18 @@ impl Men {
         };
         let always: Vec<VariableRef> = panel.iter().enumerate().filter_map(refer).collect();
         let own = self.params();
-        MenParams {
-            penalty_factors: own
-                .penalty_factors
-                .as_ref()
-                .map(|factors| panel.iter().map(|&j| factors[j]).collect()),
+        let factors = own.penalty.factors.as_ref();
+        let penalty = PenaltyParams {
+            factors: factors.map(|factors| panel.iter().map(|&j| factors[j]).collect()),
             always: (!always.is_empty()).then_some(always),
             never: None,
-            groups: None,
+            feature_groups: None,
             group_axes: GroupAxes::Each,
             feature_graph: None,
             graph_weight: None,
-            ..own.clone()
-        }
+            ..own.penalty
+        };
+        own.clone().with(|it| it.penalty = penalty)
     }
 }
 

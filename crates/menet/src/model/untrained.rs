@@ -24,7 +24,7 @@ impl Men {
             }
         }
         let d = parts.projection.components();
-        let nearest = parts.params.rule_for(d).kind == RuleKind::Nearest;
+        let nearest = parts.params.rule.on(d).kind == RuleKind::Nearest;
         match self.parts.rule.as_ref().filter(|_| fewer_axes_only && nearest) {
             Some(Learned::Nearest(rule)) if self.unweighted(rule)? => {
                 Undecided { parts, covariance: None }.learn(rule.gallery.subcols(0, d), &rule.classes)
@@ -38,9 +38,9 @@ impl Men {
         let (params, axes) = (&self.parts.params, self.parts.components.len());
         // An axis that ties left without variables has no column in W.
         let all_have_axes = self.parts.projection.components() == axes;
-        let each_alone = params.group_axes == GroupAxes::Each || self.axes_kept(reading)? == axes;
+        let each_alone = params.penalty.group_axes == GroupAxes::Each || self.axes_kept(reading)? == axes;
         let same_size = reading.nonzeros.is_none() && reading.panel_size.or(params.panel_size).is_none();
-        Ok(same_size && all_have_axes && each_alone && params.refit() == Refit::None)
+        Ok(same_size && all_have_axes && each_alone && params.refit.kind() == Refit::None)
     }
 
     /// The parts with the first axes, where there are no paths.
@@ -61,14 +61,14 @@ impl Men {
     fn unweighted(&self, rule: &Nearest) -> Result<bool> {
         let (z, count) = (rule.gallery.as_ref(), self.parts.classes.len());
         let samples = Projected { z, classes: &rule.classes, count, weights: None, covariance: None };
-        let again = learn(&self.parts.params.rule_for(z.ncols()), &samples)?;
+        let again = learn(&self.parts.params.rule.on(z.ncols()), &samples)?;
         Ok(matches!(again, Learned::Nearest(again) if again == *rule))
     }
 }
 
 /// The parts of a model whose axes are read off its paths alone, and that has no rule.
 fn without_training(mut parts: MenParts) -> Result<MenParts> {
-    if parts.params.refit() != Refit::None {
+    if parts.params.refit.kind() != Refit::None {
         let has = "was kept without the training samples that its refit needs".to_owned();
         return Err(Error::PathTooShort { asked: "another size".to_owned(), has });
     }

@@ -19,6 +19,7 @@ mod windows;
 use std::cmp::Ordering;
 
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::dataset::Dataset;
@@ -33,7 +34,7 @@ pub use nearest::Nearest;
 use crate::preprocess::{Centred, Rows};
 
 /// How neighbours are searched for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum NeighborSearch {
     /// All pairs are compared; no neighbour is missed.

@@ -18,9 +18,10 @@
 //! Samples without a label have `dᵢ = 0`, and nothing pushes them apart: their patches only add to L what is positive semidefinite. So the
 //! largest κ is looked for among the labelled samples alone, and holds for all.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::OperatorParams;
+use super::ManifoldParams;
 use crate::alignment::Alignment;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
@@ -28,7 +29,7 @@ use crate::named::named;
 use crate::numerics::sparse::SparseSymmetric;
 
 /// What to do where the bound on the spectrum of L does not hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Definiteness {
     /// Lower κ to the largest value for which it holds.
@@ -65,8 +66,8 @@ pub fn eigenvalue_bound(alpha: f64, beta: f64, floor: f64) -> f64 {
 }
 
 /// How far below zero a sample of weight `weight` lets an eigenvalue lie: an entry of E.
-fn weighted_bound(weight: f64, params: &OperatorParams) -> f64 {
-    let &OperatorParams { alpha, beta, floor, .. } = params;
+fn weighted_bound(weight: f64, params: &ManifoldParams) -> f64 {
+    let &ManifoldParams { alpha, beta, floor, .. } = params;
     beta / alpha * ((1.0 - floor) * weight / ((1.0 - floor) * weight + beta))
 }
 
@@ -76,7 +77,7 @@ fn weighted_bound(weight: f64, params: &OperatorParams) -> f64 {
 /// When the policy refuses, an eigenvalue cannot be found, or `monitor` asks to stop.
 pub fn admissible(
     alignment: &Alignment,
-    params: &OperatorParams,
+    params: &ManifoldParams,
     monitor: &dyn Monitor,
 ) -> Result<(SparseSymmetric, DefinitenessReport)> {
     admissible_weighted(alignment, None, params, monitor)
@@ -86,7 +87,7 @@ pub fn admissible(
 pub(super) fn admissible_weighted(
     alignment: &Alignment,
     weights: Option<&[f64]>,
-    params: &OperatorParams,
+    params: &ManifoldParams,
     monitor: &dyn Monitor,
 ) -> Result<(SparseSymmetric, DefinitenessReport)> {
     let kappa = if alignment.repel.is_some() { params.kappa } else { 0.0 };

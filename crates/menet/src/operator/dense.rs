@@ -2,7 +2,7 @@
 
 use faer::Mat;
 
-use super::{DefinitenessReport, OperatorParams};
+use super::{DefinitenessReport, ManifoldParams};
 use crate::alignment::Alignment;
 use crate::error::{Error, Result};
 use crate::numerics::linalg::{cholesky, cholesky_solve, product, symmetric_eigen};
@@ -15,10 +15,10 @@ const ROUNDING: f64 = 1e-10;
 pub(super) fn factor(
     laplacian: &SparseSymmetric,
     weights: Option<&[f64]>,
-    params: &OperatorParams,
+    params: &ManifoldParams,
 ) -> Result<Mat<f64>> {
     let n = laplacian.dim();
-    let OperatorParams { alpha, beta, .. } = *params;
+    let ManifoldParams { alpha, beta, .. } = *params;
     let broken = |what: &'static str| Error::Numerical {
         what,
         detail: "it is not positive definite in double precision; raise floor or beta".to_owned(),
@@ -65,10 +65,10 @@ fn semidefinite_factor(a: &Mat<f64>) -> Result<Option<Mat<f64>>> {
 pub(super) fn floored_factor(
     alignment: &Alignment,
     weights: Option<&[f64]>,
-    params: &OperatorParams,
+    params: &ManifoldParams,
 ) -> Result<(Mat<f64>, DefinitenessReport)> {
     let n = alignment.attract.dim();
-    let OperatorParams { alpha, beta, floor, .. } = *params;
+    let ManifoldParams { alpha, beta, floor, .. } = *params;
     let kappa = if alignment.repel.is_some() { params.kappa } else { 0.0 };
     let (values, vectors) = symmetric_eigen(alignment.matrix(kappa).to_dense().as_ref())?;
     let mut changed = 0;

@@ -21,6 +21,7 @@ mod dense;
 mod smoother;
 
 use faer::{Mat, MatRef};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use definiteness::admissible_weighted;
@@ -45,23 +46,30 @@ pub enum Route {
     Conjugate,
 }
 
-/// The trade-offs and the policy.
-#[derive(Debug, Clone, PartialEq)]
+/// The manifold term: how strongly the patches act on the projection.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
-pub struct OperatorParams {
-    /// Weight of the manifold term, ≥ 0.
+pub struct ManifoldParams {
+    /// Weight of the manifold term, at least 0.
     pub alpha: f64,
-    /// Weight of `‖Z − XW‖²`, > 0.
+    /// Weight of the distance between the embedding Z and the projection XW, more than 0.
     pub beta: f64,
-    /// Weight of the repelling part of the patches, ≥ 0.
+    /// How strongly near samples of other classes are pushed apart, at least 0; `definiteness` may lower it.
     pub kappa: f64,
-    /// What to do where A would not be definite.
+    /// What to do where the problem would not be positive definite.
     pub definiteness: Definiteness,
-    /// The smallest eigenvalue of A that is allowed, in (0, 1].
+    /// The smallest eigenvalue that is allowed, in (0, 1].
     pub floor: f64,
 }
 
-impl OperatorParams {
+impl Default for ManifoldParams {
+    fn default() -> Self {
+        ManifoldParams { alpha: 1.0, beta: 1.0, kappa: 0.1, definiteness: Definiteness::Shrink, floor: 0.5 }
+    }
+}
+
+impl ManifoldParams {
     /// Refuses parameters that are out of range.
     ///
     /// # Errors
@@ -91,7 +99,7 @@ impl Operator {
     pub(crate) fn new(
         alignment: &Alignment,
         weights: Option<&[f64]>,
-        params: &OperatorParams,
+        params: &ManifoldParams,
         route: Route,
         monitor: &dyn Monitor,
     ) -> Result<(Self, DefinitenessReport)> {
@@ -106,7 +114,8 @@ impl Operator {
         if params.definiteness == Definiteness::Floor {
             if n > labelled {
                 let value = "\"floor\" with samples without a label";
-                return Err(Error::parameter("definiteness", value, "\"shrink\" or \"error\" there"));
+                let allowed = "\"shrink\" or \"error\" there";
+                return Err(Error::parameter("manifold.definiteness", value, allowed));
             }
             let (factor, report) = dense::floored_factor(alignment, weights, params)?;
             return Ok((Operator::Dense(factor), report));

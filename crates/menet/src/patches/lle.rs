@@ -59,15 +59,15 @@ fn reconstruction(hood: &Neighborhood<'_>, near: &[usize]) -> Result<Vec<f64>> {
     let mut gram = Mat::from_fn(k, k, |i, j| dot(column(&differences, i), column(&differences, j)));
     let trace: f64 = (0..k).map(|i| gram[(i, i)]).sum();
     // All neighbours are copies of the sample: any weights would do, and equal ones are the limit.
-    let shift = if trace > 0.0 { hood.params.lle_regularizer * trace } else { 1.0 };
+    let shift = if trace > 0.0 { hood.params.regularizer * trace } else { 1.0 };
     for i in 0..k {
         gram[(i, i)] += shift;
     }
     let factor = cholesky(gram.as_ref()).ok_or_else(|| Error::Numerical {
         what: "the local reconstruction",
         detail: format!(
-            "the neighbours of sample {} (counted from 0) are dependent; raise lle_regularizer above {}",
-            hood.center, hood.params.lle_regularizer
+            "the neighbours of sample {} (counted from 0) are dependent; raise regularizer above {}",
+            hood.center, hood.params.regularizer
         ),
     })?;
     let mut c = Mat::full(k, 1, 1.0);

@@ -43,7 +43,7 @@ impl PatchRule for Ltsa {
     fn patch(&self, hood: &Neighborhood<'_>) -> Result<Patch> {
         let members = hood.near_members();
         let m = members.len();
-        let dimension = hood.params.ltsa_dimension.unwrap_or((m - 1) / 2).min(hood.variables);
+        let dimension = hood.params.dimension.unwrap_or((m - 1) / 2).min(hood.variables);
         let differences = hood.samples.differences(&members, hood.center);
         let gram = Mat::from_fn(m, m, |i, j| dot(column(&differences, i), column(&differences, j)));
         // The Gram matrix of the centred patch, J C J with J = I − 11ᵀ/m.

@@ -14,11 +14,11 @@ impl Penalty for Adaptive {
         PenaltyKind::Adaptive
     }
 
-    fn default_shape(&self) -> Option<f64> {
+    fn default_gamma(&self) -> Option<f64> {
         Some(1.0)
     }
 
-    fn least_shape(&self) -> f64 {
+    fn least_gamma(&self) -> f64 {
         0.0
     }
 
@@ -30,20 +30,20 @@ impl Penalty for Adaptive {
         true
     }
 
-    fn weight(&self, t: f64, _: f64, Tuning { shape, epsilon }: Tuning) -> f64 {
-        (epsilon / (t + epsilon)).powf(shape)
+    fn weight(&self, t: f64, _: f64, Tuning { gamma, epsilon }: Tuning) -> f64 {
+        (epsilon / (t + epsilon)).powf(gamma)
     }
 
     /// `λ ∫ (ε/(t + ε))^γ dt`.
-    fn value(&self, t: f64, level: f64, Tuning { shape, epsilon }: Tuning) -> f64 {
+    fn value(&self, t: f64, level: f64, Tuning { gamma, epsilon }: Tuning) -> f64 {
         let ratio = (t / epsilon).ln_1p();
-        let power = 1.0 - shape;
+        let power = 1.0 - gamma;
         // (e^(power·ratio) − 1)/power, whose limit at power 0 is the ratio itself.
         let grown = if power == 0.0 { ratio } else { (power * ratio).exp_m1() / power };
         level * epsilon * grown
     }
 
     fn curvature(&self, t: f64, level: f64, tuning: Tuning) -> f64 {
-        -level * tuning.shape * self.weight(t, level, tuning) / (t + tuning.epsilon)
+        -level * tuning.gamma * self.weight(t, level, tuning) / (t + tuning.epsilon)
     }
 }

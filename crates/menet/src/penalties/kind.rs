@@ -1,5 +1,6 @@
 //! Which penalties there are, and their parameters.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Penalty, adaptive, mcp, reweighted, scad};
@@ -7,7 +8,7 @@ use crate::error::{Error, Result, check};
 use crate::named::{Named, named};
 
 /// Which penalty.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PenaltyKind {
     /// The absolute value: the elastic net.
@@ -72,14 +73,14 @@ impl PenaltyKind {
     }
 }
 
-/// A penalty and its parameters.
+/// The penalty of a path and its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
-pub struct PenaltyParams {
+pub struct PathPenalty {
     /// Which penalty it is.
     pub kind: PenaltyKind,
     /// a > 2 of SCAD, γ > 1 of MCP, γ > 0 of the adaptive weights; none = 3.7, 3 and 1.
-    pub shape: Option<f64>,
+    pub gamma: Option<f64>,
     /// ε > 0 of the adaptive and reweighted penalties, relative to the largest coefficient of the first fit; none = the penalty's own.
     pub epsilon: Option<f64>,
     /// How many variables the first path selects; none = 50, or twice as many as are asked for if there are several rounds and that is more.
@@ -88,7 +89,7 @@ pub struct PenaltyParams {
     pub first_nonzeros: Option<usize>,
 }
 
-impl PenaltyParams {
+impl PathPenalty {
     /// How many variables the first path selects for models of `k`.
     pub(super) fn first_nonzeros(&self, k: usize) -> usize {
         const LEAST: usize = 50;
@@ -115,15 +116,15 @@ impl PenaltyParams {
                 format!("{allowed} with the penalty {name}"),
             ))
         };
-        if let Some(shape) = self.shape {
-            match penalty.filter(|penalty| penalty.default_shape().is_some()) {
+        if let Some(gamma) = self.gamma {
+            match penalty.filter(|penalty| penalty.default_gamma().is_some()) {
                 None => {
-                    let those = has(|penalty| penalty.default_shape());
-                    return refused("penalty_shape", shape, format!("left out (it belongs to {those})"));
+                    let those = has(|penalty| penalty.default_gamma());
+                    return refused("gamma", gamma, format!("left out (it belongs to {those})"));
                 }
-                Some(penalty) if !(shape > penalty.least_shape() && shape <= 1e100) => {
-                    let least = penalty.least_shape();
-                    return refused("penalty_shape", shape, format!("a number > {least}, at most 1e100,"));
+                Some(penalty) if !(gamma > penalty.least_gamma() && gamma <= 1e100) => {
+                    let least = penalty.least_gamma();
+                    return refused("gamma", gamma, format!("a number > {least}, at most 1e100,"));
                 }
                 Some(_) => {}
             }
@@ -131,9 +132,9 @@ impl PenaltyParams {
         if let Some(epsilon) = self.epsilon {
             if penalty.and_then(|penalty| penalty.default_epsilon()).is_none() {
                 let those = has(|penalty| penalty.default_epsilon());
-                return refused("penalty_epsilon", epsilon, format!("left out (it belongs to {those})"));
+                return refused("epsilon", epsilon, format!("left out (it belongs to {those})"));
             }
-            check("penalty_epsilon", epsilon, "a number > 0, at most 1e100", |x| x > 0.0)?;
+            check("epsilon", epsilon, "a number > 0, at most 1e100", |x| x > 0.0)?;
         }
         Ok(())
     }
@@ -145,13 +146,13 @@ mod tests {
 
     #[test]
     fn parameters_out_of_range_are_named() {
-        let told = |kind, shape, epsilon| {
-            PenaltyParams { kind, shape, epsilon, first_nonzeros: None }.check().unwrap_err().to_string()
+        let told = |kind, gamma, epsilon| {
+            PathPenalty { kind, gamma, epsilon, first_nonzeros: None }.check().unwrap_err().to_string()
         };
         assert!(told(PenaltyKind::Scad, Some(2.0), None).contains("> 2"));
-        assert!(told(PenaltyKind::Mcp, Some(f64::NAN), None).contains("penalty_shape"));
+        assert!(told(PenaltyKind::Mcp, Some(f64::NAN), None).contains("gamma"));
         assert!(told(PenaltyKind::L1, Some(3.0), None).contains("left out"));
         assert!(told(PenaltyKind::Scad, None, Some(0.1)).contains("adaptive, reweighted"));
-        assert!(told(PenaltyKind::Adaptive, None, Some(0.0)).contains("penalty_epsilon"));
+        assert!(told(PenaltyKind::Adaptive, None, Some(0.0)).contains("epsilon"));
     }
 }

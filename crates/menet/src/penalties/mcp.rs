@@ -10,11 +10,11 @@ impl Penalty for Mcp {
         PenaltyKind::Mcp
     }
 
-    fn default_shape(&self) -> Option<f64> {
+    fn default_gamma(&self) -> Option<f64> {
         Some(3.0)
     }
 
-    fn least_shape(&self) -> f64 {
+    fn least_gamma(&self) -> f64 {
         1.0
     }
 
@@ -22,16 +22,16 @@ impl Penalty for Mcp {
         None
     }
 
-    fn weight(&self, t: f64, level: f64, Tuning { shape: gamma, .. }: Tuning) -> f64 {
+    fn weight(&self, t: f64, level: f64, Tuning { gamma, .. }: Tuning) -> f64 {
         (1.0 - t / (gamma * level)).max(0.0)
     }
 
-    fn value(&self, t: f64, level: f64, Tuning { shape: gamma, .. }: Tuning) -> f64 {
+    fn value(&self, t: f64, level: f64, Tuning { gamma, .. }: Tuning) -> f64 {
         let t = t.min(gamma * level);
         level * t - t * t / (2.0 * gamma)
     }
 
-    fn curvature(&self, t: f64, level: f64, Tuning { shape: gamma, .. }: Tuning) -> f64 {
+    fn curvature(&self, t: f64, level: f64, Tuning { gamma, .. }: Tuning) -> f64 {
         if t >= gamma * level { 0.0 } else { -1.0 / gamma }
     }
 }

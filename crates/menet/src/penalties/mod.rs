@@ -30,6 +30,7 @@ pub mod groups;
 mod kind;
 pub mod l0;
 mod mcp;
+mod params;
 mod reweighted;
 mod rounds;
 mod scad;
@@ -42,7 +43,8 @@ use crate::gram::Gram;
 use crate::lars::{self, LarsOptions, Method, Path, Report, lars_paths};
 use crate::monitor::Monitor;
 use crate::named::Named;
-pub use kind::{PenaltyKind, PenaltyParams};
+pub use kind::{PathPenalty, PenaltyKind};
+pub use params::PenaltyParams;
 pub use rounds::Round;
 
 /// Largest number of variables that are exchanged at once, in the search for best subsets.
@@ -52,16 +54,16 @@ const EXCHANGES: usize = 3;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Tuning {
-    /// a of SCAD, γ of MCP and of the adaptive weights.
-    pub shape: f64,
+    /// γ of SCAD (its a), of MCP and of the adaptive weights.
+    pub gamma: f64,
     /// ε of the adaptive and reweighted penalties, in the units of t.
     pub epsilon: f64,
 }
 
 impl Tuning {
     /// Of both numbers.
-    pub fn new(shape: f64, epsilon: f64) -> Self {
-        Tuning { shape, epsilon }
+    pub fn new(gamma: f64, epsilon: f64) -> Self {
+        Tuning { gamma, epsilon }
     }
 }
 
@@ -70,11 +72,11 @@ pub trait Penalty: Sync + std::fmt::Debug {
     /// Which it is.
     fn kind(&self) -> PenaltyKind;
 
-    /// The shape that is used where none is given; none if it has no shape.
-    fn default_shape(&self) -> Option<f64>;
+    /// The γ that is used where none is given; none if it has no γ.
+    fn default_gamma(&self) -> Option<f64>;
 
-    /// The shape must be larger than this.
-    fn least_shape(&self) -> f64;
+    /// The γ must be larger than this.
+    fn least_gamma(&self) -> f64;
 
     /// ε that is used where none is given, relative to the largest t of the first fit; none if it has no ε.
     fn default_epsilon(&self) -> Option<f64>;
@@ -116,7 +118,7 @@ pub fn paths(
     b: MatRef<'_, f64>,
     lengths: &[f64],
     options: &LarsOptions,
-    params: &PenaltyParams,
+    params: &PathPenalty,
     monitor: &dyn Monitor,
 ) -> Result<Vec<Path>> {
     params.check()?;
@@ -176,7 +178,7 @@ pub fn regression_paths(
     x: MatRef<'_, f64>,
     y: MatRef<'_, f64>,
     options: &LarsOptions,
-    params: &PenaltyParams,
+    params: &PathPenalty,
     monitor: &dyn Monitor,
 ) -> Result<Vec<Path>> {
     if params.kind == PenaltyKind::L1 {
@@ -199,7 +201,7 @@ pub fn penalised_paths(
     b: MatRef<'_, f64>,
     lengths: &[f64],
     options: &LarsOptions,
-    params: &PenaltyParams,
+    params: &PathPenalty,
     monitor: &dyn Monitor,
 ) -> Result<Vec<Penalised>> {
     params.check()?;
@@ -237,12 +239,12 @@ mod tests {
     #[test]
     fn a_penalty_is_its_weight_function() {
         for penalty in all() {
-            let usual = penalty.default_shape().unwrap_or(1.0);
-            let shapes = [usual, penalty.least_shape() + 0.3, 3.0 * usual + 1.0];
-            for (shape, level) in
-                shapes.iter().flat_map(|&shape| [(shape, 0.02), (shape, 1.0), (shape, 30.0)])
+            let usual = penalty.default_gamma().unwrap_or(1.0);
+            let gammas = [usual, penalty.least_gamma() + 0.3, 3.0 * usual + 1.0];
+            for (gamma, level) in
+                gammas.iter().flat_map(|&gamma| [(gamma, 0.02), (gamma, 1.0), (gamma, 30.0)])
             {
-                let tuning = Tuning { shape, epsilon: 0.3 * level };
+                let tuning = Tuning { gamma, epsilon: 0.3 * level };
                 let value = |t: f64| penalty.value(t, level, tuning);
                 let weight = |t: f64| penalty.weight(t, level, tuning);
                 assert_eq!((value(0.0), weight(0.0)), (0.0, 1.0), "{penalty:?}");
@@ -274,7 +276,7 @@ mod tests {
     fn weights_reach_zero_exactly() {
         for kind in [PenaltyKind::Scad, PenaltyKind::Mcp] {
             let penalty = kind.penalty().unwrap();
-            let tuning = Tuning { shape: penalty.default_shape().unwrap(), epsilon: 1.0 };
+            let tuning = Tuning { gamma: penalty.default_gamma().unwrap(), epsilon: 1.0 };
             assert_eq!(penalty.weight(3.7000001, 1.0, tuning), 0.0);
             assert_eq!(penalty.value(5.0, 1.0, tuning), penalty.value(50.0, 1.0, tuning));
         }

@@ -12,11 +12,11 @@ impl Penalty for Reweighted {
         PenaltyKind::Reweighted
     }
 
-    fn default_shape(&self) -> Option<f64> {
+    fn default_gamma(&self) -> Option<f64> {
         None
     }
 
-    fn least_shape(&self) -> f64 {
+    fn least_gamma(&self) -> f64 {
         0.0
     }
 

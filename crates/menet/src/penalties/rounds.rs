@@ -33,7 +33,7 @@ use faer::MatRef;
 use rayon::prelude::*;
 
 use super::descent::entries;
-use super::{Penalised, Penalty, PenaltyParams, Tuning};
+use super::{PathPenalty, Penalised, Penalty, Tuning};
 use crate::error::{Error, Result};
 use crate::gram::Gram;
 use crate::lars::{Certificate, Ended, LarsOptions, Path, Problem, Report, Shared, certificate_at, path_of};
@@ -82,7 +82,7 @@ pub(super) fn solve(
     b: MatRef<'_, f64>,
     lengths: &[f64],
     options: &LarsOptions,
-    (penalty, params): (&dyn Penalty, &PenaltyParams),
+    (penalty, params): (&dyn Penalty, &PathPenalty),
     monitor: &dyn Monitor,
 ) -> Result<Vec<Penalised>> {
     let shared = Shared::new(gram, options)?;
@@ -107,7 +107,7 @@ pub(super) struct Response<'a> {
     pub(super) lengths: &'a [f64],
     pub(super) b: &'a [f64],
     pub(super) penalty: &'a dyn Penalty,
-    params: &'a PenaltyParams,
+    params: &'a PathPenalty,
     monitor: &'a dyn Monitor,
 }
 
@@ -248,7 +248,7 @@ impl Response<'_> {
         let largest = first.iter().map(|(j, w)| self.size(j, w)).fold(0.0, f64::max);
         let epsilon = self.params.epsilon.or_else(|| self.penalty.default_epsilon()).unwrap_or(1.0);
         Tuning {
-            shape: self.params.shape.or_else(|| self.penalty.default_shape()).unwrap_or(1.0),
+            gamma: self.params.gamma.or_else(|| self.penalty.default_gamma()).unwrap_or(1.0),
             epsilon: epsilon * if largest > 0.0 { largest } else { 1.0 },
         }
     }
@@ -280,7 +280,7 @@ impl Response<'_> {
         let limit = most.map(|most| most.saturating_sub(freed));
         match path_of(&Problem::new(self.shared, &factors, self.b)?.limited(limit), self.monitor) {
             Ok(path) => Ok(Some(Weighted { path, factors })),
-            Err(Error::Parameter { name: "penalty_factors", .. }) if freed > 0 => Ok(None),
+            Err(Error::Parameter { name, .. }) if freed > 0 && name == "penalty_factors" => Ok(None),
             Err(error) => Err(error),
         }
     }

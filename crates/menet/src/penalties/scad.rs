@@ -11,11 +11,11 @@ impl Penalty for Scad {
     }
 
     /// Fan and Li's a.
-    fn default_shape(&self) -> Option<f64> {
+    fn default_gamma(&self) -> Option<f64> {
         Some(3.7)
     }
 
-    fn least_shape(&self) -> f64 {
+    fn least_gamma(&self) -> f64 {
         2.0
     }
 
@@ -23,11 +23,11 @@ impl Penalty for Scad {
         None
     }
 
-    fn weight(&self, t: f64, level: f64, Tuning { shape: a, .. }: Tuning) -> f64 {
+    fn weight(&self, t: f64, level: f64, Tuning { gamma: a, .. }: Tuning) -> f64 {
         if t <= level { 1.0 } else { ((a * level - t) / ((a - 1.0) * level)).max(0.0) }
     }
 
-    fn value(&self, t: f64, level: f64, Tuning { shape: a, .. }: Tuning) -> f64 {
+    fn value(&self, t: f64, level: f64, Tuning { gamma: a, .. }: Tuning) -> f64 {
         if t <= level {
             level * t
         } else if t <= a * level {
@@ -37,7 +37,7 @@ impl Penalty for Scad {
         }
     }
 
-    fn curvature(&self, t: f64, level: f64, Tuning { shape: a, .. }: Tuning) -> f64 {
+    fn curvature(&self, t: f64, level: f64, Tuning { gamma: a, .. }: Tuning) -> f64 {
         if t <= level || t >= a * level { 0.0 } else { -1.0 / (a - 1.0) }
     }
 }

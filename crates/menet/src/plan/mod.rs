@@ -13,7 +13,7 @@ mod regime;
 mod request;
 
 pub use regime::{Reason, Regime, Why};
-pub use request::{GramRequest, RouteRequest};
+pub use request::{ComputeParams, GramRequest, RouteRequest};
 
 use crate::dataset::{Dataset, View};
 use crate::error::{Error, Result};
@@ -92,7 +92,7 @@ impl Plan {
         if classes < 2 {
             return Err(Error::Classes { found: classes, samples: n });
         }
-        params.priors.check(classes)?;
+        params.rule.priors.check(classes).map_err(|error| error.of_stage("rule"))?;
         let limit = p.min(classes - 1);
         let axes = params.components.unwrap_or(limit);
         if axes > limit {
@@ -105,7 +105,7 @@ impl Plan {
         let size = size(shape, params)?;
         let regime = choose(size, params, shape.nonzeros.is_some())?;
         let bytes = size.bytes(regime.route, regime.gram, shape.nonzeros);
-        Ok(Plan { shape, axes, neighbors: params.neighbors, regime, bytes })
+        Ok(Plan { shape, axes, neighbors: params.patch.search, regime, bytes })
     }
 }
 
@@ -117,25 +117,30 @@ impl Plan {
     pub fn of_pieces(shape: Shape, params: &MenParams) -> Result<Self> {
         let refuse = |parameter, value: &str, allowed: &str| Err(Error::parameter(parameter, value, allowed));
         for (asked, name, value) in [
-            (params.impute.is_some(), "impute", params.impute.map_or("", Named::name)),
-            (params.scale != Scale::None, "scale", params.scale.name()),
+            (
+                params.prepare.impute.is_some(),
+                "prepare.impute",
+                params.prepare.impute.map_or("", Named::name),
+            ),
+            (params.prepare.scale != Scale::None, "prepare.scale", params.prepare.scale.name()),
         ] {
             if asked {
                 let allowed = "left out for samples in pieces: prepare them before";
                 return refuse(name, &format!("{value:?}"), allowed);
             }
         }
-        if params.definiteness == Definiteness::Floor {
+        if params.manifold.definiteness == Definiteness::Floor {
             let allowed = "\"shrink\" or \"error\" for samples in pieces: floor needs the dense spectrum";
-            return refuse("definiteness", "\"floor\"", allowed);
+            return refuse("manifold.definiteness", "\"floor\"", allowed);
         }
-        if params.route == RouteRequest::Dense {
-            return refuse("route", "\"dense\"", "\"conjugate\" or \"auto\" for samples in pieces");
+        if params.compute.route == RouteRequest::Dense {
+            return refuse("compute.route", "\"dense\"", "\"conjugate\" or \"auto\" for samples in pieces");
         }
-        if params.gram == GramRequest::Columns {
-            return refuse("gram", "\"columns\"", "\"full\" or \"auto\" for samples in pieces");
+        if params.compute.gram == GramRequest::Columns {
+            return refuse("compute.gram", "\"columns\"", "\"full\" or \"auto\" for samples in pieces");
         }
-        let asked = MenParams { route: RouteRequest::Conjugate, gram: GramRequest::Full, ..params.clone() };
+        let compute = ComputeParams { route: RouteRequest::Conjugate, gram: GramRequest::Full };
+        let asked = MenParams { compute, ..params.clone() };
         let mut plan = Self::new(shape, &asked)?;
         let Shape { samples, variables, classes, .. } = shape;
         let (route, gram) = (Reason::Pieces, Reason::Pieces);
@@ -150,17 +155,17 @@ fn refuse_for_sparse(shape: Shape, params: &MenParams) -> Result<()> {
         let value = format!("{rank} with sparse samples, {} x {}", shape.samples, shape.variables);
         return Err(Error::parameter("pca_rank", value, "left out: a reconstruction needs dense data"));
     }
-    if params.neighbors == NeighborSearch::Approximate {
+    if params.patch.search == NeighborSearch::Approximate {
         let allowed = "\"exact\" for data that stay sparse";
-        return Err(Error::parameter("neighbors", "\"approximate\" with sparse samples", allowed));
+        return Err(Error::parameter("patch.search", "\"approximate\" with sparse samples", allowed));
     }
     Ok(())
 }
 
 /// What the cheapest way depends on.
 fn size(shape: Shape, params: &MenParams) -> Result<Size> {
-    let rule = patches::rule(&params.patch)?;
-    let mut patch = params.patch_params();
+    let rule = patches::rule(&params.patch.kind)?;
+    let mut patch = params.patch.clone();
     // A class has no more neighbours than that.
     patch.k_within = patch.k_within.min(shape.samples / shape.classes);
     patch.k_between = patch.k_between.min(shape.samples);
@@ -172,23 +177,29 @@ fn size(shape: Shape, params: &MenParams) -> Result<Size> {
 /// The cheapest of the allowed ways.
 fn choose(size: Size, params: &MenParams, sparse: bool) -> Result<Regime> {
     let (n, p) = (size.samples, size.variables);
-    let floor = params.definiteness == Definiteness::Floor;
+    let floor = params.manifold.definiteness == Definiteness::Floor;
     if floor && n > DENSE_LIMIT {
         let allowed =
             format!("\"shrink\" or \"error\" above {DENSE_LIMIT} samples: floor needs the dense spectrum");
-        return Err(Error::parameter("definiteness", format!("\"floor\" with {n} samples"), allowed));
+        return Err(Error::parameter(
+            "manifold.definiteness",
+            format!("\"floor\" with {n} samples"),
+            allowed,
+        ));
     }
     let too_large = |parameter, value: &str, rows: usize, what: &str, other: &str| {
         let value = format!("\"{value}\" with {rows} {what}");
         let allowed = format!("\"{other}\" or \"auto\" above {LARGEST} {what}");
         Err(Error::parameter(parameter, value, allowed))
     };
-    let (grams, gram_reason): (&[GramForm], _) = match params.gram {
+    let (grams, gram_reason): (&[GramForm], _) = match params.compute.gram {
         GramRequest::Full if sparse => {
             let allowed = "\"columns\" or \"auto\" for data that stay sparse";
-            return Err(Error::parameter("gram", "\"full\" with sparse samples", allowed));
+            return Err(Error::parameter("compute.gram", "\"full\" with sparse samples", allowed));
         }
-        GramRequest::Full if p > LARGEST => return too_large("gram", "full", p, "variables", "columns"),
+        GramRequest::Full if p > LARGEST => {
+            return too_large("compute.gram", "full", p, "variables", "columns");
+        }
         GramRequest::Full => (&[GramForm::Full], Reason::Asked),
         GramRequest::Columns => (&[GramForm::Columns], Reason::Asked),
         GramRequest::Auto if sparse => (&[GramForm::Columns], Reason::Sparse),
@@ -197,12 +208,18 @@ fn choose(size: Size, params: &MenParams, sparse: bool) -> Result<Regime> {
         }
         GramRequest::Auto => (&[GramForm::Full, GramForm::Columns], Reason::Cost),
     };
-    let (routes, route_reason): (&[Route], _) = match params.route {
+    let (routes, route_reason): (&[Route], _) = match params.compute.route {
         RouteRequest::Conjugate if floor => {
             let allowed = "\"dense\" or \"auto\": the policy floor needs the spectrum of A";
-            return Err(Error::parameter("route", "\"conjugate\" with definiteness \"floor\"", allowed));
+            return Err(Error::parameter(
+                "compute.route",
+                "\"conjugate\" with definiteness \"floor\"",
+                allowed,
+            ));
         }
-        RouteRequest::Dense if n > LARGEST => return too_large("route", "dense", n, "samples", "conjugate"),
+        RouteRequest::Dense if n > LARGEST => {
+            return too_large("compute.route", "dense", n, "samples", "conjugate");
+        }
         _ if floor => (&[Route::Dense], Reason::Floor),
         RouteRequest::Dense => (&[Route::Dense], Reason::Asked),
         RouteRequest::Conjugate => (&[Route::Conjugate], Reason::Asked),
@@ -239,7 +256,7 @@ mod tests {
 
     fn auto(n: usize, p: usize, floor: bool, sparse: bool) -> (Route, GramForm) {
         let definiteness = if floor { Definiteness::Floor } else { Definiteness::Shrink };
-        let params = MenParams { definiteness, ..MenParams::default() };
+        let params = MenParams::default().with(|it| it.manifold.definiteness = definiteness);
         let nonzeros = sparse.then_some(n);
         let regime = Plan::new(Shape { nonzeros, ..shape(n, p) }, &params).unwrap().regime;
         let why = regime.to_string();
@@ -264,29 +281,32 @@ mod tests {
 
     #[test]
     fn what_is_asked_for_is_done_or_refused() {
-        let params =
-            MenParams { route: RouteRequest::Conjugate, gram: GramRequest::Columns, ..MenParams::default() };
+        let params = MenParams::default().with(|it| {
+            it.compute.route = RouteRequest::Conjugate;
+            it.compute.gram = GramRequest::Columns;
+        });
         let asked = Plan::new(shape(400, 1_600), &params).unwrap().regime;
         assert_eq!((asked.route, asked.gram), (Route::Conjugate, GramForm::Columns));
         assert!(asked.to_string().matches("as asked").count() == 2, "{asked}");
         /// The size of the data, what is asked for, and what is refused.
         type Refused = (Shape, fn(&mut MenParams), &'static str);
         let refused: [Refused; 9] = [
-            (shape(30_000, 10), |p| p.route = RouteRequest::Dense, "route"),
-            (shape(10, 30_000), |p| p.gram = GramRequest::Full, "gram"),
-            (Shape { nonzeros: Some(9), ..shape(10, 10) }, |p| p.gram = GramRequest::Full, "gram"),
+            (shape(30_000, 10), |p| p.compute.route = RouteRequest::Dense, "route"),
+            (shape(10, 30_000), |p| p.compute.gram = GramRequest::Full, "gram"),
+            (Shape { nonzeros: Some(9), ..shape(10, 10) }, |p| p.compute.gram = GramRequest::Full, "gram"),
             (Shape { nonzeros: Some(9), ..shape(10, 10) }, |p| p.pca_rank = Some(2), "pca_rank"),
             (
                 shape(10, 10),
                 |p| {
-                    (p.route, p.definiteness) = (RouteRequest::Conjugate, Definiteness::Floor);
+                    (p.compute.route, p.manifold.definiteness) =
+                        (RouteRequest::Conjugate, Definiteness::Floor);
                 },
                 "route",
             ),
-            (shape(DENSE_LIMIT + 1, 10), |p| p.definiteness = Definiteness::Floor, "definiteness"),
+            (shape(DENSE_LIMIT + 1, 10), |p| p.manifold.definiteness = Definiteness::Floor, "definiteness"),
             (shape(60_000, 784), |p| p.components = Some(10), "components"),
-            (shape(60_000, 784), |p| p.patch = "dlb".to_owned(), "patch"),
-            (Shape { classes: 2, ..shape(90, 7) }, |p| p.metric = Some(Metric::Cosine), "metric"),
+            (shape(60_000, 784), |p| p.patch.kind = "dlb".to_owned(), "patch"),
+            (Shape { classes: 2, ..shape(90, 7) }, |p| p.rule.metric = Some(Metric::Cosine), "metric"),
         ];
         for (shape, change, parameter) in refused {
             let mut params = MenParams::default();
@@ -301,7 +321,10 @@ mod tests {
     #[test]
     fn memory_grows_with_what_is_formed() {
         let bytes = |n, p, route, gram| {
-            let params = MenParams { route, gram, ..MenParams::default() };
+            let params = MenParams::default().with(|it| {
+                it.compute.route = route;
+                it.compute.gram = gram;
+            });
             Plan::new(shape(n, p), &params).unwrap().bytes
         };
         let data = 8.0 * 4_000.0 * 4_000.0;

@@ -1,12 +1,13 @@
 //! What stands for a missing value.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::knn::Neighbors;
 use crate::named::named;
 
 /// How missing values are filled, learned from training samples.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Impute {
     /// By the mean of the variable.

@@ -92,12 +92,12 @@ fn dropped(data: &Dataset<'_>, params: &PrepareParams, missing: &[f64]) -> Resul
         let allowed = format!(
             "at least {least:.3}: no variable is left otherwise, since all are missing in so many of the samples"
         );
-        return Err(Error::parameter("max_missing", told, allowed));
+        return Err(Error::parameter("prepare.max_missing", told, allowed));
     }
     match missing.iter().position(|&fraction| fraction > 1.0 - 1e-12) {
         Some(j) if params.max_missing >= 1.0 => {
             let told = format!("{} with {}, which every sample lacks", params.max_missing, data.name_of(j));
-            Err(Error::parameter("max_missing", told, "below 1, so that such variables are left out"))
+            Err(Error::parameter("prepare.max_missing", told, "below 1, so that such variables are left out"))
         }
         _ => Ok(dropped),
     }
@@ -156,7 +156,7 @@ fn of_dense<T: Real>(x: MatRef<'_, T>, data: &Dataset<'_>, params: &PrepareParam
 fn of_sparse(x: &SparseMatrix, data: &Dataset<'_>, params: &PrepareParams) -> Result<Vec<Variable>> {
     let refused = match (params.impute, data.batches()) {
         (Some(Impute::Knn), _) => Some((
-            "impute",
+            "prepare.impute",
             format!("{:?} with sparse samples", Impute::Knn.name()),
             "\"mean\" or \"median\"",
         )),
@@ -218,7 +218,7 @@ pub(super) fn logarithms(
                 data.name_of(column)
             );
             return Err(Error::parameter(
-                "scale",
+                "prepare.scale",
                 told,
                 "\"none\", \"unit\" or \"pareto\" where values are -1 or less: logarithms are for counts",
             ));

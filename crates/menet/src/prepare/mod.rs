@@ -34,6 +34,7 @@ mod subset;
 #[cfg(test)]
 mod tests;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use batch::BatchEffects;
@@ -46,17 +47,22 @@ use crate::error::{Error, Result, check};
 use crate::params::MenParams;
 
 /// How samples are prepared.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PrepareParams {
-    /// How missing values are filled; none = they are an error.
+    /// How missing values are filled; none: they are an error.
+    ///
+    /// It is learned from the training samples, and new samples are filled in the same way.
+    #[schemars(extend("common" = true))]
     pub impute: Option<Impute>,
-    /// From 0 to 1: variables that are missing in a larger fraction of the samples are left out.
+    /// Variables that a larger fraction of the training samples lacks are left out, from 0 to 1; used with `impute`.
     pub max_missing: f64,
-    /// How variables are scaled.
+    /// How variables are scaled before all else. W and the mean are then in the units of the scaled variables.
+    #[schemars(extend("common" = true))]
     pub scale: Scale,
-    /// Whether values are divided by their standard deviation in the batch, besides being centred there; for samples with batches.
+    /// Whether values are also divided by their standard deviation in their batch, besides being centred there; for samples with
+    /// batches.
     pub batch_scale: bool,
 }
 
@@ -209,10 +215,10 @@ impl Preparation {
                     100.0 * self.missing[j]
                 );
                 let allowed = format!(
-                    "variables that are missing in at most {:.0} % (`max_missing`)",
+                    "variables that are missing in at most {:.0} % (`prepare.max_missing`)",
                     100.0 * self.params.max_missing
                 );
-                Err(Error::parameter("always", told, allowed))
+                Err(Error::parameter("penalty.always", told, allowed))
             }
         }
     }

@@ -1,11 +1,12 @@
 //! What values are divided by, and whether their logarithm is taken first.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::named::named;
 
 /// How variables are scaled. The fit centres them in any case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub enum Scale {
     /// As they are.
     #[default]

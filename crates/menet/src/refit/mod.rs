@@ -25,9 +25,10 @@ mod training;
 mod within;
 
 use faer::{Mat, MatRef};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check};
 use crate::lars::Path;
 use crate::named::named;
 use crate::numerics::sparse::SparseVector;
@@ -43,7 +44,7 @@ use training::Variables;
 use within::Within;
 
 /// How the weights of the selected variables are computed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Refit {
     /// They are the paper's.
@@ -67,6 +68,44 @@ impl Refit {
     /// Whether it solves the reduced problem again, and needs its Gram matrix for that.
     pub fn needs_gram(self) -> bool {
         matches!(self, Refit::Axis | Refit::Panel)
+    }
+}
+
+/// The refit: how the weights of the selected variables are computed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct RefitParams {
+    /// On which variables, and with which objective; none: "discriminant".
+    #[schemars(extend("common" = true))]
+    pub kind: Option<Refit>,
+    /// Ridge of the refit, at least 0; none: the ridge of the path.
+    #[schemars(extend("of" = ["axis", "panel"]))]
+    pub ridge: Option<f64>,
+    /// How far the refit goes, from 0 (the weights of the path) to 1 (those without the ℓ1 penalty).
+    #[schemars(extend("of" = ["axis"]))]
+    pub relax: f64,
+}
+
+impl Default for RefitParams {
+    fn default() -> Self {
+        RefitParams { kind: None, ridge: None, relax: 1.0 }
+    }
+}
+
+impl RefitParams {
+    /// Which refit is used.
+    pub fn kind(&self) -> Refit {
+        self.kind.unwrap_or(Refit::Discriminant)
+    }
+
+    /// Refuses parameters that are out of range.
+    ///
+    /// # Errors
+    /// Naming the parameter, its value and what is allowed.
+    pub fn check(&self) -> Result<()> {
+        check("ridge", self.ridge.unwrap_or(0.0), "a number from 0 to 1e100", |x| x >= 0.0)?;
+        check("relax", self.relax, "from 0 to 1", |x| (0.0..=1.0).contains(&x))
     }
 }
 
@@ -318,12 +357,12 @@ impl How {
         let axes = reading.components.unwrap_or(paths).min(paths);
         // A panel of one variable has one discriminant, however many paths there are.
         let one = reading.panel_size == Some(1);
-        let covariance = params.rule_for(if one { 1 } else { axes }).kind == RuleKind::Gaussian;
+        let covariance = params.rule.on(if one { 1 } else { axes }).kind == RuleKind::Gaussian;
         How {
             reading,
-            refit: params.refit(),
+            refit: params.refit.kind(),
             eliminates: params.eliminates(),
-            relax: params.relax,
+            relax: params.refit.relax,
             ridge: params.refit_ridge(),
             covariance,
         }

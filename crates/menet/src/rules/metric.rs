@@ -1,11 +1,12 @@
 //! How two projected samples are compared.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::named::named;
 
 /// How two projected samples are compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Metric {
     /// The Euclidean distance, the paper's.

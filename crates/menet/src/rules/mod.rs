@@ -39,7 +39,7 @@ pub use gaussian::Gaussian;
 pub use linear::Linear;
 pub use metric::Metric;
 pub use nearest::{Nearest, Prediction, nearest_neighbors};
-pub use params::{Priors, RuleKind, RuleParams};
+pub use params::{Priors, RuleKind, RuleParams, RuleRequest};
 pub(crate) use shrinkage::{intensity, ledoit_wolf, rooted};
 
 /// What a rule learns from.

@@ -1,5 +1,6 @@
 //! Which rule, and what it is told.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Metric;
@@ -7,7 +8,7 @@ use crate::error::{Error, Result, at_least_one, check};
 use crate::named::named;
 
 /// The rules there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RuleKind {
     /// The class of the nearest samples, the paper's rule.
@@ -98,6 +99,61 @@ impl Priors {
         let total = weights.iter().sum::<f64>().ln();
         // Logarithms first: the quotient may be too small for a number.
         Ok(weights.iter().map(|weight| weight.ln() - total).collect())
+    }
+}
+
+/// The rule: how the class of a projected sample is decided.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct RuleRequest {
+    /// Which rule; none: `nearest`, but `gaussian` on a single axis.
+    #[schemars(extend("common" = true))]
+    pub kind: Option<RuleKind>,
+    /// How many of the nearest training samples vote, at least 1.
+    #[schemars(extend("of" = ["nearest"]))]
+    pub k: usize,
+    /// How samples are compared; none: by the cosine, but by the Euclidean distance on a single axis, where the angle between samples
+    /// says no more than their sign.
+    #[schemars(extend("of" = ["nearest"]))]
+    pub metric: Option<Metric>,
+    /// How frequent the classes are where the model is used: "train" (as in the training samples), "equal", or one number per class.
+    #[schemars(with = "String", extend("kind" = "priors"))]
+    pub priors: Priors,
+}
+
+impl Default for RuleRequest {
+    fn default() -> Self {
+        RuleRequest { kind: None, k: 1, metric: None, priors: Priors::Train }
+    }
+}
+
+impl RuleRequest {
+    /// The rule that decides on several axes.
+    pub fn on_several(&self) -> RuleParams {
+        self.on(2)
+    }
+
+    /// The rule that decides in a space of so many axes.
+    pub fn on(&self, axes: usize) -> RuleParams {
+        let (kind, metric) = match axes {
+            1 => (RuleKind::Gaussian, Metric::Euclidean),
+            _ => (RuleKind::Nearest, Metric::Cosine),
+        };
+        RuleParams {
+            kind: self.kind.unwrap_or(kind),
+            neighbors: self.k,
+            metric: if axes == 1 { metric } else { self.metric.unwrap_or(metric) },
+            priors: self.priors.clone(),
+        }
+    }
+
+    /// Refuses parameters that are out of range.
+    ///
+    /// # Errors
+    /// Naming the parameter, its value and what is allowed.
+    pub fn check(&self) -> Result<()> {
+        at_least_one("k", Some(self.k))
     }
 }
 

@@ -93,19 +93,19 @@ pub fn most_stable(trials: &[Trial], score: ScoreKind, variables: usize) -> Opti
 /// than the best alone.
 pub fn best_or_own(trials: &[Trial], score: ScoreKind, own: &MenParams) -> Option<usize> {
     let top = best(trials, score, false)?;
-    let rule = own.rule();
+    let rule = own.rule.on_several();
     let same = |params: &MenParams| {
-        let other = params.rule();
+        let other = params.rule.on_several();
         let same_rule = other.kind == rule.kind
             && (rule.kind != RuleKind::Nearest
                 || (other.metric, other.neighbors) == (rule.metric, rule.neighbors));
-        let same_refit = params.refit() == own.refit()
-            && (!own.refit().needs_gram() || params.refit_ridge() == own.refit_ridge());
+        let same_refit = params.refit.kind() == own.refit.kind()
+            && (!own.refit.kind().needs_gram() || params.refit_ridge() == own.refit_ridge());
         same_rule
             && same_refit
-            && (params.ridge(), params.beta, params.target_shrinkage)
-                == (own.ridge(), own.beta, own.target_shrinkage)
-            && params.priors == own.priors
+            && (params.ridge(), params.manifold.beta, params.target.shrinkage)
+                == (own.ridge(), own.manifold.beta, own.target.shrinkage)
+            && params.rule.priors == own.rule.priors
     };
     let places: Vec<usize> = (0..trials.len()).filter(|&at| same(&trials[at].params)).collect();
     let of_own: Vec<Trial> = places.iter().map(|&at| trials[at].clone()).collect();

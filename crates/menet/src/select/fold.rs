@@ -108,7 +108,7 @@ impl Fold {
     ) -> Result<Vec<Found>> {
         let quiet = Quiet(monitor);
         // The samples of the fold are prepared.
-        let base = &base.clone().with_prepare(&PrepareParams::default());
+        let base = &base.clone().prepared();
         let neighborhood = Neighborhood::new(&self.train, base, &quiet)?;
         let mut all = Vec::new();
         for params in grid.prepared(base) {
@@ -146,8 +146,8 @@ impl Fold {
         monitor: &dyn Monitor,
     ) -> Result<Vec<Found>> {
         let largest = |a: &MenParams, b: &MenParams| {
-            (a.refit().shares_panel(), a.panel_size, a.nonzeros)
-                > (b.refit().shares_panel(), b.panel_size, b.nonzeros)
+            (a.refit.kind().shares_panel(), a.panel_size, a.nonzeros)
+                > (b.refit.kind().shares_panel(), b.panel_size, b.nonzeros)
         };
         let Some(longest) = settings.iter().reduce(|a, b| if largest(b, a) { b } else { a }) else {
             return Ok(Vec::new());
@@ -160,7 +160,7 @@ impl Fold {
         for params in settings {
             proceed(monitor, Stage::Refit)?;
             let rule = if gaussian { Some(RuleKind::Gaussian) } else { Some(RuleKind::Nearest) };
-            let asked = MenParams { rule, ..params.clone() };
+            let asked = params.clone().with(|it| it.rule.kind = rule);
             let decided = grid.decided(params);
             let axes = shared.axes(&asked, monitor);
             match axes.and_then(|axes| self.decide(&axes, prepared, &decided)) {
@@ -184,7 +184,7 @@ impl Fold {
         unknown.for_each(|(i, _)| z.row_mut(i).fill(f64::NAN));
         let space = Arc::new(Space { gallery, z, covariance: axes.covariance.clone() });
         let one = |params: &MenParams| {
-            let rule = params.rule_for(axes.axes.len());
+            let rule = params.rule.on(axes.axes.len());
             let panel = axes.panel.clone();
             if self.probabilities == Probabilities::All {
                 let scores = self.with_probabilities(&rule, &space)?;

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::params::MenParams;
 use crate::refit::Refit;
-use crate::rules::{Metric, Priors, RuleKind};
+use crate::rules::{Metric, Priors, RuleKind, RuleRequest};
 
 /// The values that are tried: all combinations, but for metrics that a rule does not look at.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,14 +45,14 @@ pub enum Size {
 impl Grid {
     /// The values of `base` alone.
     pub fn of(base: &MenParams) -> Self {
-        let rule = base.rule();
+        let rule = base.rule.on_several();
         Grid {
-            beta: vec![base.beta],
-            target_shrinkage: vec![base.target_shrinkage],
+            beta: vec![base.manifold.beta],
+            target_shrinkage: vec![base.target.shrinkage],
             ridge: vec![base.ridge()],
             sizes: vec![Size::Base],
-            refit: vec![base.refit()],
-            refit_ridge: vec![base.refit_ridge],
+            refit: vec![base.refit.kind()],
+            refit_ridge: vec![base.refit.ridge],
             rule: vec![rule.kind],
             voters: vec![rule.neighbors],
             metric: vec![rule.metric],
@@ -83,7 +83,10 @@ impl Grid {
     /// The settings that need a reduced problem of their own.
     pub(super) fn prepared(&self, base: &MenParams) -> Vec<MenParams> {
         let pairs = self.beta.iter().flat_map(|&beta| self.target_shrinkage.iter().map(move |&s| (beta, s)));
-        pairs.map(|(beta, target_shrinkage)| MenParams { beta, target_shrinkage, ..base.clone() }).collect()
+        let with = |(beta, shrinkage)| {
+            base.clone().with(|it| (it.manifold.beta, it.target.shrinkage) = (beta, shrinkage))
+        };
+        pairs.map(with).collect()
     }
 
     /// Of those, the settings that need paths of their own.
@@ -120,11 +123,10 @@ impl Grid {
             })
             .collect();
         let all = sized.flat_map(|sized| {
-            refits.iter().map(move |&(refit, refit_ridge)| MenParams {
-                refit: Some(refit),
-                refit_ridge,
-                ..sized.clone()
-            })
+            let refitted = move |&(refit, ridge): &(Refit, Option<f64>)| {
+                sized.clone().with(|it| (it.refit.kind, it.refit.ridge) = (Some(refit), ridge))
+            };
+            refits.iter().map(refitted)
         });
         all.collect()
     }
@@ -140,8 +142,9 @@ impl Grid {
             for &voters in voters {
                 for &metric in metric {
                     for priors in &self.priors {
-                        let (rule, priors) = (Some(rule), priors.clone());
-                        all.push(MenParams { rule, voters, metric: Some(metric), priors, ..read.clone() });
+                        let (kind, metric, priors) = (Some(rule), Some(metric), priors.clone());
+                        let rule = RuleRequest { kind, k: voters, metric, priors };
+                        all.push(read.clone().with(|it| it.rule = rule));
                     }
                 }
             }
@@ -151,16 +154,16 @@ impl Grid {
 
     pub(super) fn check(&self) -> Result<()> {
         let empty = [
-            ("beta", self.beta.is_empty()),
-            ("target_shrinkage", self.target_shrinkage.is_empty()),
+            ("manifold.beta", self.beta.is_empty()),
+            ("target.shrinkage", self.target_shrinkage.is_empty()),
             ("ridge", self.ridge.is_empty()),
             ("nonzeros", self.sizes.is_empty()),
-            ("refit", self.refit.is_empty()),
-            ("refit_ridge", self.refit_ridge.is_empty()),
-            ("rule", self.rule.is_empty()),
-            ("voters", self.voters.is_empty()),
-            ("metric", self.metric.is_empty()),
-            ("priors", self.priors.is_empty()),
+            ("refit.kind", self.refit.is_empty()),
+            ("refit.ridge", self.refit_ridge.is_empty()),
+            ("rule.kind", self.rule.is_empty()),
+            ("rule.k", self.voters.is_empty()),
+            ("rule.metric", self.metric.is_empty()),
+            ("rule.priors", self.priors.is_empty()),
         ];
         match empty.iter().find(|(_, empty)| *empty) {
             Some((name, _)) => Err(Error::parameter(name, "an empty list", "at least one value to try")),

@@ -121,7 +121,7 @@ fn attempt(
     let (done, total) = (AtomicUsize::new(0), folds.len() * grid.paths_per_fold());
     let step = || progress(done.fetch_add(1, Ordering::Relaxed) + 1, total);
     let try_all = |fold: &Split| {
-        let fold = Fold::new(data, fold, &base.prepare_params(), score, asked)?;
+        let fold = Fold::new(data, fold, &base.prepare, score, asked)?;
         let found = fold.try_all(base, grid, monitor, &step)?;
         Ok((fold, found))
     };

@@ -9,7 +9,6 @@ use crate::named::Named;
 use crate::panel::{candidates, free};
 use crate::params::MenParams;
 use crate::penalties::PenaltyKind;
-use crate::prepare::PrepareParams;
 
 /// Refuses parameters whose fits have no order in which variables enter that would tell what they are worth: variables that are not treated
 /// alike, groups of variables, and penalties whose path is made for one number of variables. All variables of such a path enter together, so
@@ -19,20 +18,20 @@ use crate::prepare::PrepareParams;
 /// Naming the parameter and what is allowed.
 pub fn check_order(params: &MenParams) -> Result<()> {
     params.refuse_groups("stability selection")?;
-    if !params.standardize {
+    if !params.penalty.standardize {
         let allowed = "true in stability selection: variables with large values would be selected, whether or not they tell the classes apart";
-        return Err(Error::parameter("standardize", false, allowed));
+        return Err(Error::parameter("penalty.standardize", false, allowed));
     }
     let factors =
-        params.penalty_factors.iter().flatten().copied().filter(|factor| *factor > 0.0 && factor.is_finite());
+        params.penalty.factors.iter().flatten().copied().filter(|factor| *factor > 0.0 && factor.is_finite());
     let (low, high) =
         factors.fold((f64::INFINITY, 0.0_f64), |(low, high), factor| (low.min(factor), high.max(factor)));
     if low < high {
         let allowed = "0, infinite, or equal in stability selection: variables with small factors would be selected, whether or not \
                        they tell the classes apart";
-        return Err(Error::parameter("penalty_factors", format!("from {low} to {high}"), allowed));
+        return Err(Error::parameter("penalty.factors", format!("from {low} to {high}"), allowed));
     }
-    if params.penalty.reads_off() {
+    if params.penalty.kind.reads_off() {
         return Ok(());
     }
     let all = PenaltyKind::ALL.iter().filter(|kind| kind.reads_off());
@@ -40,7 +39,7 @@ pub fn check_order(params: &MenParams) -> Result<()> {
     let allowed = format!(
         "one of {names} in stability selection, which follows the order in which variables enter a path"
     );
-    Err(Error::parameter("penalty", params.penalty.name(), allowed))
+    Err(Error::parameter("penalty.kind", params.penalty.kind.name(), allowed))
 }
 
 /// The distinct variables in the order in which they enter the path of any axis, at most `most`.
@@ -67,7 +66,7 @@ pub fn entry_order(
     at_least_one("most", Some(most))?;
     check_order(params)?;
     if let Some((_, data)) = prepared(data, params, monitor)? {
-        return entry_order(&data, &params.clone().with_prepare(&PrepareParams::default()), most, monitor);
+        return entry_order(&data, &params.clone().prepared(), most, monitor);
     }
     let neighborhood = Neighborhood::new(data, params, monitor)?;
     let prepared = Prepared::new(data, params, &neighborhood, monitor)?;

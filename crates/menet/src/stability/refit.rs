@@ -45,10 +45,8 @@ pub fn fit_on(
         factors[j] = own(j);
     }
     let size = Some(variables.len());
-    let factors = Some(factors);
-    fit(
-        data,
-        &MenParams { nonzeros: size, panel_size: size, penalty_factors: factors, ..params.clone() },
-        monitor,
-    )
+    let params = params.clone().with(|it| {
+        (it.nonzeros, it.panel_size, it.penalty.factors) = (size, size, Some(factors));
+    });
+    fit(data, &params, monitor)
 }

@@ -12,7 +12,11 @@ use crate::params::MenParams;
 pub fn selectable(data: &Dataset<'_>, params: &MenParams) -> Result<usize> {
     let p = data.variables();
     let factors = params.factors(data.feature_names(), p)?;
-    let allowed = if params.impute.is_some() { params.max_missing * data.samples() as f64 } else { 0.0 };
+    let allowed = if params.prepare.impute.is_some() {
+        params.prepare.max_missing * data.samples() as f64
+    } else {
+        0.0
+    };
     let usable = |j: &usize| factors[*j] > 0.0 && factors[*j] < f64::INFINITY;
     let (all, samples) = ((0..p).filter(usable), data.samples());
     Ok(match data.view() {
@@ -58,7 +62,7 @@ mod tests {
             mat![[0.0, 1.0, 5.0, 2.0], [0.0, 2.0, 0.0, 3.0], [0.0, 3.0, 0.0, 5.0], [0.0, 1.0, 0.0, 8.0f64]];
         let labels = ["a", "a", "b", "b"];
         let plain = MenParams::default();
-        let other = plain.clone().with(|it| it.penalty_factors = Some(vec![1.0, 0.0, 1.0, f64::INFINITY]));
+        let other = plain.clone().with(|it| it.penalty.factors = Some(vec![1.0, 0.0, 1.0, f64::INFINITY]));
         let sparse = Dataset::from_sparse_beyond(0, SparseMatrix::from_dense(x.as_ref()).unwrap(), &labels);
         for data in [Dataset::new(x.as_ref(), &labels).unwrap(), sparse.unwrap()] {
             assert_eq!(selectable(&data, &plain).unwrap(), 3);
@@ -67,7 +71,7 @@ mod tests {
         let lacking =
             Mat::from_fn(4, 4, |i, j| if j == 1 && i > 0 || j == 3 && i == 0 { f64::NAN } else { x[(i, j)] });
         let data = Dataset::with_missing(lacking, &labels).unwrap();
-        let filled = plain.with(|it| (it.impute, it.max_missing) = (Some(Impute::Mean), 0.5));
+        let filled = plain.with(|it| (it.prepare.impute, it.prepare.max_missing) = (Some(Impute::Mean), 0.5));
         assert_eq!(selectable(&data, &filled).unwrap(), 2);
     }
 }

@@ -8,10 +8,11 @@
 mod whitened;
 
 use faer::Mat;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::dataset::Dataset;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check};
 use crate::monitor::Monitor;
 use crate::named::named;
 use crate::numerics::linalg::left_svd;
@@ -20,7 +21,7 @@ use whitened::whitened_centres;
 pub(crate) use whitened::{Whitened, whitened_from};
 
 /// How the class centres are placed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TargetKind {
     /// As they are: the paper's target.
@@ -32,7 +33,7 @@ pub enum TargetKind {
 named!(TargetKind, "target", Centres = "centres", Whitened = "whitened");
 
 /// Which samples' covariance whitens the target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TargetSpread {
     /// That of labelled samples, within their classes.
@@ -43,6 +44,37 @@ pub enum TargetSpread {
 }
 
 named!(TargetSpread, "target_spread", Classes = "classes", All = "all");
+
+/// The target: where the samples of a class should be projected.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct TargetParams {
+    /// How the class centres are placed.
+    pub kind: TargetKind,
+    /// Shrinkage of the within-class covariance, more than 0.
+    #[schemars(extend("of" = ["whitened"]))]
+    pub shrinkage: f64,
+    /// Which samples' covariance whitens the target. It matters where there are samples without a label.
+    #[schemars(extend("of" = ["whitened"]))]
+    pub spread: TargetSpread,
+}
+
+impl Default for TargetParams {
+    fn default() -> Self {
+        TargetParams { kind: TargetKind::Whitened, shrinkage: 0.1, spread: TargetSpread::Classes }
+    }
+}
+
+impl TargetParams {
+    /// Refuses parameters that are out of range.
+    ///
+    /// # Errors
+    /// Naming the parameter, its value and what is allowed.
+    pub fn check(&self) -> Result<()> {
+        check("shrinkage", self.shrinkage, "a number > 0, at most 1e100", |x| x > 0.0)
+    }
+}
 
 /// How many axes are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use menet::{Dataset, Men, MenParams, fit};
 fn fitted(data: &Dataset<'_>, params: &MenParams) -> Men {
     let men = fit(data, params, &()).unwrap();
     // On raw columns the plain measure says little of one that is far longer than those that carry b.
-    let kkt = |c: &Certificate| if params.standardize { c.kkt.max(c.scaled) } else { c.scaled };
+    let kkt = |c: &Certificate| if params.penalty.standardize { c.kkt.max(c.scaled) } else { c.scaled };
     assert!(men.certificates().iter().all(|c| kkt(c) <= 1e-9), "{:?}", men.certificates());
     let limit = params.nonzeros.unwrap_or_else(|| menet::params::default_nonzeros(data.samples()));
     assert!(men.support_sizes().iter().all(|&k| k <= limit));

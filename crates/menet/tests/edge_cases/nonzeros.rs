@@ -145,7 +145,7 @@ fn barred_and_favoured_variables() {
     factors[2] = f64::INFINITY;
     factors[6] = 1e-3;
     let params = MenParams::paper().with(|it| {
-        it.penalty_factors = Some(factors);
+        it.penalty.factors = Some(factors);
         it.nonzeros = Some(4);
     });
     for (axis, path) in fitted(&data, &params).projection().axes().iter().zip(fitted(&data, &params).paths())
@@ -153,7 +153,7 @@ fn barred_and_favoured_variables() {
         assert_eq!(axis.get(2), 0.0);
         assert_eq!(path.order_of_entry()[0], 6);
     }
-    let short = MenParams::paper().with(|it| it.penalty_factors = Some(vec![1.0; 9]));
+    let short = MenParams::paper().with(|it| it.penalty.factors = Some(vec![1.0; 9]));
     assert!(message(&data, &short).contains("10 variables"));
 }
 

@@ -31,11 +31,11 @@ fn samples_without_neighbours_are_fitted_on_every_route() {
         for patch in patches::REGISTRY {
             for (kappa, k_between) in [(0.0, 5), (0.1, 0), (0.1, 5)] {
                 let params = MenParams::paper().with(|it| {
-                    it.patch = patch.name().to_owned();
-                    (it.kappa, it.k_between, it.nonzeros) = (kappa, k_between, Some(5));
+                    it.patch.kind = patch.name().to_owned();
+                    (it.manifold.kappa, it.patch.k_between, it.nonzeros) = (kappa, k_between, Some(5));
                 });
                 let [dense, conjugate] = [RouteRequest::Dense, RouteRequest::Conjugate].map(|route| {
-                    let params = params.clone().with(|it| it.route = route);
+                    let params = params.clone().with(|it| it.compute.route = route);
                     fit(&data, &params, &())
                         .unwrap_or_else(|e| panic!("{name} {} {kappa} {k_between}: {e}", patch.name()))
                 });
@@ -58,9 +58,10 @@ fn fewer_variables_than_neighbours() {
             for &policy in Definiteness::ALL {
                 for alpha in [0.0, 1.0, 1e6] {
                     let params = MenParams::paper().with(|it| {
-                        it.patch = patch.to_owned();
-                        (it.k_within, it.definiteness, it.alpha, it.nonzeros) = (k, policy, alpha, None);
-                        it.gram = GramRequest::Auto;
+                        it.patch.kind = patch.to_owned();
+                        (it.patch.k_within, it.manifold.definiteness, it.manifold.alpha, it.nonzeros) =
+                            (k, policy, alpha, None);
+                        it.compute.gram = GramRequest::Auto;
                     });
                     let men = fitted(&data, &params);
                     let lowest = men.report().definiteness.lambda_min;

@@ -14,7 +14,7 @@ fn a_class_of_one_sample() {
     let data = Dataset::from_owned(x, &["a", "b", "c", "a", "b", "a", "b"]).unwrap();
     assert_eq!(data.members(2), [2]);
     for patch in menet::patches::REGISTRY {
-        fitted(&data, &MenParams::paper().with(|it| it.patch = patch.name().to_owned()));
+        fitted(&data, &MenParams::paper().with(|it| it.patch.kind = patch.name().to_owned()));
     }
 }
 
@@ -23,7 +23,7 @@ fn every_class_of_one_sample() {
     let data = Dataset::from_owned(rows(&clusters(2, 5, 1, 6), &[0, 1, 2, 3, 4]), &[0, 1, 2, 3, 4]).unwrap();
     for &target in TargetKind::ALL {
         assert_eq!(
-            fitted(&data, &MenParams::paper().with(|it| it.target = target)).projection().components(),
+            fitted(&data, &MenParams::paper().with(|it| it.target.kind = target)).projection().components(),
             4
         );
     }
@@ -32,11 +32,11 @@ fn every_class_of_one_sample() {
 #[test]
 fn more_neighbours_than_samples() {
     let params = MenParams::paper().with(|it| {
-        it.k_within = 1000;
-        it.k_between = 1000;
+        it.patch.k_within = 1000;
+        it.patch.k_between = 1000;
     });
     fitted(&clusters(3, 3, 4, 5), &params);
-    fitted(&clusters(3, 3, 4, 5), &MenParams::paper().with(|it| it.k_between = 0));
+    fitted(&clusters(3, 3, 4, 5), &MenParams::paper().with(|it| it.patch.k_between = 0));
 }
 
 #[test]
@@ -80,13 +80,13 @@ fn duplicate_samples() {
     let labels: Vec<usize> = twice.iter().map(|i| i % 3).collect();
     let data = Dataset::from_owned(rows(&base, &twice), &labels).unwrap();
     for patch in menet::patches::REGISTRY {
-        fitted(&data, &MenParams::paper().with(|it| it.patch = patch.name().to_owned()));
+        fitted(&data, &MenParams::paper().with(|it| it.patch.kind = patch.name().to_owned()));
     }
     // Nothing but copies of two points, one per class.
     let x = Mat::from_fn(8, 3, |i, j| ((i % 2) * (j + 1)) as f64);
     let data = Dataset::from_owned(x, &[0, 1, 0, 1, 0, 1, 0, 1]).unwrap();
     for patch in menet::patches::REGISTRY {
-        fitted(&data, &MenParams::paper().with(|it| it.patch = patch.name().to_owned()));
+        fitted(&data, &MenParams::paper().with(|it| it.patch.kind = patch.name().to_owned()));
     }
 }
 
@@ -126,8 +126,8 @@ fn huge_neighbourhoods_stay_small() {
     fitted(
         &data,
         &MenParams::paper().with(|it| {
-            it.k_within = 299;
-            it.k_between = 300;
+            it.patch.k_within = 299;
+            it.patch.k_between = 300;
         }),
     );
 }
@@ -138,20 +138,20 @@ fn training_scores_follow_the_target() {
     let data = clusters(20, 3, 10, 6);
     let params = MenParams::paper().with(|it| {
         it.ridge = Some(0.0);
-        it.alpha = 0.0;
+        it.manifold.alpha = 0.0;
     });
     let men = fitted(&data, &params);
     let pre = Centred::new(&data, None).unwrap();
     let z = men.transform(data.x().unwrap()).unwrap();
     // How far the residual is from orthogonal to every variable.
     let off = |shrinkage: f64| {
-        let y = target(&data, &pre, params.target, shrinkage, AxisCount::All, &()).unwrap();
+        let y = target(&data, &pre, params.target.kind, shrinkage, AxisCount::All, &()).unwrap();
         let x = pre.dense().unwrap().transpose();
         (x * (&z - &y)).norm_max() / (x * &y).norm_max()
     };
-    assert!(off(params.target_shrinkage) < 1e-9, "{:e}", off(params.target_shrinkage));
-    assert!(off(10.0 * params.target_shrinkage) > 1e-3, "another target is another fit");
-    let y = target(&data, &pre, params.target, params.target_shrinkage, AxisCount::All, &()).unwrap();
+    assert!(off(params.target.shrinkage) < 1e-9, "{:e}", off(params.target.shrinkage));
+    assert!(off(10.0 * params.target.shrinkage) > 1e-3, "another target is another fit");
+    let y = target(&data, &pre, params.target.kind, params.target.shrinkage, AxisCount::All, &()).unwrap();
     for k in 0..2 {
         let cosine = (z.col(k).transpose() * y.col(k)) / (z.col(k).norm_l2() * y.col(k).norm_l2());
         let other = (z.col(k).transpose() * y.col(1 - k)) / (z.col(k).norm_l2() * y.col(1 - k).norm_l2());

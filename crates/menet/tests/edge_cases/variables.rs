@@ -71,7 +71,7 @@ fn one_feature_scaled() {
             let men = fitted(
                 &data,
                 &MenParams::paper().with(|it| {
-                    it.standardize = standardize;
+                    it.penalty.standardize = standardize;
                     it.nonzeros = Some(8);
                 }),
             );

@@ -28,13 +28,14 @@ fn a_fit_uses_whole_groups_and_never_constant_columns() {
     let groups = Groups::from_pairs((0..30).map(|j| (j, format!("window {}", j / 3))));
     let base = MenParams::paper().with(|it| {
         it.nonzeros = Some(2);
-        it.groups = Some(groups.clone());
+        it.penalty.feature_groups = Some(groups.clone());
     });
     for axes in [GroupAxes::Each, GroupAxes::Together] {
         for refit in [Refit::None, Refit::Axis, Refit::Panel, Refit::Discriminant] {
             for gram in [GramRequest::Full, GramRequest::Columns] {
-                let params =
-                    base.clone().with(|it| (it.group_axes, it.refit, it.gram) = (axes, Some(refit), gram));
+                let params = base.clone().with(|it| {
+                    (it.penalty.group_axes, it.refit.kind, it.compute.gram) = (axes, Some(refit), gram)
+                });
                 let men = fit(&data, &params, &()).unwrap();
                 assert!(men.certificates().iter().all(|certificate| certificate.kkt <= 1e-9));
                 assert!(men.doubts().is_empty(), "{:?}", men.doubts());
@@ -62,7 +63,7 @@ fn a_fit_says_when_it_has_fewer_groups() {
     let groups = Groups::from_pairs((0..30).map(|j| (j, (j / 15).to_string())));
     let params = MenParams::paper().with(|it| {
         it.nonzeros = Some(7);
-        it.groups = Some(groups);
+        it.penalty.feature_groups = Some(groups);
     });
     let men = fit(&data, &params, &()).unwrap();
     assert!(men.chosen_groups().unwrap().iter().all(|chosen| chosen.len() == 2));
@@ -73,13 +74,18 @@ fn a_fit_says_when_it_has_fewer_groups() {
 fn a_fit_refuses_what_does_not_go_with_groups() {
     let (x, labels) = samples();
     let data = Dataset::from_owned(x, &labels).unwrap();
-    let params = MenParams::default().with(|it| it.groups = Some(Groups::from_pairs([(0, "a"), (1, "a")])));
+    let params = MenParams::default()
+        .with(|it| it.penalty.feature_groups = Some(Groups::from_pairs([(0, "a"), (1, "a")])));
     let refused: [(MenParams, &str); 4] = [
         (params.clone().with(|it| it.panel_size = Some(3)), "panel_size"),
-        (params.clone().with(|it| it.penalty_factors = Some(vec![0.0; 30])), "penalty_factors"),
-        (params.clone().with(|it| it.groups = Some(Groups::from_pairs([(30, "a")]))), "variable 30"),
+        (params.clone().with(|it| it.penalty.factors = Some(vec![0.0; 30])), "penalty.factors"),
         (
-            MenParams::default().with(|it| (it.group_axes, it.panel_size) = (GroupAxes::Together, Some(1))),
+            params.clone().with(|it| it.penalty.feature_groups = Some(Groups::from_pairs([(30, "a")]))),
+            "variable 30",
+        ),
+        (
+            MenParams::default()
+                .with(|it| (it.penalty.group_axes, it.panel_size) = (GroupAxes::Together, Some(1))),
             "panel_size",
         ),
     ];
@@ -92,11 +98,11 @@ fn a_fit_refuses_what_does_not_go_with_groups() {
     let own = fit(&data, &params.clone().with(|it| it.nonzeros = Some(1)), &()).unwrap();
     assert_eq!(men.at(smaller, Some(&data)).unwrap().projection(), own.projection());
     assert!(men.at(smaller, None).unwrap_err().to_string().contains("training samples"));
-    let scad = params.clone().with(|it| it.penalty = menet::penalties::PenaltyKind::Scad);
+    let scad = params.clone().with(|it| it.penalty.kind = menet::penalties::PenaltyKind::Scad);
     assert!(fit(&data, &scad, &()).unwrap_err().to_string().contains("l1 with groups"));
     let one_axis = Reading::default().with(|it| it.components = Some(1));
     assert_eq!(men.at(one_axis, Some(&data)).unwrap().chosen_groups().unwrap().len(), 1);
     let barred = (0..30).map(|j| if j == 0 { f64::INFINITY } else { 1.0 }).collect();
-    let men = fit(&data, &params.with(|it| it.penalty_factors = Some(barred)), &()).unwrap();
+    let men = fit(&data, &params.with(|it| it.penalty.factors = Some(barred)), &()).unwrap();
     assert!(!men.panel().contains(&0));
 }

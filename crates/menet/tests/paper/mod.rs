@@ -16,17 +16,17 @@ fn laplacian(data: &Dataset<'_>, params: &MenParams, kappa: f64) -> Mat<f64> {
 
 fn patch_params(params: &MenParams) -> PatchParams {
     PatchParams::default().with(|it| {
-        it.k_within = params.k_within;
-        it.k_between = params.k_between;
+        it.k_within = params.patch.k_within;
+        it.k_between = params.patch.k_between;
         it.bandwidth = None;
-        it.lle_regularizer = params.lle_regularizer;
-        it.ltsa_dimension = None;
+        it.regularizer = params.patch.regularizer;
+        it.dimension = None;
     })
 }
 
 fn alignment(data: &Dataset<'_>, params: &MenParams) -> Alignment {
     let pre = Centred::new(data, params.pca_rank).unwrap();
-    Alignment::new(data, &pre, rule(&params.patch).unwrap(), &patch_params(params), &()).unwrap()
+    Alignment::new(data, &pre, rule(&params.patch.kind).unwrap(), &patch_params(params), &()).unwrap()
 }
 
 fn inverse(a: &Mat<f64>) -> Mat<f64> {
@@ -70,11 +70,11 @@ fn small_problem(seed: u64, ridge: f64) -> (Dataset<'static>, MenParams, Mat<f64
     let data = clusters(seed, 4, 9, 14);
     let params = MenParams::paper().with(|it| {
         it.ridge = Some(ridge);
-        it.kappa = 0.01;
+        it.manifold.kappa = 0.01;
         it.nonzeros = Some(9);
     });
     let pre = Centred::new(&data, None).unwrap();
-    let y = target(&data, &pre, params.target, params.target_shrinkage, AxisCount::All, &()).unwrap();
+    let y = target(&data, &pre, params.target.kind, params.target.shrinkage, AxisCount::All, &()).unwrap();
     let (x, norms) = (pre.dense().unwrap().clone(), pre.norms());
     let x = Mat::from_fn(x.nrows(), x.ncols(), |i, j| x[(i, j)] / norms[j]);
     (data, params, x, y)

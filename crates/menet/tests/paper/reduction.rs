@@ -15,8 +15,10 @@ use crate::common::{self, clusters, correlate, relative_difference};
 fn three_routes_one_w() {
     for (seed, ridge) in [(1, 0.1), (2, 0.0), (3, 2.0)] {
         let (data, params, x, y) = small_problem(seed, ridge);
-        let dense = fit(&data, &params.clone().with(|it| it.route = RouteRequest::Dense), &()).unwrap();
-        let sparse = fit(&data, &params.clone().with(|it| it.route = RouteRequest::Conjugate), &()).unwrap();
+        let dense =
+            fit(&data, &params.clone().with(|it| it.compute.route = RouteRequest::Dense), &()).unwrap();
+        let sparse =
+            fit(&data, &params.clone().with(|it| it.compute.route = RouteRequest::Conjugate), &()).unwrap();
         assert_eq!(dense.report().definiteness.kappa_used, 0.01, "the problem must be definite as it is");
         assert!(sparse.report().cg_residual.unwrap() <= 1e-11, "{:?}", sparse.report().cg_residual);
 
@@ -46,8 +48,8 @@ fn four_ways_one_answer() {
         fit(
             &data,
             &params.clone().with(|it| {
-                it.route = route;
-                it.gram = gram;
+                it.compute.route = route;
+                it.compute.gram = gram;
             }),
             &(),
         )
@@ -100,8 +102,8 @@ fn the_alignment_is_the_sum_of_selected_patches() {
     // Z_i = S_i Z (the paper has Z S_i), with k2 members in the second group (the paper has k1).
     let data = clusters(11, 3, 6, 5);
     let params = MenParams::paper().with(|it| {
-        it.k_within = 3;
-        it.k_between = 4;
+        it.patch.k_within = 3;
+        it.patch.k_between = 4;
     });
     let kappa = 0.3;
     let pre = Centred::new(&data, None).unwrap();
@@ -165,7 +167,7 @@ fn slip_definiteness_fails_at_ordinary_settings() {
     // 40 × 40 faces, κ = 0.1, k1 = 4, k2 = 5: many eigenvalues of L break the bound at f = 0.5.
     let labels: Vec<usize> = (0..200).map(|i| i / 5).collect();
     let data = Dataset::from_owned(common::drawn::faces(2, 40, 5, 40), &labels).unwrap();
-    let params = MenParams::paper().with(|it| it.k_within = 4);
+    let params = MenParams::paper().with(|it| it.patch.k_within = 4);
     let values = laplacian(&data, &params, 0.1).self_adjoint_eigenvalues(Side::Lower).unwrap();
     let bound = eigenvalue_bound(1.0, 1.0, 0.5);
     assert!((bound - 1.0 / 3.0).abs() < 1e-15);

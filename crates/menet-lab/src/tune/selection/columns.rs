@@ -21,7 +21,7 @@ pub(crate) const COLUMNS: [&str; 11] = [
 /// The values of a setting in the order of [`COLUMNS`].
 pub(crate) fn cells(params: &MenParams) -> [String; 11] {
     let count = |value: Option<usize>| value.map_or_else(String::new, |value| value.to_string());
-    let rule = params.rule();
+    let rule = params.rule.on_several();
     let nearest = rule.kind == RuleKind::Nearest;
     let priors = toml::Value::try_from(&rule.priors).map_or_else(
         |_| String::new(),
@@ -31,14 +31,14 @@ pub(crate) fn cells(params: &MenParams) -> [String; 11] {
         },
     );
     [
-        params.beta.to_string(),
-        params.target_shrinkage.to_string(),
+        params.manifold.beta.to_string(),
+        params.target.shrinkage.to_string(),
         params.ridge().to_string(),
         count(params.nonzeros),
         count(params.panel_size),
-        params.refit().name().to_owned(),
+        params.refit.kind().name().to_owned(),
         // Only refits that solve the problem again have a ridge.
-        if params.refit().needs_gram() { params.refit_ridge().to_string() } else { String::new() },
+        if params.refit.kind().needs_gram() { params.refit_ridge().to_string() } else { String::new() },
         rule.kind.name().to_owned(),
         // Only the rule nearest has voters and a metric.
         if nearest { rule.neighbors.to_string() } else { String::new() },

@@ -297,7 +297,7 @@ fn check(samples: &Block<'_>, centre: Centre<'_>) -> Result<()> {
     centre.check(samples)?;
     match samples.rows {
         Rows::Sparse(_) => {
-            Err(Error::parameter("neighbors", "\"approximate\" with sparse samples", "\"exact\""))
+            Err(Error::parameter("patch.search", "\"approximate\" with sparse samples", "\"exact\""))
         }
         _ => Ok(()),
     }

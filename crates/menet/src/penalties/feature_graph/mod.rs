@@ -157,7 +157,7 @@ impl FeatureGraph {
             (FeatureGraph::Grid(Some(shape)), _) => grid(*shape, p),
             (FeatureGraph::Grid(None), Some(shape)) => grid(shape, p),
             (FeatureGraph::Grid(None), None) => Err(Error::parameter(
-                "feature_graph",
+                "penalty.feature_graph",
                 "\"grid\", and the data have no image shape",
                 "\"grid:HEIGHTxWIDTH\" (as grid:28x28), or \"chain\" for variables in an order",
             )),
@@ -168,7 +168,7 @@ impl FeatureGraph {
                 Some(variables) => {
                     let value = format!("a matrix of {variables} variables");
                     Err(Error::parameter(
-                        "feature_graph",
+                        "penalty.feature_graph",
                         value,
                         format!("a matrix of {p}, as many as the data have"),
                     ))
@@ -182,7 +182,7 @@ impl FeatureGraph {
 fn grid((height, width): (usize, usize), p: usize) -> Result<Vec<(usize, usize, f64)>> {
     if height.checked_mul(width) != Some(p) {
         let value = format!("a grid of {height} x {width}");
-        return Err(Error::parameter("feature_graph", value, format!("a grid of the {p} variables")));
+        return Err(Error::parameter("penalty.feature_graph", value, format!("a grid of the {p} variables")));
     }
     let right = (0..p).filter(|j| (j + 1) % width != 0).map(|j| (j, j + 1, 1.0));
     let below = (0..p - width).map(|j| (j, j + width, 1.0));
@@ -190,7 +190,8 @@ fn grid((height, width): (usize, usize), p: usize) -> Result<Vec<(usize, usize, 
 }
 
 fn listed(list: &EdgeList, variables: &Variables<'_>) -> Result<Vec<(usize, usize, f64)>> {
-    let refuse = |value: String, allowed: &str| Err(Error::parameter("feature_graph", value, allowed));
+    let refuse =
+        |value: String, allowed: &str| Err(Error::parameter("penalty.feature_graph", value, allowed));
     let Some(edges) = &list.edges else {
         let allowed =
             "one of auto, grid, chain, or edges that are given again: a model stores only their number";
@@ -202,7 +203,8 @@ fn listed(list: &EdgeList, variables: &Variables<'_>) -> Result<Vec<(usize, usiz
     let mut seen = BTreeSet::new();
     let mut found = Vec::with_capacity(edges.len());
     for Edge { ends: (from, to), weight } in edges.iter() {
-        let (i, j) = (variables.find("feature_graph", from)?, variables.find("feature_graph", to)?);
+        let (i, j) =
+            (variables.find("penalty.feature_graph", from)?, variables.find("penalty.feature_graph", to)?);
         let (i, j) = (i.min(j), i.max(j));
         let edge = || format!("a graph with an edge from {from} to {to}");
         if i == j {
@@ -228,8 +230,8 @@ fn listed(list: &EdgeList, variables: &Variables<'_>) -> Result<Vec<(usize, usiz
 impl MenParams {
     /// λ3 that is used: 0 without a graph.
     pub fn graph_weight(&self) -> f64 {
-        match &self.feature_graph {
-            Some(_) => self.graph_weight.unwrap_or(DEFAULT_WEIGHT),
+        match &self.penalty.feature_graph {
+            Some(_) => self.penalty.graph_weight.unwrap_or(DEFAULT_WEIGHT),
             None => 0.0,
         }
     }
@@ -239,7 +241,7 @@ impl MenParams {
     /// # Errors
     /// As [`FeatureGraph::edges`].
     pub(crate) fn check_graph(&self, data: &Dataset<'_>) -> Result<()> {
-        let graph = self.feature_graph.as_ref();
+        let graph = self.penalty.feature_graph.as_ref();
         let edges =
             graph.map(|graph| graph.edges(data.feature_names(), data.image_shape(), data.variables()));
         edges.transpose().map(drop)
@@ -252,9 +254,9 @@ impl MenParams {
         image_shape: Option<(usize, usize)>,
         norms: &[f64],
     ) -> Result<Option<Laplacian>> {
-        let Some(graph) = &self.feature_graph else { return Ok(None) };
+        let Some(graph) = &self.penalty.feature_graph else { return Ok(None) };
         let edges = graph.edges(names, image_shape, norms.len())?;
-        let unit = |&norm: &f64| if self.standardize || norm == 0.0 { norm } else { 1.0 };
+        let unit = |&norm: &f64| if self.penalty.standardize || norm == 0.0 { norm } else { 1.0 };
         let units: Vec<f64> = norms.iter().map(unit).collect();
         Ok(Laplacian::new(&edges, &units, self.graph_weight()))
     }
@@ -283,7 +285,7 @@ mod tests {
         assert_eq!(FeatureGraph::Auto.edges(None, None, 3).unwrap(), [(0, 1, 1.0), (1, 2, 1.0)]);
         assert_eq!(FeatureGraph::Chain.edges(None, Some((1, 1)), 1).unwrap(), []);
         for graph in [FeatureGraph::Grid(None), FeatureGraph::Grid(Some((2, 2)))] {
-            assert!(graph.edges(None, None, 6).unwrap_err().to_string().contains("`feature_graph` is"));
+            assert!(graph.edges(None, None, 6).unwrap_err().to_string().contains("`penalty.feature_graph` is"));
         }
     }
 
@@ -304,7 +306,7 @@ mod tests {
             (FeatureGraph::from_text("later.csv"), "given again"),
         ] {
             let message = graph.edges(None, None, 4).unwrap_err().to_string();
-            assert!(message.contains(told) && message.contains("feature_graph"), "{message}");
+            assert!(message.contains(told) && message.contains("penalty.feature_graph"), "{message}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What the parameters of a fit say about groups, and what a fitted model knows of them.
 
-use super::{GroupAxes, GroupOptions};
+use super::GroupOptions;
 use crate::error::{Error, Result};
 use crate::model::Men;
 use crate::named::Named;
@@ -11,36 +11,31 @@ use crate::penalties::PenaltyKind;
 pub(crate) const DEFAULT_GROUPS: usize = 10;
 
 impl MenParams {
-    /// Whether groups are chosen, not variables one by one.
-    pub fn grouped(&self) -> bool {
-        self.groups.is_some() || self.group_axes == GroupAxes::Together
-    }
-
     /// Refuses what does not go with groups of `p` variables.
     pub(crate) fn check_groups(&self, p: usize) -> Result<()> {
-        if !self.grouped() {
+        if !self.penalty.grouped() {
             return Ok(());
         }
-        self.groups.as_ref().map_or(Ok(()), |groups| groups.check(p))?;
+        self.penalty.feature_groups.as_ref().map_or(Ok(()), |groups| groups.check(p))?;
         if let Some(size) = self.panel_size {
             let allowed = "left out with groups: a panel of so many variables would break them; use nonzeros, which counts groups";
             return Err(Error::parameter("panel_size", size, allowed));
         }
-        if self.penalty != PenaltyKind::L1 {
+        if self.penalty.kind != PenaltyKind::L1 {
             let allowed = "l1 with groups, whose penalty is the length of a group's coefficients";
-            return Err(Error::parameter("penalty", self.penalty.name(), allowed));
+            return Err(Error::parameter("penalty.kind", self.penalty.kind.name(), allowed));
         }
-        if self.always.as_ref().is_some_and(|always| !always.is_empty()) {
+        if self.penalty.always.as_ref().is_some_and(|always| !always.is_empty()) {
             let allowed = "left out with groups: put the variables that belong together into one group";
-            return Err(Error::parameter("always", "given", allowed));
+            return Err(Error::parameter("penalty.always", "given", allowed));
         }
         let other = |factors: &Vec<f64>| {
             factors.iter().copied().find(|&factor| factor != 1.0 && factor != f64::INFINITY)
         };
-        if let Some(factor) = self.penalty_factors.as_ref().and_then(other) {
+        if let Some(factor) = self.penalty.factors.as_ref().and_then(other) {
             let value = format!("{factor:?} with groups");
             return Err(Error::parameter(
-                "penalty_factors",
+                "penalty.factors",
                 value,
                 "1, or infinity for a variable that is not used",
             ));
@@ -50,12 +45,12 @@ impl MenParams {
 
     /// Refuses groups for something that reads many sizes off one path, which groups do not have.
     pub(crate) fn refuse_groups(&self, what: &str) -> Result<()> {
-        if !self.grouped() {
+        if !self.penalty.grouped() {
             return Ok(());
         }
-        let (name, value) = match &self.groups {
-            Some(groups) => ("groups", format!("{} groups with {what}", groups.len())),
-            None => ("group_axes", format!("\"together\" with {what}")),
+        let (name, value) = match &self.penalty.feature_groups {
+            Some(groups) => ("penalty.feature_groups", format!("{} groups with {what}", groups.len())),
+            None => ("penalty.group_axes", format!("\"together\" with {what}")),
         };
         Err(Error::parameter(name, value, "left out there: fit again for every number of groups"))
     }
@@ -63,9 +58,9 @@ impl MenParams {
     /// The problem of a fit whose constant columns have norm 0.
     pub(crate) fn group_options(&self, norms: &[f64], factors: &[f64]) -> GroupOptions {
         let barred = (0..norms.len()).map(|j| norms[j] == 0.0 || factors[j] == f64::INFINITY).collect();
-        GroupOptions::new(self.groups.clone().unwrap_or_default()).with(|it| {
+        GroupOptions::new(self.penalty.feature_groups.clone().unwrap_or_default()).with(|it| {
             it.ridge = self.ridge();
-            it.axes = self.group_axes;
+            it.axes = self.penalty.group_axes;
             it.barred = Some(barred);
         })
     }
@@ -78,11 +73,11 @@ impl Men {
     /// entered, so a group that other groups cover counts as well.
     pub fn chosen_groups(&self) -> Option<Vec<Vec<usize>>> {
         let params = self.params();
-        if !params.grouped() {
+        if !params.penalty.grouped() {
             return None;
         }
         let p = self.projection().variables();
-        let groups = params.groups.clone().unwrap_or_default().completed(p);
+        let groups = params.penalty.feature_groups.clone().unwrap_or_default().completed(p);
         let mut members = vec![0_usize; p];
         groups.groups().iter().flat_map(|group| &group.variables).for_each(|&j| members[j] += 1);
         let chosen = |order: &Vec<usize>| {
@@ -102,7 +97,13 @@ impl Men {
     /// What to say of axes that have fewer groups than were asked for.
     pub(crate) fn fewer_groups(&self) -> Vec<String> {
         let Some(chosen) = self.chosen_groups() else { return Vec::new() };
-        let all = self.params().groups.clone().unwrap_or_default().completed(self.projection().variables());
+        let all = self
+            .params()
+            .penalty
+            .feature_groups
+            .clone()
+            .unwrap_or_default()
+            .completed(self.projection().variables());
         let wanted = self.params().nonzeros.unwrap_or(DEFAULT_GROUPS).min(all.len());
         let count = chosen.len();
         let short: Vec<(usize, usize)> =

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -68,17 +69,29 @@ impl Groups {
             let name = &group.name;
             if group.variables.is_empty() {
                 let value = format!("without variables in group {name:?}");
-                return Err(Error::parameter("groups", value, "at least one variable per group"));
+                return Err(Error::parameter(
+                    "penalty.feature_groups",
+                    value,
+                    "at least one variable per group",
+                ));
             }
             let mut sorted = group.variables.clone();
             sorted.sort_unstable();
             if let Some(&last) = sorted.last().filter(|&&last| last >= p) {
                 let value = format!("variable {last} in group {name:?}");
-                return Err(Error::parameter("groups", value, format!("variables from 0 to {}", p - 1)));
+                return Err(Error::parameter(
+                    "penalty.feature_groups",
+                    value,
+                    format!("variables from 0 to {}", p - 1),
+                ));
             }
             if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
                 let value = format!("variable {} twice in group {name:?}", pair[0]);
-                return Err(Error::parameter("groups", value, "each variable once per group"));
+                return Err(Error::parameter(
+                    "penalty.feature_groups",
+                    value,
+                    "each variable once per group",
+                ));
             }
         }
         Ok(())
@@ -104,7 +117,7 @@ impl Groups {
 }
 
 /// Whether axes choose their groups together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum GroupAxes {
     /// Every axis chooses its own groups.

@@ -218,7 +218,7 @@ fn by_decomposition(
 }
 
 fn singular(shrinkage: f64) -> Error {
-    let detail = format!("the within-class covariance is singular; raise target_shrinkage above {shrinkage}");
+    let detail = format!("the within-class covariance is singular; raise target.shrinkage above {shrinkage}");
     Error::Numerical { what: "whitening", detail }
 }
 

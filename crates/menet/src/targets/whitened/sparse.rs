@@ -133,7 +133,7 @@ impl Within<'_> {
         if let Some(residual) = residuals.iter().find(|&&left| left.is_nan() || left > ACCEPTED) {
             let what = format!("left a relative residual of {residual:.1e}");
             let detail = format!(
-                "the within-class covariance {what}; raise target_shrinkage above {}",
+                "the within-class covariance {what}; raise target.shrinkage above {}",
                 self.shrinkage
             );
             return Err(Error::Numerical { what: "whitening", detail });
