@@ -85,7 +85,7 @@ fn what_cannot_be_honoured_is_told() {
         assert!(said.contains(told), "{said}");
     }
     let said = refused(dir.path(), &fit(&["--always", "age", "--never", "age"]));
-    assert!(said.contains("which `always` has as well"), "{said}");
+    assert!(said.contains("which `penalty.always` has as well"), "{said}");
     let said = json(dir.path(), &fit(&["--always", "flat", "--json"]));
     assert!(said["doubts"][0].as_str().unwrap().contains("always in, but left out"), "{said}");
     assert_eq!(said["always"].as_array().unwrap().len(), 0);

@@ -231,11 +231,9 @@ mod tests {
 
     #[test]
     fn parameters_cannot_make_a_method_another() {
-        for text in [
-            "[lpp]\nsupervised = true",
-            "[men-alpha0]\nmanifold.alpha = 1.0",
-            "[men.manifold]\nalpha = 0.0",
-        ] {
+        for text in
+            ["[lpp]\nsupervised = true", "[men-alpha0]\nmanifold.alpha = 1.0", "[men.manifold]\nalpha = 0.0"]
+        {
             let message = MethodParams::parse(text).unwrap_err().to_string();
             assert!(message.contains("use that name instead"), "{message}");
         }
@@ -250,7 +248,7 @@ mod tests {
         for (text, word) in [
             ("[dlaa]\nkappa = 1.0", "dlaa"),
             ("[dla]\nkapa = 1.0", "kapa"),
-            ("ridge = \"a\"", "men"),
+            ("ridge = \"a\"", "ridge"),
             ("x", "x"),
         ] {
             let message = MethodParams::parse(text).unwrap_err().to_string();

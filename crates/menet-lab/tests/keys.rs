@@ -157,7 +157,7 @@ fn an_experiment_continues_only_with_the_same_inputs() {
             refused(go(&few(), &other), word);
         }
     }
-    let params = MethodParams::parse("[men]\nbeta = 2.0").unwrap();
+    let params = MethodParams::parse("[men]\nmanifold.beta = 2.0").unwrap();
     refused(go(&Protocol { params, ..few() }, &set(data())), "params");
     let tune = Some(TuneOptions::default());
     refused(go(&Protocol { tune, ..few() }, &set(data())), "tune");

@@ -36,9 +36,8 @@ fn ways() -> impl Iterator<Item = PrepareParams> {
 }
 
 fn prepared(prepare: &PrepareParams) -> Protocol {
-    let impute = toml::Value::try_from(prepare.impute.unwrap()).unwrap();
-    let section: toml::Table =
-        [("impute".to_owned(), impute), ("scale".to_owned(), "unit".into())].into_iter().collect();
+    let of_prepare = toml::Value::try_from(prepare).unwrap();
+    let section: toml::Table = [("prepare".to_owned(), of_prepare)].into_iter().collect();
     let params = MethodParams([("men".to_owned(), section)].into_iter().collect());
     Protocol { train_per_class: vec![8], repeats: 2, prepare: *prepare, params, ..protocol() }
 }

@@ -171,7 +171,7 @@ fn a_damaged_journal_loses_only_what_is_damaged() {
 #[test]
 fn infinite_penalty_factors_can_be_resumed() {
     let dir = tempfile::tempdir().unwrap();
-    let factors = "[men]\npenalty_factors = [1.0, inf, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 2.0]";
+    let factors = "[men]\npenalty.factors = [1.0, inf, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 2.0]";
     let protocol = Protocol {
         params: MethodParams::parse(factors).unwrap(),
         tune: Some(TuneOptions { budget: 5, ..TuneOptions::default() }),
@@ -183,7 +183,7 @@ fn infinite_penalty_factors_can_be_resumed() {
     let (second, cells) = go(&protocol, &set(3), dir.path());
     assert_eq!(first.summary, second.summary, "nothing was computed again");
     let chosen = &cells[0].chosen.as_ref().unwrap().params;
-    assert_eq!(chosen["penalty_factors"].as_array().unwrap()[1].as_float(), Some(f64::INFINITY));
+    assert_eq!(chosen["penalty"]["factors"].as_array().unwrap()[1].as_float(), Some(f64::INFINITY));
 }
 
 #[test]

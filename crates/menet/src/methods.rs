@@ -168,8 +168,8 @@ impl Reducer for MenParams {
     fn name(&self) -> &'static str {
         match self.penalty.kind {
             _ if self.manifold.alpha == 0.0 => "men-alpha0",
-            PenaltyKind::L1 if self.is_papers() => "men-paper",
             PenaltyKind::L1 if self.penalty.feature_graph.is_some() => "men-graph",
+            PenaltyKind::L1 if self.is_papers() => "men-paper",
             PenaltyKind::L1 => "men",
             PenaltyKind::Adaptive => "men-adaptive",
             PenaltyKind::Reweighted => "men-reweighted",
@@ -184,10 +184,10 @@ impl Reducer for MenParams {
             _ if self.manifold.alpha == 0.0 => {
                 "MEN without its manifold term: the elastic net on the class target alone"
             }
-            PenaltyKind::L1 if self.is_papers() => "MEN as in the paper: no refit, nearest neighbour",
             PenaltyKind::L1 if self.penalty.feature_graph.is_some() => {
                 "MEN with a graph over the variables: axes become connected regions"
             }
+            PenaltyKind::L1 if self.is_papers() => "MEN as in the paper: no refit, nearest neighbour",
             PenaltyKind::L1 => "manifold elastic net: sparse axes that keep classes together and apart",
             PenaltyKind::Adaptive => "MEN with weights from a first fit",
             PenaltyKind::Reweighted => "MEN with weights from the fit before, in rounds",

@@ -256,7 +256,8 @@ fn what_does_not_fit_is_refused_before_any_work() {
     assert!(told(&data, params(FeatureGraph::from_text("e.csv"), 1.0)).contains("given again"));
     let alone = MenParams::default().with(|it| it.penalty.graph_weight = Some(1.0));
     assert!(
-        told(&data, alone).contains("`penalty.graph_weight` is 1, but must be left out without a `penalty.feature_graph`")
+        told(&data, alone)
+            .contains("`penalty.graph_weight` is 1, but must be left out without a `penalty.feature_graph`")
     );
     let list = vec![Edge { ends: ("left".into(), "right".into()), weight: 1.0 }];
     let unknown = params(FeatureGraph::Edges(EdgeList::new("e.csv", list)), 1.0);

@@ -48,14 +48,14 @@ impl ChoiceArgs {
     /// MEN with these parameters, its open settings chosen as the options say.
     pub(crate) fn procedure(&self, method: Method) -> Result<MenProcedure, Failure> {
         match method.men() {
-            Some(params) => self.of(params.clone()),
+            Some(params) => self.of(method.name(), params.clone()),
             None => Err(Failure::Usage(format!("the method {} cannot be validated", method.name()))),
         }
     }
 
     /// A variant of MEN with its open settings chosen as the options say.
-    pub(crate) fn of(&self, params: menet::MenParams) -> Result<MenProcedure, Failure> {
-        let mut men = MenProcedure::new(params);
+    pub(crate) fn of(&self, name: &str, params: menet::MenParams) -> Result<MenProcedure, Failure> {
+        let mut men = MenProcedure { name: name.to_owned(), ..MenProcedure::new(params) };
         if !self.nonzeros.is_empty() || !self.panel_size.is_empty() {
             let nonzeros = self.nonzeros.iter().map(|&k| Size::Nonzeros(k));
             men.grid.sizes = nonzeros.chain(self.panel_size.iter().map(|&k| Size::Panel(k))).collect();

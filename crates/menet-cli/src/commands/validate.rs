@@ -5,9 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use menet::Method;
 use menet_io::ModelFile;
-use menet_lab::validate::{
-    Assessed, Baseline, Interval, MenProcedure, Options, Procedure, Subject, Validation, output,
-};
+use menet_lab::validate::{Assessed, Baseline, Interval, Options, Procedure, Subject, Validation, output};
 use menet_lab::{Folder, Set};
 use serde_json::{Value, json};
 
@@ -124,10 +122,7 @@ impl Validate {
         for method in compared {
             let method = self.params.grouped_method(method, &set.data)?;
             baselines.push(match method.men() {
-                Some(own) => {
-                    let name = method.name().to_owned();
-                    Box::new(MenProcedure { name, ..self.choice.of(own.clone())? })
-                }
+                Some(own) => Box::new(self.choice.of(method.name(), own.clone())?),
                 None => Box::new(Baseline { method, prepare, folds: men.folds }),
             });
         }

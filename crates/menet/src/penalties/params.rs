@@ -83,7 +83,7 @@ impl PenaltyParams {
         check("graph_weight", self.graph_weight.unwrap_or(0.0), "a number from 0 to 1e100", |x| x >= 0.0)?;
         match (self.graph_weight, &self.feature_graph) {
             (Some(weight), None) => {
-                let allowed = "left out without a `feature_graph`";
+                let allowed = "left out without a `penalty.feature_graph`";
                 Err(crate::Error::parameter("graph_weight", weight, allowed))
             }
             _ => Ok(()),

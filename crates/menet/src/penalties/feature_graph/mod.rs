@@ -285,7 +285,9 @@ mod tests {
         assert_eq!(FeatureGraph::Auto.edges(None, None, 3).unwrap(), [(0, 1, 1.0), (1, 2, 1.0)]);
         assert_eq!(FeatureGraph::Chain.edges(None, Some((1, 1)), 1).unwrap(), []);
         for graph in [FeatureGraph::Grid(None), FeatureGraph::Grid(Some((2, 2)))] {
-            assert!(graph.edges(None, None, 6).unwrap_err().to_string().contains("`penalty.feature_graph` is"));
+            assert!(
+                graph.edges(None, None, 6).unwrap_err().to_string().contains("`penalty.feature_graph` is")
+            );
         }
     }
 
