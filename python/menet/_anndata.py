@@ -20,6 +20,7 @@ from menet import _core
 from menet._batches import missing
 from menet._exact import numbers
 from menet._input import DTYPES, SPARSE, Samples, frame_names, frame_part
+from menet._stage import Stage
 
 # Where the results are written.
 OBSM, VARM, UNS = "X_menet", "menet", "menet"
@@ -282,6 +283,8 @@ def _plain(value: Any) -> Any:
     """Return a value as JSON has it; what JSON cannot hold, as text."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
+    if isinstance(value, Stage):
+        value = {"class": type(value).__name__, **value.get_params(deep=False)}
     if isinstance(value, dict):
         return {str(key): _plain(one) for key, one in value.items()}
     if isinstance(value, list | tuple):

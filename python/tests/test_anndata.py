@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GroupKFold
 
 import menet
-from menet import ManifoldElasticNet, ManifoldElasticNetCV
+from menet import L1, ManifoldElasticNet, ManifoldElasticNetCV, Nearest
 from menet._anndata import COLUMNS
 
 ad = pytest.importorskip("anndata")
@@ -106,8 +106,9 @@ class TestFit:
         kinds = adata.obs["cell_type"].cat.codes.to_numpy()
         column = {"text": adata.obs["cell_type"], "whole numbers": kinds, "truth values": kinds > 0}[labels]
         adata.obs["label"] = column
-        params = {"penalty_factors": np.r_[np.inf, np.ones(P - 1)], "class_weight": {kind: 1.0 for kind in set(column)}}
-        men = ManifoldElasticNet(n_nonzeros=5, unlabelled=np.nan, **params).fit(adata, "label", layer="log")
+        penalty, weights = L1(factors=np.r_[np.inf, np.ones(P - 1)]), {kind: 1.0 for kind in set(column)}
+        men = ManifoldElasticNet(n_nonzeros=5, unlabelled=np.nan, penalty=penalty, class_weight=weights)
+        men.fit(adata, "label", layer="log")
         adata.write_h5ad(tmp_path / "cells.h5ad")
         read = ad.read_h5ad(tmp_path / "cells.h5ad")
         np.testing.assert_array_equal(read.obsm["X_menet"], adata.obsm["X_menet"])
@@ -116,7 +117,8 @@ class TestFit:
         for name, value in adata.uns["menet"].items():
             assert np.array_equal(read.uns["menet"][name], value), name
         params = json.loads(read.uns["menet"]["params"])
-        assert params["penalty_factors"][:2] == ["inf", 1.0]
+        assert params["penalty"]["class"] == "L1"
+        assert params["penalty"]["factors"] == ["inf", *[1.0] * (P - 1)]
         assert params["unlabelled"] == "nan"
         np.testing.assert_array_equal(men.transform(read), men.transform(adata))
 
@@ -157,7 +159,7 @@ class TestFit:
             np.testing.assert_array_equal(men.components_, other.components_)
         assert men.batches_ == ["p1", "p2"]
         new = cells(seed=1)
-        for method in ("transform", "predict", "predict_proba", "decision_function", "prepare"):
+        for method in ("transform", "predict", "predict_proba", "decision_function", "prepared"):
             expected = getattr(same, method)(new.X, batch=new.obs["plate"])
             np.testing.assert_array_equal(getattr(men, method)(new, batch="plate"), expected)
         expected = same.score(new.X, new.obs["cell_type"], new.obs["weight"], batch=new.obs["plate"])
@@ -194,8 +196,14 @@ class TestFit:
             assert men.score(labelled, "label") > 0.9
 
     def test_a_search_reads_it_too(self, adata):
-        settings = {"n_nonzeros": [2, 5], "rule": "nearest", "metric": "cosine", "refit": "discriminant", "ridge": 0.3}
-        search = ManifoldElasticNetCV(**settings, cv=GroupKFold(3), scoring="neg_log_loss")
+        search = ManifoldElasticNetCV(
+            ridge=0.3,
+            refit="discriminant",
+            rule=Nearest(metric="cosine"),
+            param_grid={"n_nonzeros": [2, 5]},
+            cv=GroupKFold(3),
+            scoring="neg_log_loss",
+        )
         search.fit(adata, "cell_type", "weight", groups="patient", batch="plate", layer="log")
         X, (y, w, groups, batch) = (
             adata.layers["log"],

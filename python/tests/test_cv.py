@@ -12,12 +12,22 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, ShuffleSplit, Stra
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from menet import ManifoldElasticNet, ManifoldElasticNetCV
+from menet import AutoRule, Manifold, ManifoldElasticNet, ManifoldElasticNetCV, Nearest
 
 SCORINGS = ["accuracy", "balanced_accuracy", "neg_log_loss", "roc_auc_ovr"]
 
 # A small search, for what does not depend on its size.
-SMALL = {"n_nonzeros": [5, 10], "ridge": 0.3, "refit": "discriminant", "rule": ["centroid", "gaussian"], "cv": 3}
+LISTS = {"n_nonzeros": [5, 10], "rule": ["centroid", "gaussian"]}
+SMALL = {"ridge": 0.3, "refit": "discriminant", "param_grid": LISTS, "cv": 3}
+
+
+def lists(**more):
+    """The small search with other lists."""
+    return {"param_grid": {**LISTS, **more}}
+
+
+# The problem is definite at the smaller beta alone.
+EDGE = {**SMALL, **lists(manifold__beta=[1e-3, 1e6]), "manifold": Manifold(kappa=0.01, definiteness="error")}
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +50,7 @@ def compare(X, y, grid, cv, **fixed):
     plain = GridSearchCV(ManifoldElasticNet(**fixed), grid, cv=cv, scoring=SCORINGS, refit=False).fit(X, y)
     expected = table(plain.cv_results_["params"])
     for scoring in SCORINGS:
-        search = ManifoldElasticNetCV(**{**fixed, **grid}, cv=cv, scoring=scoring).fit(X, y)
+        search = ManifoldElasticNetCV(**fixed, param_grid=grid, cv=cv, scoring=scoring).fit(X, y)
         assert set(search.best_params_) == set(grid)
         # In the grid there are settings as well that differ in what their rule does not look at.
         places = [expected[key] for key in table(search.cv_results_["params"])]
@@ -73,18 +83,18 @@ def compare(X, y, grid, cv, **fixed):
             "ridge": [0.03, 1.0],
             "refit": ["none", "axis", "panel", "discriminant"],
             "rule": ["nearest", "centroid", "gaussian"],
-            "metric": ["euclidean", "cosine"],
+            "rule__metric": ["euclidean", "cosine"],
         },
         {"panel_size": [5, 20], "refit": ["none", "panel", "discriminant"], "rule": ["nearest", "gaussian"]},
         {
             "n_nonzeros": [10, None],
-            "n_neighbors": [1, 3],
-            "priors": ["train", "equal"],
-            "beta": [1.0, 10.0],
-            "target_shrinkage": [0.1, 1.0],
+            "rule__k": [1, 3],
+            "rule__priors": ["train", "equal"],
+            "manifold__beta": [1.0, 10.0],
+            "target__shrinkage": [0.1, 1.0],
             "refit": ["panel"],
             "rule": ["nearest"],
-            "metric": ["cosine"],
+            "rule__metric": ["cosine"],
             "ridge": [0.3],
         },
     ],
@@ -93,14 +103,14 @@ def compare(X, y, grid, cv, **fixed):
 @pytest.mark.parametrize("name", ["leukemia", "digits"])
 def test_scores_are_those_of_grid_search(name, grid, genes, few_digits):
     X, y = genes if name == "leukemia" else few_digits
-    fixed = {} if "metric" in grid else {"metric": "euclidean", "ridge": 0.3}
+    fixed = {} if "rule__metric" in grid else {"rule": AutoRule(metric="euclidean"), "ridge": 0.3}
     compare(X, y, grid, StratifiedKFold(3, shuffle=True, random_state=0), **fixed)
 
 
 def test_sizes_of_both_kinds_are_combined(genes):
     X, y = genes
     grid = {"n_nonzeros": [5, None], "panel_size": [4, None]}
-    compare(X, y, grid, StratifiedKFold(3), refit="discriminant", rule="gaussian", metric="cosine", ridge=0.3)
+    compare(X, y, grid, StratifiedKFold(3), refit="discriminant", rule="gaussian", ridge=0.3)
 
 
 def test_a_class_may_be_missing_from_a_training_fold(few_digits):
@@ -110,10 +120,10 @@ def test_a_class_may_be_missing_from_a_training_fold(few_digits):
     # All sevens are tested in the first fold.
     folds = [(rows[~lonely & (rows % 2 == 0)], rows[lonely | (rows % 2 == 1)]), (rows[rows % 2 == 1], rows[::2])]
     grid = {"n_nonzeros": [5, 10], "rule": ["centroid", "nearest"], "refit": ["panel"]}
-    fixed = {"metric": "euclidean", "ridge": 0.3}
+    fixed = {"rule": AutoRule(metric="euclidean"), "ridge": 0.3}
     plain = GridSearchCV(ManifoldElasticNet(**fixed), grid, cv=folds, refit=False).fit(X, y)
     for scoring in SCORINGS:
-        search = ManifoldElasticNetCV(**fixed, **grid, cv=folds, scoring=scoring).fit(X, y)
+        search = ManifoldElasticNetCV(**fixed, param_grid=grid, cv=folds, scoring=scoring).fit(X, y)
         places = [table(plain.cv_results_["params"])[key] for key in table(search.cv_results_["params"])]
         if scoring == "accuracy":
             np.testing.assert_allclose(
@@ -129,7 +139,7 @@ def test_defaults_are_all_tried(genes):
     search = ManifoldElasticNetCV(n_jobs=2).fit(X, y)
     # Sizes, ridges, refits, and nearest neighbour with both metrics beside two rules.
     assert len(search.cv_results_["params"]) == 5 * 4 * 2 * (2 + 2)
-    assert set(search.best_params_) == {"n_nonzeros", "ridge", "refit", "rule", "metric"}
+    assert set(search.best_params_) == {"n_nonzeros", "ridge", "refit", "rule", "rule__metric"}
     assert search.best_score_ > 0.85
     assert search.cv_results_["rank_test_score"][search.best_index_] == 1
     few = ManifoldElasticNetCV(cv=3).fit(X.iloc[:, :7], y)
@@ -138,7 +148,7 @@ def test_defaults_are_all_tried(genes):
 
 def test_it_is_its_best_estimator(small, few_digits, tmp_path):
     X, y = few_digits
-    best = ManifoldElasticNet(**small.best_params_, ridge=0.3, refit="discriminant").fit(X, y)
+    best = ManifoldElasticNet(ridge=0.3, refit="discriminant").set_params(**small.best_params_).fit(X, y)
     for model in (small, small.best_estimator_, pickle.loads(pickle.dumps(small))):
         for what in ("transform", "predict", "predict_proba", "predict_log_proba", "decision_function"):
             np.testing.assert_array_equal(getattr(model, what)(X), getattr(best, what)(X))
@@ -157,7 +167,7 @@ def test_it_is_its_best_estimator(small, few_digits, tmp_path):
 def test_results_are_like_grid_search(small):
     found = small.cv_results_
     assert set(found) == {
-        *("params", "param_n_nonzeros", "param_rule", "param_metric"),
+        *("params", "param_n_nonzeros", "param_rule", "param_rule__metric"),
         *(f"split{fold}_test_score" for fold in range(3)),
         *("mean_test_score", "std_test_score", "rank_test_score", "mean_n_features"),
     }
@@ -175,10 +185,9 @@ def test_results_do_not_depend_on_the_number_of_threads(small, few_digits):
 
 
 def test_one_standard_error_chooses_fewer_variables(few_digits):
-    sizes = {"n_nonzeros": [2, 3, 5, 10, 20, 40], "rule": "gaussian", "metric": "cosine", "refit": "discriminant"}
-    best, small = (
-        ManifoldElasticNetCV(**sizes, ridge=0.3, one_standard_error=flag).fit(*few_digits) for flag in (False, True)
-    )
+    search = ManifoldElasticNetCV(rule="gaussian", refit="discriminant", ridge=0.3)
+    search.set_params(param_grid={"n_nonzeros": [2, 3, 5, 10, 20, 40]})
+    best, small = (clone(search).set_params(one_standard_error=flag).fit(*few_digits) for flag in (False, True))
     found = best.cv_results_
     folds = np.stack([found[f"split{fold}_test_score"] for fold in range(5)])
     error = folds[:, best.best_index_].std(ddof=1) / np.sqrt(5)
@@ -215,17 +224,24 @@ def test_any_folds_of_scikit_learn(few_digits):
             ValueError,
             "`scoring` is 'f1_macro', but must be one of accuracy, balanced_accuracy, neg_log_loss, roc_auc_ovr",
         ),
-        ({"ridge": []}, ValueError, "`ridge` is an empty list, but must have at least one value to try"),
-        ({"ridge": [0.1, "much"]}, TypeError, "`ridge` is 'much', but must be a number"),
-        ({"ridge": [-1.0]}, ValueError, "`ridge` is -1"),
-        ({"rule": ["nearest", "best"]}, ValueError, "`rule` is 'best', but must be one of"),
-        ({"n_nonzeros": [0]}, ValueError, "`n_nonzeros` is 0"),
-        ({"n_nonzeros": [1.5]}, TypeError, "`n_nonzeros` is 1.5"),
-        ({"alpha": [0.1, 1.0]}, TypeError, r"`alpha` is \[0.1, 1.0\], but must be a number"),
+        (lists(ridge=[]), ValueError, "`param_grid` has an empty list for 'ridge', but must have at least one value"),
+        (lists(ridge=[0.1, "much"]), TypeError, "`ridge` is 'much', but must be a number"),
+        (lists(ridge=[-1.0]), ValueError, "`ridge` is -1"),
+        (lists(ridge=0.1), TypeError, "`param_grid` has 0.1 for 'ridge', but must have a list of values to try"),
+        (lists(rule=["nearest", "best"]), ValueError, "`rule.kind` is 'best', but must be one of"),
+        (lists(n_nonzeros=[0]), ValueError, "`n_nonzeros` is 0"),
+        (lists(n_nonzeros=[1.5]), TypeError, "`n_nonzeros` is 1.5"),
+        (lists(manifold__alpha=[0.1]), ValueError, "`param_grid` has 'manifold__alpha', but a search tries values of"),
+        ({"param_grid": [1]}, TypeError, r"`param_grid` is \[1\], but must be a dict"),
+        ({"manifold": Manifold(alpha=[0.1])}, TypeError, r"`manifold.alpha` is \[0.1\], but must be a number"),
         ({"one_standard_error": 1}, TypeError, "`one_standard_error` is 1, but must be True or False"),
         ({"cv": 1}, ValueError, "1"),
         ({"cv": []}, ValueError, "`cv` has no folds"),
-        ({"priors": ["train", [1.0, 2.0]]}, ValueError, "`priors` has 2 numbers, but there are 10 classes"),
+        (
+            lists(rule__priors=["train", [1.0, 2.0]]),
+            ValueError,
+            "`rule.priors` has 2 numbers, but there are 10 classes",
+        ),
     ],
 )
 def test_bad_parameters_are_named(change, kind, message, few_digits):
@@ -235,11 +251,8 @@ def test_bad_parameters_are_named(change, kind, message, few_digits):
 
 def test_settings_that_cannot_be_fitted_are_told_and_left_out(few_digits):
     X, y = few_digits
-    # A definite problem at beta 1 alone.
     with pytest.warns(FitFailedWarning, match=r"\d+ of 8 settings could not be fitted in every fold"):
-        search = ManifoldElasticNetCV(**{**SMALL, "beta": [1e-3, 1e6], "kappa": 0.01, "definiteness": "error"}).fit(
-            X, y
-        )
+        search = ManifoldElasticNetCV(**EDGE).fit(X, y)
     failed = np.isnan(search.cv_results_["mean_test_score"])
     assert 0 < failed.sum() < 8
     assert not failed[search.best_index_]
@@ -259,7 +272,9 @@ def test_scores_are_by_the_scoring_and_tell_of_training_samples(small, digits, f
 
 def test_it_works_in_pipelines_and_is_scored_honestly(genes):
     X, y = genes
-    model = make_pipeline(StandardScaler(), ManifoldElasticNetCV(**{**SMALL, "panel_size": 10, "n_nonzeros": None}))
+    model = make_pipeline(
+        StandardScaler(), ManifoldElasticNetCV(**SMALL, panel_size=10).set_params(param_grid={"rule": LISTS["rule"]})
+    )
     assert cross_val_score(model, X, y, cv=3).mean() > 0.8
     chosen = SelectFromModel(model[-1], threshold=1e-12).fit(X, y)
     assert chosen.get_support().sum() <= 10
@@ -289,7 +304,7 @@ def test_warnings_of_a_search_point_here(few_digits):
     X, y = few_digits
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        ManifoldElasticNetCV(**{**SMALL, "beta": [1e-3, 1e6], "kappa": 0.01, "definiteness": "error"}).fit(X, y)
+        ManifoldElasticNetCV(**EDGE).fit(X, y)
     assert {w.filename for w in caught} == {__file__}
 
 
@@ -297,7 +312,7 @@ def test_copies_are_on_one_side_of_every_fold():
     rng = np.random.default_rng(0)
     noise, classes = rng.standard_normal((40, 10)), rng.integers(2, size=40)
     X, y = np.vstack([noise, noise]), np.concatenate([classes, classes])
-    small = {"n_nonzeros": 5, "refit": "none", "rule": "nearest", "metric": "euclidean"}
+    small = {"n_nonzeros": 5, "refit": "none", "rule": Nearest(metric="euclidean")}
     with pytest.warns(UserWarning, match="ManifoldElasticNetCV: 40 of 80 samples are copies of others; copies stay on"):
         honest = ManifoldElasticNetCV(**small, cv=5).fit(X, y)
     shuffled = StratifiedKFold(5, shuffle=True, random_state=0)

@@ -16,9 +16,12 @@ from conftest import chunked
 from distributed import Client, LocalCluster
 
 import menet
+from menet import L1, AutoRule, Manifold, Nearest, Patch
 from menet.dask import ManifoldElasticNet, _fit, _neighbors, progress
 from menet.dask._engine import Engine
 from menet.datasets import load_leukemia, load_orl
+
+EUCLIDEAN = Nearest(metric="euclidean")
 
 
 @pytest.fixture(scope="module")
@@ -55,9 +58,9 @@ def test_digits_in_any_chunks_are_fitted_as_in_memory(client, digits, rows):
         {"patch": "laplacian", "refit": "panel", "rule": "gaussian"},
         {"patch": "lle", "refit": "axis", "rule": "centroid"},
         {"patch": "ltsa-unsupervised", "panel_size": 12},
-        {"target": "centres", "standardize": False, "preset": "paper"},
-        {"pca_rank": 20, "n_components": 3, "metric": "euclidean"},
-        {"alpha": 0.0, "k_between": 0, "priors": "equal"},
+        {"target": "centres", "penalty": L1(standardize=False), "ridge": 0.03, "refit": "none", "rule": EUCLIDEAN},
+        {"pca_rank": 20, "n_components": 3, "rule": AutoRule(metric="euclidean")},
+        {"manifold": Manifold(alpha=0.0), "patch": Patch(k_between=0), "rule": AutoRule(priors="equal")},
     ],
     ids=str,
 )
@@ -208,8 +211,8 @@ class TestApproximate:
         monkeypatch.setattr(_neighbors, "MANY", 0)
         monkeypatch.setattr(_neighbors, "LARGEST_SHARE", 1.0)
 
-    def fitted(self, X, y, **params):
-        return ManifoldElasticNet(n_nonzeros=6, neighbors="approximate", **params).fit(X, y)
+    def fitted(self, X, y, **patch):
+        return ManifoldElasticNet(n_nonzeros=6, patch=Patch(search="approximate", **patch)).fit(X, y)
 
     def test_most_neighbours_are_found(self, client, digits):
         X, y = chunked(digits[0], 300), digits[1]
@@ -230,7 +233,7 @@ class TestApproximate:
         men = self.fitted(chunked(X, 200), y, k_within=3)
         # Neighbours of other classes are in other clusters, far away.
         assert men.neighbor_recall_ > 0.7
-        exact = menet.ManifoldElasticNet(n_nonzeros=6, k_within=3).fit(X, y)
+        exact = menet.ManifoldElasticNet(n_nonzeros=6, patch=Patch(k_within=3)).fit(X, y)
         assert men.panel_.tolist() == exact.panel_.tolist()
 
     def test_where_it_would_not_pay_it_is_exact(self, digits, monkeypatch):

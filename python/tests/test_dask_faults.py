@@ -16,6 +16,7 @@ import pytest
 from distributed import Client, LocalCluster, WorkerPlugin
 from distributed.comm import CommClosedError
 
+from menet import Patch
 from menet.dask import ManifoldElasticNet, _fit, _neighbors
 from menet.datasets import load_digits
 
@@ -82,10 +83,10 @@ def test_a_worker_may_be_killed_in_any_stage(tmp_path, monkeypatch, how):
     monkeypatch.setattr(_fit, "BUFFERED", 0)
     monkeypatch.setattr(_neighbors, "MANY", 0)
     monkeypatch.setattr(_neighbors, "LARGEST_SHARE", 1.0)
-    neighbors = "approximate" if how == "approximate" else "exact"
+    search = "approximate" if how == "approximate" else "exact"
 
     def fitted():
-        return bits(ManifoldElasticNet(n_nonzeros=10, neighbors=neighbors).fit(X, y))
+        return bits(ManifoldElasticNet(n_nonzeros=10, patch=Patch(search=search)).fit(X, y))
 
     with (
         dask.config.set(

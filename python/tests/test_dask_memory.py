@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from distributed import Client, LocalCluster
 
+from menet import Manifold, Patch
 from menet.dask import ManifoldElasticNet
 
 ROWS, COLUMNS, CHUNK = 16_000, 600, 1_000
@@ -24,7 +25,7 @@ SIZE = 8 * ROWS * COLUMNS
 ALLOWED = SIZE * 95 // 100
 EXPECTED = SIZE * 2 // 3
 # Few steps of the conjugate gradients, and few neighbours.
-QUICK = {"n_nonzeros": 3, "k_within": 2, "k_between": 2, "alpha": 0.05}
+QUICK = {"n_nonzeros": 3, "patch": Patch(k_within=2, k_between=2), "manifold": Manifold(alpha=0.05)}
 
 # The kernel's count of memory that is a process's own, and its high-water mark, are those of Linux.
 pytestmark = pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="needs Linux's /proc")

@@ -14,12 +14,22 @@ from distributed import LocalCluster
 from scipy import sparse
 
 import menet
+from menet import L1, Mcp, Scad
 from menet.dask import ManifoldElasticNet
 from menet.dask.command import main
 
 ROWS, NAMES = 600, [f"pixel {k}" for k in range(64)]
 LINES = [[8 * row + column for column in range(8)] for row in range(8)]
 CHAIN = sparse.diags_array([np.full(63, 2.0)] * 2, offsets=[-1, 1])
+
+
+def words_of(value):
+    """Return what names a set of parameters in the list of tests."""
+    if not isinstance(value, dict):
+        return None
+    stage = value["penalty"]
+    changed = stage if isinstance(stage, str) else [name for name, one in vars(stage).items() if one is not None]
+    return f"{type(stage).__name__} {' '.join(changed)}"
 
 
 @pytest.fixture(scope="module")
@@ -38,19 +48,19 @@ def same(found, expected):
     [
         {"penalty": "adaptive"},
         {"penalty": "reweighted"},
-        {"penalty": "scad", "penalty_shape": 4.0},
+        {"penalty": Scad(gamma=4.0)},
         {"penalty": "mcp"},
         {"penalty": "l0", "n_nonzeros": 4},
-        {"groups": LINES, "n_nonzeros": 2},
-        {"groups": LINES, "n_nonzeros": 2, "group_axes": "together"},
-        {"group_axes": "together"},
-        {"feature_graph": "chain"},
-        {"feature_graph": "grid:8x8", "graph_weight": 3.0},
-        {"feature_graph": CHAIN, "penalty": "mcp"},
-        {"always": [20, 43], "never": [36]},
-        {"penalty_factors": np.linspace(0.5, 2.0, 64)},
+        {"penalty": L1(feature_groups=LINES), "n_nonzeros": 2},
+        {"penalty": L1(feature_groups=LINES, group_axes="together"), "n_nonzeros": 2},
+        {"penalty": L1(group_axes="together")},
+        {"penalty": L1(feature_graph="chain")},
+        {"penalty": L1(feature_graph="grid:8x8", graph_weight=3.0)},
+        {"penalty": Mcp(feature_graph=CHAIN)},
+        {"penalty": L1(always=[20, 43], never=[36])},
+        {"penalty": L1(factors=np.linspace(0.5, 2.0, 64))},
     ],
-    ids=lambda params: " ".join(params),
+    ids=words_of,
 )
 def test_they_do_what_they_do_in_memory(few, params, tmp_path):
     X, y = few
@@ -67,32 +77,32 @@ def test_they_do_what_they_do_in_memory(few, params, tmp_path):
 def test_names_of_a_data_frame(few):
     X, y = few
     frame = pd.DataFrame(X, columns=NAMES)
-    params = {"always": ["pixel 20"], "never": ["pixel 36"], "n_nonzeros": 5}
+    params = {"penalty": L1(always=["pixel 20"], never=["pixel 36"]), "n_nonzeros": 5}
     found = ManifoldElasticNet(**params).fit(dd.from_pandas(frame, npartitions=3), y)
     same(found, menet.ManifoldElasticNet(**params).fit(frame, y))
     groups = {name: f"line {k // 8}" for k, name in enumerate(NAMES)}
-    found = ManifoldElasticNet(groups=groups, n_nonzeros=2).fit(dd.from_pandas(frame, npartitions=3), y)
-    same(found, menet.ManifoldElasticNet(groups=groups, n_nonzeros=2).fit(frame, y))
+    params = {"penalty": L1(feature_groups=groups), "n_nonzeros": 2}
+    found = ManifoldElasticNet(**params).fit(dd.from_pandas(frame, npartitions=3), y)
+    same(found, menet.ManifoldElasticNet(**params).fit(frame, y))
 
 
 @pytest.mark.parametrize(
     ("params", "words"),
     [
-        ({"always": [64]}, "`always` is 64.*0 to 63"),
-        ({"never": ["pixel 3"]}, "`never` is a list with .*pixel 3.*no names"),
-        ({"always": [3], "never": [3]}, "always.*never|never.*always"),
-        ({"groups": [[1, 99]]}, "groups.*99"),
-        ({"groups": [[1, 2]], "panel_size": 5}, "panel_size"),
-        ({"groups": [[1, 2]], "penalty": "mcp"}, "penalty|groups"),
-        ({"feature_graph": "grid"}, "feature_graph.*grid:HEIGHTxWIDTH"),
-        ({"feature_graph": "grid:5x5"}, "5 x 5.*64 variables"),
-        ({"feature_graph": sparse.eye_array(5)}, "feature_graph"),
-        ({"graph_weight": 2.0}, "graph_weight"),
+        ({"penalty": L1(always=[64])}, "`penalty.always` is 64.*0 to 63"),
+        ({"penalty": L1(never=["pixel 3"])}, "`penalty.never` is a list with .*pixel 3.*no names"),
+        ({"penalty": L1(always=[3], never=[3])}, "penalty.always.*penalty.never|penalty.never.*penalty.always"),
+        ({"penalty": L1(feature_groups=[[1, 99]])}, "feature_groups.*99"),
+        ({"penalty": L1(feature_groups=[[1, 2]]), "panel_size": 5}, "panel_size"),
+        ({"penalty": L1(feature_graph="grid")}, "penalty.feature_graph.*grid:HEIGHTxWIDTH"),
+        ({"penalty": L1(feature_graph="grid:5x5")}, "5 x 5.*64 variables"),
+        ({"penalty": L1(feature_graph=sparse.eye_array(5))}, "penalty.feature_graph"),
+        ({"penalty": L1(graph_weight=2.0)}, "penalty.graph_weight"),
         ({"penalty": "lasso"}, "penalty.*lasso.*mcp"),
-        ({"penalty": "scad", "penalty_shape": 1.0}, "penalty_shape"),
-        ({"penalty_factors": np.ones(3)}, "penalty_factors.*3.*64|64.*3"),
+        ({"penalty": Scad(gamma=1.0)}, "penalty.gamma"),
+        ({"penalty": L1(factors=np.ones(3))}, "penalty.factors.*3.*64|64.*3"),
     ],
-    ids=lambda value: " ".join(value) if isinstance(value, dict) else None,
+    ids=words_of,
 )
 def test_what_memory_refuses_is_refused_before_any_work(few, params, words):
     X, y = few

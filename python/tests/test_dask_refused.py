@@ -16,6 +16,7 @@ from sklearn import config_context
 from sklearn.exceptions import NotFittedError
 
 import menet
+from menet import Compute, Manifold
 from menet.dask import ManifoldElasticNet
 from menet.dask._engine import Engine
 
@@ -59,9 +60,9 @@ class TestRefused:
 
     def test_parameters(self, digits):
         X, y = chunked(digits[0], 500), digits[1]
-        self.refused(X, y, "definiteness", definiteness="floor")
-        self.refused(X, y, "route", route="dense")
-        self.refused(X, y, "gram", gram="columns")
+        self.refused(X, y, "manifold.definiteness", manifold=Manifold(definiteness="floor"))
+        self.refused(X, y, "compute.route", compute=Compute(route="dense"))
+        self.refused(X, y, "compute.gram", compute=Compute(gram="columns"))
         self.refused(X, y, "10.*9", n_components=10)
         self.refused(X, y, "ridge", ridge=-1.0)
         self.refused(X, y, "n_jobs", n_jobs=0)

@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import StackingClassifier
 from sklearn.feature_selection import SelectFromModel
@@ -15,10 +16,14 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from menet import FLDA, ManifoldElasticNet, _core
+from menet import FLDA, AxisRefit, Gaussian, ManifoldElasticNet, Nearest
+from menet._settings import described
 
 REFITS = ["none", "axis", "panel", "discriminant"]
 RULES = ["nearest", "centroid", "gaussian"]
+
+# By rule.
+EUCLIDEAN = {"nearest": Nearest(metric="euclidean"), "centroid": "centroid", "gaussian": "gaussian"}
 
 
 @pytest.fixture(scope="module")
@@ -39,8 +44,8 @@ def same(a, b, X):
 
 
 def test_every_refit_and_rule_is_tried_here():
-    assert _core.choices()["refit"] == REFITS
-    assert _core.choices()["rule"] == RULES
+    assert described()["refit.kind"].names == REFITS
+    assert described()["rule.kind"].names == RULES
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -48,7 +53,7 @@ def test_every_refit_and_rule_is_tried_here():
 def test_decisions_follow_scikit_learns_conventions(halves, refit, rule):
     X, y, X_test, y_test = halves
     for labels, shape in ((y, (10,)), (np.where(y > 4, "large", "small"), ())):
-        men = ManifoldElasticNet(n_nonzeros=10, refit=refit, rule=rule, metric="euclidean").fit(X, labels)
+        men = ManifoldElasticNet(n_nonzeros=10, refit=refit, rule=EUCLIDEAN[rule]).fit(X, labels)
         proba, logs, values = men.predict_proba(X_test), men.predict_log_proba(X_test), men.decision_function(X_test)
         assert proba.shape == logs.shape == (500, len(men.classes_))
         assert values.shape == (500, *shape)
@@ -81,26 +86,31 @@ def test_priors_shift_decisions(halves):
         plain = ManifoldElasticNet(n_nonzeros=5, rule=rule).fit(X, y)
         weights = np.ones(10)
         weights[3] = 1e4
-        shifted = ManifoldElasticNet(n_nonzeros=5, rule=rule, priors=weights).fit(X, y)
+        shifted = clone(plain).set_params(rule__priors=weights).fit(X, y)
         assert (shifted.predict_proba(X_test)[:, 3] >= plain.predict_proba(X_test)[:, 3] - 1e-12).all()
         assert (shifted.predict(X_test) == 3).sum() > (plain.predict(X_test) == 3).sum()
-        assert ManifoldElasticNet(n_nonzeros=5, rule=rule, priors="equal").fit(X, y).rule_ == rule
+        assert clone(plain).set_params(rule__priors="equal").fit(X, y).rule_ == rule
 
 
 @pytest.mark.parametrize(
     ("change", "kind", "message"),
     [
-        ({"priors": [0.5, 0.5]}, ValueError, "`priors` has 2 entries, but 3"),
-        ({"priors": [0.5, -0.5, 1.0]}, ValueError, "`priors` is -0.5"),
-        ({"priors": "even"}, ValueError, '`priors` is \'even\', but must be "train", "equal" or one number per class'),
-        ({"priors": [[1.0]]}, ValueError, r"`priors` has shape \(1, 1\)"),
-        ({"priors": None}, TypeError, "`priors` is None"),
-        ({"n_neighbors": 0}, ValueError, "`n_neighbors` is 0"),
+        ({"rule": Gaussian(priors=[0.5, 0.5])}, ValueError, "`rule.priors` has 2 entries, but 3"),
+        ({"rule": Gaussian(priors=[0.5, -0.5, 1.0])}, ValueError, "`rule.priors` is -0.5"),
+        (
+            {"rule": Gaussian(priors="even")},
+            ValueError,
+            '`rule.priors` is \'even\', but must be "train", "equal" or one number per class',
+        ),
+        ({"rule": Nearest(priors=[[1.0]])}, ValueError, r"`rule.priors` has shape \(1, 1\)"),
+        ({"rule": Nearest(priors=None)}, TypeError, "`rule.priors` is None"),
+        ({"rule": Nearest(k=0)}, ValueError, "`rule.k` is 0"),
         ({"panel_size": 0}, ValueError, "`panel_size` is 0"),
-        ({"relax": 1.5}, ValueError, "`relax` is 1.5"),
-        ({"preset": "best"}, ValueError, "`preset` is 'best', but must be one of default, stable, paper"),
-        ({"refit": "all"}, ValueError, "`refit` is 'all', but must be one of none, axis, panel, discriminant"),
-        ({"rule": 1}, ValueError, "`rule` is 1, but must be one of nearest, centroid, gaussian"),
+        ({"refit": AxisRefit(relax=1.5)}, ValueError, "`refit.relax` is 1.5"),
+        ({"refit": "all"}, ValueError, "`refit` is 'all', but must be one of None, none, axis, panel, discriminant, D"),
+        ({"rule": 1}, TypeError, "`rule` is 1, but must be one of None, nearest, centroid, gaussian, AutoRule"),
+        ({"rule": AxisRefit()}, TypeError, r"`rule` is AxisRefit\(\), but must be one of None, nearest, centroid"),
+        ({"manifold": "strong"}, TypeError, r"`manifold` is 'strong', but must be one of None, Manifold\(\)"),
     ],
 )
 def test_bad_parameters_are_named(change, kind, message):
@@ -109,12 +119,17 @@ def test_bad_parameters_are_named(change, kind, message):
         ManifoldElasticNet(**change).fit(rng.standard_normal((30, 6)), np.arange(30) % 3)
 
 
+def test_an_unknown_preset_is_named():
+    with pytest.raises(ValueError, match="`name` is 'best', but must be one of default, paper, stable"):
+        ManifoldElasticNet.preset("best")
+
+
 @pytest.mark.parametrize("made", ["fitted", "unpickled"])
 @pytest.mark.parametrize("rule", ["nearest", "gaussian"])
 @pytest.mark.parametrize("refit", REFITS)
 def test_at_is_a_fit_bit_for_bit(genes, refit, rule, made):
     X, y = genes
-    fixed = {"refit": refit, "rule": rule, "metric": "euclidean"}
+    fixed = {"refit": refit, "rule": EUCLIDEAN[rule]}
 
     def fit(**params):
         men = ManifoldElasticNet(**fixed, **params).fit(X, y)

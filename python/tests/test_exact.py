@@ -12,7 +12,7 @@ from scipy import sparse
 
 import menet
 import menet.dask
-from menet import ManifoldElasticNet, ManifoldElasticNetCV, StabilitySelection
+from menet import ManifoldElasticNet, ManifoldElasticNetCV, Prepare, StabilitySelection
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(24, 5))
@@ -22,7 +22,7 @@ BEYOND = 2**53 + 1
 
 FITS = [
     lambda X: ManifoldElasticNet(n_nonzeros=2).fit(X, y),
-    lambda X: ManifoldElasticNetCV(n_nonzeros=[2], cv=2).fit(X, y),
+    lambda X: ManifoldElasticNetCV(n_nonzeros=2, cv=2).fit(X, y),
     lambda X: StabilitySelection(n_pairs=2, max_panel_size=2).fit(X, y),
     lambda X: menet.PCA(n_components=2).fit(X),
     lambda X: ManifoldElasticNet(n_nonzeros=2).fit(globals()["X"], y).predict(X),
@@ -65,7 +65,7 @@ def test_what_changes_nothing_passes():
     assert ManifoldElasticNet(n_nonzeros=2).fit(exact, y).components_.size
     # A mask becomes missing values where the user says so.
     masked = np.ma.masked_less(X, -1.0)
-    men = ManifoldElasticNet(n_nonzeros=2, impute="median").fit(masked.filled(np.nan), y)
+    men = ManifoldElasticNet(n_nonzeros=2, prepare=Prepare(impute="median")).fit(masked.filled(np.nan), y)
     assert men.missing_fraction_.max() > 0
 
 

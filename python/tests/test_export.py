@@ -18,7 +18,7 @@ from conftest import same
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from menet import ManifoldElasticNet, datasets
+from menet import Gaussian, ManifoldElasticNet, Nearest, Prepare, datasets
 
 SETS = {
     "orl": datasets.load_orl,
@@ -27,12 +27,12 @@ SETS = {
 }
 
 RULES = {
-    "nearest": {"rule": "nearest"},
-    "nearest by distance": {"rule": "nearest", "metric": "euclidean"},
-    "five nearest": {"rule": "nearest", "n_neighbors": 5},
-    "nearest with priors": {"rule": "nearest", "priors": "equal"},
-    "centroid": {"rule": "centroid"},
-    "gaussian": {"rule": "gaussian", "priors": "equal"},
+    "nearest": "nearest",
+    "nearest by distance": Nearest(metric="euclidean"),
+    "five nearest": Nearest(k=5),
+    "nearest with priors": Nearest(priors="equal"),
+    "centroid": "centroid",
+    "gaussian": Gaussian(priors="equal"),
 }
 
 
@@ -50,7 +50,7 @@ def run(model, X):
 def test_onnx_decides_as_menet_does(name, rule):
     X, y = SETS[name](return_X_y=True)
     X = np.asarray(X, dtype=np.float64)
-    men = ManifoldElasticNet(n_nonzeros=20, **RULES[rule]).fit(X[::2], y[::2])
+    men = ManifoldElasticNet(n_nonzeros=20, rule=RULES[rule]).fit(X[::2], y[::2])
     label, probabilities, scores = run(men.to_onnx("float64"), X)
     assert np.array_equal(label, men.predict(X))
     assert np.abs(probabilities - men.predict_proba(X)).max() <= 1e-12
@@ -70,11 +70,11 @@ def test_onnx_prepares_samples(genes):
     rng = np.random.default_rng(0)
     holes = np.where(rng.random(X.shape) < 0.05, np.nan, X)
     for scale in ("log1p", "log1p-unit", "unit", "none"):
-        men = ManifoldElasticNet(n_nonzeros=10, scale=scale, impute="median").fit(holes, y)
+        men = ManifoldElasticNet(n_nonzeros=10, prepare=Prepare(scale=scale, impute="median")).fit(holes, y)
         label, probabilities, _ = run(men.to_onnx("float64"), holes)
         assert np.array_equal(label, men.predict(holes))
         assert np.abs(probabilities - men.predict_proba(holes)).max() <= 1e-12
-    men = ManifoldElasticNet(n_nonzeros=10, impute="knn").fit(holes, y)
+    men = ManifoldElasticNet(n_nonzeros=10, prepare=Prepare(impute="knn")).fit(holes, y)
     with pytest.raises(ValueError, match="neighbours"):
         men.to_onnx()
 
@@ -83,7 +83,7 @@ def test_onnx_prepares_samples(genes):
 @pytest.mark.parametrize("rule", RULES)
 def test_a_sample_without_the_panel_is_unknown_everywhere(genes, rule):
     X, y = genes
-    men = ManifoldElasticNet(panel_size=6, impute="median", **RULES[rule]).fit(X, y)
+    men = ManifoldElasticNet(panel_size=6, prepare=Prepare(impute="median"), rule=RULES[rule]).fit(X, y)
     new = X.iloc[:6].copy()
     new.iloc[[1, 4], :] = np.nan
     new.loc[new.index[2], men.panel_[:5]] = np.nan
@@ -175,7 +175,7 @@ def test_sql_quotes_names_and_fills_what_is_missing():
     X["select"] += (y == "other") * 3
     X["c d"] += (y == "third") * 3
     X.iloc[::7, 1] = np.nan
-    men = ManifoldElasticNet(n_nonzeros=3, rule="gaussian", impute="mean", scale="log1p").fit(X, y)
+    men = ManifoldElasticNet(n_nonzeros=3, rule="gaussian", prepare=Prepare(impute="mean", scale="log1p")).fit(X, y)
     for rows in (duckdb_rows, sqlite_rows):
         found = rows(X, men.to_sql("my table"))
         assert found["label"].tolist() == men.predict(X).tolist()
@@ -322,7 +322,7 @@ def test_missing_values_are_filled_in_every_database(database, scale):
     X["q"] += (y == "b") * 3
     X["r"] += (y == "c") * 3
     X.iloc[::7, 1] = np.nan
-    men = ManifoldElasticNet(n_nonzeros=3, rule="gaussian", impute="median", scale=scale).fit(X, y)
+    men = ManifoldElasticNet(n_nonzeros=3, rule="gaussian", prepare=Prepare(impute="median", scale=scale)).fit(X, y)
     found = database(X, labels(men.to_sql("my table")))["found"]
     assert found.tolist() == men.predict(X).tolist()
     # What is not missing but cannot be used is not filled.

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.linear_model import MultiTaskElasticNet
 
 import menet
-from menet import ManifoldElasticNet, ManifoldElasticNetCV, StabilitySelection
+from menet import L1, ManifoldElasticNet, ManifoldElasticNetCV, StabilitySelection
 from menet._groups import mapping, resolved
 
 NAMES = np.array(["a", "b", "c", "d"], dtype=object)
@@ -37,18 +37,18 @@ def problem():
     ],
 )
 def test_every_way_to_give_groups(value):
-    found = {group["name"]: sorted(group["variables"]) for group in resolved(value, NAMES, 4)}
+    found = {group["name"]: sorted(group["variables"]) for group in resolved("groups", value, NAMES, 4)}
     assert found == {"0": [0, 2], "1": [1, 2]}
 
 
 def test_labels_and_the_way_back():
-    groups = resolved(["x", None, "y", "x"], NAMES, 4)
+    groups = resolved("groups", ["x", None, "y", "x"], NAMES, 4)
     assert groups == [{"name": "x", "variables": [0, 3]}, {"name": "y", "variables": [2]}]
-    assert resolved(mapping(groups), None, 4) == groups
-    lists = resolved([[3, 1], [0]], None, None)
+    assert resolved("groups", mapping(groups), None, 4) == groups
+    lists = resolved("groups", [[3, 1], [0]], None, None)
     assert mapping(lists) == [[3, 1], [0]]
     assert mapping(None) is None
-    assert resolved(np.array([1, 1, 2, 2]), None, 4)[0] == {"name": "1", "variables": [0, 1]}
+    assert resolved("groups", np.array([1, 1, 2, 2]), None, 4)[0] == {"name": "1", "variables": [0, 1]}
 
 
 @pytest.mark.parametrize(
@@ -64,18 +64,18 @@ def test_labels_and_the_way_back():
 )
 def test_groups_that_cannot_be(groups, kind, message):
     with pytest.raises(kind, match=message):
-        resolved(groups, NAMES, 4)
+        resolved("groups", groups, NAMES, 4)
 
 
 def test_names_need_names():
     with pytest.raises(ValueError, match="have no names"):
-        resolved([["a"]], None, 4)
+        resolved("groups", [["a"]], None, 4)
 
 
 def test_a_fit_uses_whole_groups(problem):
     X, y = problem
     groups = [list(range(start, start + 3)) for start in range(0, 24, 3)]
-    men = ManifoldElasticNet(n_nonzeros=2, groups=groups, refit="none").fit(X, y)
+    men = ManifoldElasticNet(n_nonzeros=2, penalty=L1(feature_groups=groups), refit="none").fit(X, y)
     assert men.kkt_violation_.max() <= 1e-9
     for axis, chosen in zip(men.components_, men.selected_groups_, strict=True):
         assert len(chosen) == 2
@@ -90,9 +90,10 @@ def test_names_labels_and_lists_are_the_same_fit(problem):
     names = [f"v{j}" for j in range(24)]
     frame = pd.DataFrame(X, columns=names)
     labels = [f"g{j // 4}" for j in range(24)]
-    by_label = ManifoldElasticNet(n_nonzeros=2, groups=labels).fit(frame, y)
-    by_dict = ManifoldElasticNet(n_nonzeros=2, groups=dict(zip(names, labels, strict=True))).fit(frame, y)
-    by_list = ManifoldElasticNet(n_nonzeros=2, groups=[names[k : k + 4] for k in range(0, 24, 4)]).fit(frame, y)
+    by_label, by_dict, by_list = (
+        ManifoldElasticNet(n_nonzeros=2, penalty=L1(feature_groups=groups)).fit(frame, y)
+        for groups in (labels, dict(zip(names, labels, strict=True)), [names[k : k + 4] for k in range(0, 24, 4)])
+    )
     assert np.array_equal(by_label.components_, by_dict.components_)
     assert np.array_equal(by_label.components_, by_list.components_)
     assert by_label.selected_groups_ == by_dict.selected_groups_
@@ -101,7 +102,7 @@ def test_names_labels_and_lists_are_the_same_fit(problem):
 
 def test_all_axes_together(problem):
     X, y = problem
-    men = ManifoldElasticNet(n_nonzeros=5, group_axes="together", preset="paper").fit(X, y)
+    men = ManifoldElasticNet.preset("paper", n_nonzeros=5, penalty=L1(group_axes="together")).fit(X, y)
     used = men.components_ != 0
     assert used.sum(axis=1).tolist() == [5, 5, 5]
     assert (used == used[0]).all()
@@ -112,23 +113,23 @@ def test_all_axes_together(problem):
 def test_models_keep_their_groups(problem, tmp_path):
     X, y = problem
     labels = [f"g{j // 4}" for j in range(24)]
-    men = ManifoldElasticNet(n_nonzeros=2, groups=labels).fit(X, y)
+    men = ManifoldElasticNet(n_nonzeros=2, penalty=L1(feature_groups=labels)).fit(X, y)
     men.save(tmp_path / "model.safetensors")
     back = ManifoldElasticNet.load(tmp_path / "model.safetensors")
     assert back.selected_groups_ == men.selected_groups_
     assert np.array_equal(back.transform(X), men.transform(X))
-    assert np.array_equal(ManifoldElasticNet(**back.get_params()).fit(X, y).components_, men.components_)
+    assert np.array_equal(clone(back).fit(X, y).components_, men.components_)
     assert ManifoldElasticNet(n_nonzeros=2).fit(X, y).selected_groups_ is None
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"groups": [[0, 99]]}, "variable 99 in group"),
-        ({"groups": [[0, 0]]}, "twice"),
-        ({"groups": [[0, 1]], "panel_size": 3}, "panel_size"),
-        ({"groups": [[0, 1]], "penalty_factors": np.full(24, 2.0)}, "penalty_factors"),
-        ({"group_axes": "both"}, "group_axes"),
+        ({"penalty": L1(feature_groups=[[0, 99]])}, "variable 99 in group"),
+        ({"penalty": L1(feature_groups=[[0, 0]])}, "twice"),
+        ({"penalty": L1(feature_groups=[[0, 1]]), "panel_size": 3}, "panel_size"),
+        ({"penalty": L1(feature_groups=[[0, 1]], factors=np.full(24, 2.0))}, "penalty.factors"),
+        ({"penalty": L1(group_axes="both")}, "penalty.group_axes"),
     ],
 )
 def test_what_does_not_go_with_groups(problem, change, message):
@@ -140,15 +141,15 @@ def test_what_does_not_go_with_groups(problem, change, message):
 def test_what_reads_many_sizes_off_a_path_refuses_groups(problem):
     X, y = problem
     with pytest.raises(ValueError, match="groups"):
-        ManifoldElasticNetCV(groups=[[0, 1]]).fit(X, y)
+        ManifoldElasticNetCV(penalty=L1(feature_groups=[[0, 1]])).fit(X, y)
     with pytest.raises(ValueError, match="groups"):
-        StabilitySelection(ManifoldElasticNet(groups=[[0, 1]])).fit(X, y)
+        StabilitySelection(ManifoldElasticNet(penalty=L1(feature_groups=[[0, 1]]))).fit(X, y)
 
 
 def test_another_number_of_groups_is_fitted_anew(problem):
     X, y = problem
-    large = ManifoldElasticNet(groups=[[0, 1]], n_nonzeros=3).fit(X, y)
-    own = ManifoldElasticNet(groups=[[0, 1]], n_nonzeros=1).fit(X, y)
+    large = ManifoldElasticNet(penalty=L1(feature_groups=[[0, 1]]), n_nonzeros=3).fit(X, y)
+    own = clone(large).set_params(n_nonzeros=1).fit(X, y)
     np.testing.assert_array_equal(large.at(n_nonzeros=1).components_, own.components_)
 
 
@@ -193,12 +194,12 @@ def test_the_command_reads_a_file_of_groups(problem, tmp_path, command):
     lines = [f"v{j},g{j // 4}" for j in range(24)]
     (tmp_path / "groups.csv").write_text("\n".join(["variable,group", *lines]))
     model = tmp_path / "model.safetensors"
-    arguments = ["--data", tmp_path / "data.csv", "--groups", tmp_path / "groups.csv", "--nonzeros", "2"]
+    arguments = ["--data", tmp_path / "data.csv", "--feature-groups", tmp_path / "groups.csv", "--nonzeros", "2"]
     done = subprocess.run(
         [command, "fit", *arguments, "--model", model, "--json"], capture_output=True, check=True, text=True
     )
     told = json.loads(done.stdout)
-    men = ManifoldElasticNet(n_nonzeros=2, groups=[f"g{j // 4}" for j in range(24)]).fit(X, y)
+    men = ManifoldElasticNet(n_nonzeros=2, penalty=L1(feature_groups=[f"g{j // 4}" for j in range(24)])).fit(X, y)
     assert told["groups"] == men.selected_groups_
     assert np.array_equal(ManifoldElasticNet.load(model).components_, men.components_)
     shown = subprocess.run([command, "inspect", "--model", model], capture_output=True, check=True, text=True).stdout

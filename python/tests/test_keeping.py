@@ -15,7 +15,7 @@ from sklearn.base import clone
 from test_estimator_checks import ESTIMATORS
 
 import menet
-from menet import ManifoldElasticNet, datasets
+from menet import L1, Centroid, Manifold, ManifoldElasticNet, Prepare, datasets
 
 
 def test_a_pickle_keeps_no_more_of_the_training_samples_than_paths_use(genes):
@@ -44,7 +44,7 @@ def test_a_pickle_keeps_no_more_of_the_training_samples_than_paths_use(genes):
 )
 def test_labels_survive_a_file(labels, tmp_path):
     X = np.random.default_rng(0).standard_normal((40, 6))
-    men = ManifoldElasticNet(penalty_factors=[1, 2, np.inf, 1, 1, 0.5], n_nonzeros=4).fit(X, labels)
+    men = ManifoldElasticNet(penalty=L1(factors=[1, 2, np.inf, 1, 1, 0.5]), n_nonzeros=4).fit(X, labels)
     men.save(tmp_path / "m.safetensors")
     loaded = ManifoldElasticNet.load(tmp_path / "m.safetensors")
     same(loaded, men, X)
@@ -52,8 +52,8 @@ def test_labels_survive_a_file(labels, tmp_path):
     assert loaded.classes_.dtype.kind == ("U" if labels.dtype.kind == "O" else labels.dtype.kind.replace("u", "i"))
     assert loaded.score(X, labels) == men.score(X, labels)
     assert not loaded.components_[:, 2].any()
-    ours = {**men.get_params(), "penalty_factors": [1, 2, np.inf, 1, 1, 0.5]}
-    assert loaded.get_params() == ours
+    assert loaded.get_params() == men.get_params()
+    assert loaded.penalty.factors == [1, 2, np.inf, 1, 1, 0.5]
     assert loaded.definiteness_ == men.definiteness_
     np.testing.assert_array_equal(loaded.kkt_violation_, men.kkt_violation_)
     assert loaded.n_features_in_ == 6
@@ -61,7 +61,7 @@ def test_labels_survive_a_file(labels, tmp_path):
 
 def test_a_loaded_model_made_smaller_says_what_it_cannot(genes, tmp_path):
     X, y = genes
-    men = ManifoldElasticNet(n_nonzeros=5, preset="paper").fit(X, y)
+    men = ManifoldElasticNet.preset("paper", n_nonzeros=5).fit(X, y)
     men.save(str(tmp_path / "m.safetensors"))
     loaded = ManifoldElasticNet.load(str(tmp_path / "m.safetensors"))
     assert list(loaded.feature_names_in_) == list(X.columns)
@@ -155,9 +155,27 @@ def test_every_estimator_is_read_as_it_was_written(estimator, keep, digits):
     same(kept.fit(X, y), model, digits[0])
 
 
+@pytest.mark.parametrize("keep", [lambda m: pickle.loads(pickle.dumps(m)), through_skops, copy.deepcopy])
+def test_stages_are_read_as_they_were_written(keep, digits):
+    X, y = small(digits)
+    model = ManifoldElasticNet(
+        n_nonzeros=5,
+        prepare=Prepare(scale="pareto"),
+        manifold=Manifold(kappa=0.2),
+        penalty=L1(factors=np.linspace(0.5, 2.0, 64), never=[36]),
+        rule=Centroid(priors="equal"),
+    ).fit(X, y)
+    kept = keep(keep(model))
+    assert all(kept.get_params(deep=False)[name] == one for name, one in model.get_params(deep=False).items())
+    assert kept.penalty is not model.penalty
+    same(kept, model, digits[0])
+    same(kept.at(n_nonzeros=3), model.at(n_nonzeros=3), digits[0])
+    same(clone(kept).fit(X, y), model, digits[0])
+
+
 def test_skops_reads_a_search_and_sparse_training_samples(digits, genes):
     X, y = small(digits)
-    search = menet.ManifoldElasticNetCV(n_nonzeros=[3, 6], ridge=0.3, refit="panel", cv=2).fit(X, y)
+    search = menet.ManifoldElasticNetCV(ridge=0.3, refit="panel", param_grid={"n_nonzeros": [3, 6]}, cv=2).fit(X, y)
     kept = through_skops(search)
     same(kept, search, X)
     same(kept.best_estimator_.at(n_nonzeros=2), search.at(n_nonzeros=2), X)
@@ -172,7 +190,7 @@ def test_skops_reads_a_search_and_sparse_training_samples(digits, genes):
 
 def test_a_search_keeps_its_model_once(digits):
     X, y = small(digits)
-    search = menet.ManifoldElasticNetCV(n_nonzeros=[3], ridge=0.3, refit="panel", cv=2).fit(X, y)
+    search = menet.ManifoldElasticNetCV(n_nonzeros=3, ridge=0.3, refit="panel", cv=2).fit(X, y)
     assert search._model is search.best_estimator_._model
     kept = pickle.loads(pickle.dumps(search))
     assert kept._model is kept.best_estimator_._model

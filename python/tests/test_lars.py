@@ -295,12 +295,12 @@ def test_a_value_that_is_not_finite_is_named_by_its_variable():
 def test_only_the_argument_g_is_called_g():
     with pytest.raises(ValueError, match="`G` is -1 on the diagonal"):
         menet.lars_path_gram(-np.eye(3), np.ones(3))
-    # The parameter `gram` of the estimator keeps its name.
-    with pytest.raises(ValueError, match="`gram` is 'all', but must be one of"):
-        menet.ManifoldElasticNet(gram="all").fit(np.eye(4), [0, 0, 1, 1])
+    # The parameter `gram` of the stage `compute` keeps its name.
+    with pytest.raises(ValueError, match="`compute.gram` is 'all', but must be one of"):
+        menet.ManifoldElasticNet(compute=menet.Compute(gram="all")).fit(np.eye(4), [0, 0, 1, 1])
     X = sparse.random(300, 120_000, density=0.001, random_state=0, format="csr")
-    with pytest.raises(ValueError, match="`gram` is") as refused:
-        menet.ManifoldElasticNet(gram="full").fit(X, np.arange(300) % 2)
+    with pytest.raises(ValueError, match="`compute.gram` is") as refused:
+        menet.ManifoldElasticNet(compute=menet.Compute(gram="full")).fit(X, np.arange(300) % 2)
     assert "`G`" not in str(refused.value)
 
 
@@ -338,7 +338,9 @@ reveal_type(menet.lars_path_gram(X, matrix))
 menet.lars_path(X, vector, method="lar")
 menet.ManifoldElasticNet(rule="nearest", refit="panel")
 menet.ManifoldElasticNet(rule="nearst")
-menet.ManifoldElasticNetCV(metric=["cosine", None])
+menet.ManifoldElasticNetCV(param_grid={"rule__metric": ["cosine", None]})
+menet.ManifoldElasticNet(rule=menet.Nearest(metric="cosine", priors=[1, 2]), penalty=menet.Mcp(gamma=2))
+menet.Nearest(metric="cosin")
 menet.PCA(metric="cosin")
 """
 

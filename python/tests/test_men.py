@@ -13,12 +13,15 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV
 
 import menet
-from menet import ManifoldElasticNet
+from menet import L1, AutoRule, Manifold, ManifoldElasticNet, Nearest, Patch
+
+# No variable may be used, of six.
+BARRED = L1(factors=np.full(6, np.inf))
 
 
 @pytest.fixture(scope="module")
 def men(faces):
-    return ManifoldElasticNet(n_components=12, n_nonzeros=40, preset="paper").fit(*faces[:2])
+    return ManifoldElasticNet.preset("paper", n_components=12, n_nonzeros=40).fit(*faces[:2])
 
 
 def test_attributes_tell_one_story(men, faces):
@@ -41,7 +44,8 @@ def test_attributes_tell_one_story(men, faces):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert men.score(X_test, y_test) > 0.85
-    assert ManifoldElasticNet(12, 40, preset="paper", metric="cosine").fit(X, y).score(X_test, y_test) > 0.85
+    by_angle = ManifoldElasticNet.preset("paper", n_components=12, n_nonzeros=40, rule=Nearest(metric="cosine"))
+    assert by_angle.fit(X, y).score(X_test, y_test) > 0.85
 
 
 def test_selected_features_come_in_order_of_entry(men, genes):
@@ -50,7 +54,7 @@ def test_selected_features_come_in_order_of_entry(men, genes):
         first = men.path(k).entered[0]
         assert list(chosen[: len(first)]) == first
     X, y = genes
-    named = ManifoldElasticNet(n_nonzeros=5, preset="paper").fit(X, y)
+    named = ManifoldElasticNet.preset("paper", n_nonzeros=5).fit(X, y)
     for k, chosen in enumerate(named.selected_features_):
         assert set(chosen) == set(X.columns[named.components_[k] != 0])
     assert list(named.get_feature_names_out()) == ["manifoldelasticnet0", "manifoldelasticnet1"]
@@ -76,7 +80,7 @@ def test_at_is_a_fit_bit_for_bit(men, faces, made):
     for k, d in [(15, None), (None, 5), (7, 3)]:
         params = {**({"n_nonzeros": k} if k else {}), **({"n_components": d} if d else {})}
         read = men.at(**params)
-        fresh = ManifoldElasticNet(**{"n_components": 12, "n_nonzeros": 40, "preset": "paper", **params}).fit(X, y)
+        fresh = ManifoldElasticNet.preset("paper", **{"n_components": 12, "n_nonzeros": 40, **params}).fit(X, y)
         same(read, fresh, X_test)
         assert read.get_params() == fresh.get_params()
         for a, b in zip(read.selected_features_, fresh.selected_features_, strict=True):
@@ -124,15 +128,15 @@ def test_a_failed_fit_leaves_the_old_one_whole(kind, digits):
 
 def test_parameters_changed_after_a_fit_wait_for_the_next(digits, tmp_path):
     X, y = digits[0][:200], digits[1][:200]
-    men = ManifoldElasticNet(3, 10).fit(X, y)
+    men = ManifoldElasticNet(3, n_nonzeros=10).fit(X, y)
     found = men.predict(digits[0])
-    men.set_params(n_nonzeros=2, ridge=99.0, metric="cosine")
+    men.set_params(n_nonzeros=2, ridge=99.0, rule__metric="cosine")
     np.testing.assert_array_equal(men.predict(digits[0]), found)
     read = men.at(n_components=2)
-    assert read.get_params() == ManifoldElasticNet(2, 10).get_params()
+    assert read.get_params() == ManifoldElasticNet(2, n_nonzeros=10).get_params()
     men.save(tmp_path / "m.safetensors")
     loaded = ManifoldElasticNet.load(tmp_path / "m.safetensors")
-    assert loaded.get_params() == ManifoldElasticNet(3, 10).get_params()
+    assert loaded.get_params() == ManifoldElasticNet(3, n_nonzeros=10).get_params()
     np.testing.assert_array_equal(loaded.predict(digits[0]), found)
 
 
@@ -147,7 +151,7 @@ class Renamed(ManifoldElasticNet):
 def test_subclasses_work(digits, tmp_path):
     X, y = digits[0][:200], digits[1][:200]
     model = Renamed(3, extra=4).fit(X, y)
-    same(model, ManifoldElasticNet(3, 10).fit(X, y), X)
+    same(model, ManifoldElasticNet(3, n_nonzeros=10).fit(X, y), X)
     model.save(tmp_path / "m.safetensors")
     same(Renamed.load(tmp_path / "m.safetensors"), model, X)
     sparser = model.at(n_nonzeros=4)
@@ -164,27 +168,28 @@ def test_subclasses_work(digits, tmp_path):
         ({"n_nonzeros": -1}, ValueError, "`n_nonzeros` is -1"),
         ({"n_nonzeros": True}, TypeError, "`n_nonzeros` is True, but must be a whole number or None"),
         ({"n_nonzeros": 5.0}, TypeError, "`n_nonzeros` is 5.0"),
-        ({"k_within": 0}, ValueError, "`k_within` is 0"),
-        ({"k_within": None}, TypeError, "`k_within` is None, but must be a whole number"),
-        ({"k_within": "5"}, TypeError, "`k_within` is '5', but must be a whole number"),
+        ({"patch": Patch(k_within=0)}, ValueError, "`patch.k_within` is 0"),
+        ({"patch": Patch(k_within=None)}, TypeError, "`patch.k_within` is None, but must be a whole number"),
+        ({"patch": Patch(k_within="5")}, TypeError, "`patch.k_within` is '5', but must be a whole number"),
         ({"ridge": -0.1}, ValueError, "`ridge` is -0.1"),
         ({"ridge": np.inf}, ValueError, "`ridge` is inf"),
         ({"ridge": 10**400}, ValueError, "`ridge` is inf"),
         ({"ridge": 1e308}, ValueError, "`ridge` is 1e308, but must be a number from 0 to 1e100"),
-        ({"patch": np.array(["dla", "lle"])}, ValueError, "`patch` is array"),
-        ({"penalty_factors": np.full(6, np.inf), "preset": "paper"}, ValueError, "axis 1 uses no variable"),
-        ({"penalty_factors": np.full(6, np.inf)}, ValueError, "no path selects a variable"),
+        ({"patch": np.array(["dla", "lle"])}, TypeError, "`patch` is array"),
+        ({"patch": Patch(kind="umap")}, ValueError, "`patch.kind` is 'umap', but must be one of dla, laplacian"),
+        ({"penalty": BARRED, "refit": "none", "ridge": 0.03}, ValueError, "axis 1 uses no variable"),
+        ({"penalty": BARRED}, ValueError, "no path selects a variable"),
         ({"ridge": np.nan}, ValueError, "`ridge` is NaN"),
         ({"ridge": "much"}, TypeError, "`ridge` is 'much', but must be a number"),
-        ({"floor": 1.5}, ValueError, "`floor` is 1.5"),
-        ({"standardize": 1}, TypeError, "`standardize` is 1, but must be True or False"),
-        ({"penalty_factors": [1.0, 2.0]}, ValueError, "`penalty_factors` has 2 entries, but 6"),
-        ({"penalty_factors": [[1.0]]}, ValueError, r"`penalty_factors` has shape \(1, 1\)"),
-        ({"penalty_factors": "ab"}, TypeError, "`penalty_factors` is 'ab'"),
-        ({"definiteness": "error", "kappa": 5.0}, ValueError, "the largest admissible kappa is"),
+        ({"manifold": Manifold(floor=1.5)}, ValueError, "`manifold.floor` is 1.5"),
+        ({"penalty": L1(standardize=1)}, TypeError, "`penalty.standardize` is 1, but must be True or False"),
+        ({"penalty": L1(factors=[1.0, 2.0])}, ValueError, "`penalty.factors` has 2 entries, but 6"),
+        ({"penalty": L1(factors=[[1.0]])}, ValueError, r"`penalty.factors` has shape \(1, 1\)"),
+        ({"penalty": L1(factors="ab")}, TypeError, "`penalty.factors` is 'ab'"),
+        ({"manifold": Manifold(definiteness="error", kappa=5.0)}, ValueError, "the largest admissible kappa is"),
         ({"n_jobs": 0}, ValueError, "n_jobs"),
         ({"n_jobs": "2"}, TypeError, "`n_jobs` is '2', but must be a whole number or None"),
-        ({"target": None}, ValueError, "`target` is None"),
+        ({"target": "centers"}, ValueError, "`target` is 'centers', but must be one of None, centres, whitened"),
     ],
 )
 def test_bad_parameters_are_named(change, kind, message):
@@ -195,9 +200,15 @@ def test_bad_parameters_are_named(change, kind, message):
 
 def test_numpy_numbers_are_numbers(digits):
     X, y = digits[0][:200], digits[1][:200]
-    plain = ManifoldElasticNet(3, 10, ridge=0.5, k_within=4, standardize=False).fit(X, y)
+    plain = ManifoldElasticNet(3, n_nonzeros=10, ridge=0.5, patch=Patch(k_within=4), penalty=L1(standardize=False)).fit(
+        X, y
+    )
     numpy = ManifoldElasticNet(
-        np.int64(3), np.uint8(10), ridge=np.float32(0.5), k_within=np.int32(4), standardize=np.False_
+        np.int64(3),
+        n_nonzeros=np.uint8(10),
+        ridge=np.float32(0.5),
+        patch=Patch(k_within=np.int32(4)),
+        penalty=L1(standardize=np.False_),
     ).fit(X, y)
     same(plain, numpy, X)
 
@@ -246,7 +257,7 @@ def test_numerical_trouble_is_one_warning():
     X = np.hstack([base, base @ rng.standard_normal((4, 20)) + 1e-9 * rng.standard_normal((30, 20))])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        ManifoldElasticNet(ridge=0.0, alpha=0.0).fit(X, np.arange(30) % 5)
+        ManifoldElasticNet(ridge=0.0, manifold=Manifold(alpha=0.0)).fit(X, np.arange(30) % 5)
     assert [w.category for w in caught] == [ConvergenceWarning]
     assert "axes ended early" in str(caught[0].message)
     assert caught[0].filename == __file__
@@ -264,7 +275,9 @@ def test_a_violation_above_the_bar_is_never_silent(size):
     X[:, 8:] *= size
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        men = ManifoldElasticNet(ridge=0.0, standardize=False, alpha=0.0, preset="paper").fit(X, y)
+        men = ManifoldElasticNet.preset(
+            "paper", ridge=0.0, manifold=Manifold(alpha=0.0), penalty=L1(standardize=False)
+        ).fit(X, y)
     assert (men.kkt_violation_.max() > 1e-9) == (size > 1)
     assert [w.category for w in caught] == [ConvergenceWarning] * (size > 1)
     if size > 1:
@@ -273,7 +286,7 @@ def test_a_violation_above_the_bar_is_never_silent(size):
         # Scaled, the same data make no trouble.
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            assert ManifoldElasticNet(alpha=0.0).fit(X, y).kkt_violation_.max() < 1e-9
+            assert ManifoldElasticNet(manifold=Manifold(alpha=0.0)).fit(X, y).kkt_violation_.max() < 1e-9
 
 
 def test_sparse_samples_give_the_same_model(digits):
@@ -298,18 +311,18 @@ def test_approximate_neighbours_tell_their_recall(digits, tmp_path):
     exact = ManifoldElasticNet(n_nonzeros=5).fit(X, y)
     assert exact.neighbor_recall_ is None
     # So few samples that all are compared.
-    few = ManifoldElasticNet(n_nonzeros=5, neighbors="approximate").fit(X, y)
+    few = ManifoldElasticNet(n_nonzeros=5, patch=Patch(search="approximate")).fit(X, y)
     assert few.neighbor_recall_ == 1.0
     np.testing.assert_array_equal(few.components_, exact.components_)
 
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((12_000, 3)), np.repeat([0, 1], 6000)
-    many = ManifoldElasticNet(n_nonzeros=3, neighbors="approximate").fit(X + y[:, None], y)
+    many = ManifoldElasticNet(n_nonzeros=3, patch=Patch(search="approximate")).fit(X + y[:, None], y)
     assert 0.9 < many.neighbor_recall_ < 1.0
     assert many.at(n_nonzeros=2).neighbor_recall_ == many.neighbor_recall_
     many.save(tmp_path / "m.safetensors")
     loaded = ManifoldElasticNet.load(tmp_path / "m.safetensors")
-    assert (loaded.neighbors, loaded.neighbor_recall_) == ("approximate", many.neighbor_recall_)
+    assert (loaded.patch.search, loaded.neighbor_recall_) == ("approximate", many.neighbor_recall_)
 
 
 def test_a_tied_axis_is_left_out_with_a_warning():
@@ -320,19 +333,19 @@ def test_a_tied_axis_is_left_out_with_a_warning():
     X[:, 0] = y == 0
     X[:, 1:5] = (y == 1)[:, None]
     with pytest.warns(ConvergenceWarning, match="tie for the first place"):
-        men = ManifoldElasticNet(n_nonzeros=1, preset="paper").fit(X, y)
+        men = ManifoldElasticNet.preset("paper", n_nonzeros=1).fit(X, y)
     assert men.transform(X).shape == (60, 1)
     assert men.predict(X).shape == (60,)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        search = GridSearchCV(ManifoldElasticNet(preset="paper"), {"n_nonzeros": [1, 2, 3, 6]}, cv=3).fit(X, y)
+        search = GridSearchCV(ManifoldElasticNet.preset("paper"), {"n_nonzeros": [1, 2, 3, 6]}, cv=3).fit(X, y)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
 def test_the_cosine_on_one_axis_is_refused():
     X, y = load_breast_cancer(return_X_y=True)
     with pytest.raises(ValueError, match="on one axis every cosine is 1 or -1"):
-        ManifoldElasticNet(metric="cosine").fit(X, y)
+        ManifoldElasticNet(rule=AutoRule(metric="cosine")).fit(X, y)
     assert ManifoldElasticNet(rule="nearest").fit(X, y).score(X, y) > 0.9
 
 
@@ -341,7 +354,7 @@ def test_free_variables_are_in_every_model(digits):
     factors = np.ones(X.shape[1])
     factors[[20, 43]] = 0.0
     for size in (1, 3):
-        men = ManifoldElasticNet(n_nonzeros=size, penalty_factors=factors, preset="paper").fit(X, y)
+        men = ManifoldElasticNet.preset("paper", n_nonzeros=size, penalty=L1(factors=factors)).fit(X, y)
         used = men.components_ != 0
         assert used[:, [20, 43]].all()
         assert used.sum(axis=1).max() <= size + 2

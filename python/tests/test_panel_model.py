@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from menet import ManifoldElasticNet, ManifoldElasticNetCV, datasets
+from menet import L1, ManifoldElasticNet, ManifoldElasticNetCV, Prepare, datasets
 
 METHODS = ("transform", "predict", "predict_proba", "predict_log_proba", "decision_function")
 
@@ -29,15 +29,16 @@ def holes(X, seed):
     "params",
     [
         {},
-        {"rule": "gaussian", "scale": "unit"},
-        {"rule": "centroid", "impute": "median", "scale": "pareto"},
-        {"refit": "none", "panel_size": None, "n_nonzeros": 6, "impute": "mean"},
-        {"impute": "knn", "always": ["age"]},
+        {"rule": "gaussian", "prepare": Prepare(scale="unit")},
+        {"rule": "centroid", "prepare": Prepare(impute="median", scale="pareto")},
+        {"refit": "none", "panel_size": None, "n_nonzeros": 6, "prepare": Prepare(impute="mean")},
+        {"prepare": Prepare(impute="knn"), "penalty": L1(always=["age"])},
     ],
 )
 def test_a_panel_model_decides_alike(genes, params):
     X, y = genes
-    fills = "impute" in params
+    impute = getattr(params.get("prepare"), "impute", None)
+    fills = impute is not None
     men = ManifoldElasticNet(**{"panel_size": 8} | params).fit(holes(X, 0) if fills else X, y)
     panel = men.panel_model()
     assert panel.n_features_in_ == len(men.panel_) < 20
@@ -47,10 +48,10 @@ def test_a_panel_model_decides_alike(genes, params):
     assert panel.get_support().all()
     assert clone(panel).get_params().keys() == men.get_params().keys()
     # Neighbours are near on all variables, where all are there.
-    new = holes(X, 1) if fills and params["impute"] != "knn" else X
+    new = holes(X, 1) if fills and impute != "knn" else X
     few = new[panel.feature_names_in_]
     again = pickle.loads(pickle.dumps(panel))
-    nameless = ManifoldElasticNet(**men.get_params() | {"always": [400] if "always" in params else None})
+    nameless = clone(men).set_params(penalty__always=[400] if "penalty" in params else None)
     nameless.fit((holes(X, 0) if fills else X).to_numpy(), y)
     for method in METHODS:
         whole = getattr(men, method)(new)
@@ -96,7 +97,7 @@ def test_a_frame_may_have_more_and_less(genes):
 
 def test_neighbours_are_near_on_the_panel_where_the_rest_is_not_known(genes):
     X, y = genes
-    men = ManifoldElasticNet(panel_size=8, impute="knn").fit(holes(X, 0), y)
+    men = ManifoldElasticNet(panel_size=8, prepare=Prepare(impute="knn")).fit(holes(X, 0), y)
     gaps = holes(X, 1)
     panel = men.panel_model()
     few = gaps[panel.feature_names_in_]
@@ -110,7 +111,7 @@ def test_neighbours_are_near_on_the_panel_where_the_rest_is_not_known(genes):
 def test_batches_work_from_the_panel(genes):
     X, y = genes
     site = np.array(["north", "south"])[np.arange(len(X)) // 2 % 2]
-    men = ManifoldElasticNet(panel_size=8, batch_scale=True).fit(X, y, batch=site)
+    men = ManifoldElasticNet(panel_size=8, prepare=Prepare(batch_scale=True)).fit(X, y, batch=site)
     panel = men.panel_model()
     assert panel.batches_ == ["north", "south"]
     other = np.where(site == "north", "east", site)
@@ -121,7 +122,7 @@ def test_batches_work_from_the_panel(genes):
 
 def test_it_is_kept_and_searched(genes, tmp_path):
     X, y = genes
-    search = ManifoldElasticNetCV(panel_size=[4, 8], ridge=0.3, refit="discriminant", cv=3).fit(X, y)
+    search = ManifoldElasticNetCV(ridge=0.3, refit="discriminant", param_grid={"panel_size": [4, 8]}, cv=3).fit(X, y)
     panel = search.panel_model()
     assert panel.n_features_in_ == len(search.panel_)
     np.testing.assert_array_equal(search.predict_proba(X[search.panel_]), search.predict_proba(X))

@@ -9,10 +9,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 
 import menet
-from menet import _choices, _core
+from menet._settings import described
+from menet._stages import CLASSES
 from menet.datasets import load_digits, load_leukemia
 
-PENALTIES = list(_choices.Penalty.__args__)
+PENALTIES = described()["penalty.kind"].names
 ROUNDS = ["reweighted", "scad", "mcp"]
 
 
@@ -30,8 +31,8 @@ def regression():
     return X, y
 
 
-def test_the_names_are_those_of_the_core():
-    assert _core.choices()["penalty"] == PENALTIES
+def test_every_penalty_has_a_class():
+    assert {kind for kind in CLASSES["penalty"] if kind is not None} == set(PENALTIES)
 
 
 @pytest.mark.parametrize("penalty", PENALTIES)
@@ -114,7 +115,7 @@ def test_a_search_tries_sizes_with_any_penalty(penalty):
     X, y = load_digits(return_X_y=True)
     X, y = X[:300], y[:300]
     search = menet.ManifoldElasticNetCV(
-        penalty=penalty, panel_size=[6, 12], ridge=0.3, rule="gaussian", refit="panel", cv=3
+        penalty=penalty, param_grid={"panel_size": [6, 12]}, ridge=0.3, rule="gaussian", refit="panel", cv=3
     )
     search.fit(X, y)
     assert len(search.best_estimator_.panel_) <= search.best_params_.get("panel_size", 12)
@@ -133,9 +134,9 @@ def test_what_is_out_of_range_is_named(regression, genes):
     with pytest.raises(ValueError, match="positive"):
         menet.lars_path(X, y, max_nonzeros=3, penalty="mcp", positive=True)
     with pytest.raises(ValueError, match="> 2"):
-        menet.ManifoldElasticNet(penalty="scad", penalty_shape=1.5).fit(*genes)
+        menet.ManifoldElasticNet(penalty=menet.Scad(gamma=1.5)).fit(*genes)
     with pytest.raises(ValueError, match="left out"):
-        menet.ManifoldElasticNet(penalty_epsilon=0.1).fit(*genes)
+        menet.lars_path(X, y, max_nonzeros=3, epsilon=0.1)
 
 
 def test_rounds_without_training_samples_are_refused(genes, tmp_path):

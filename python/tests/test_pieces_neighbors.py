@@ -149,8 +149,8 @@ def test_most_neighbours_are_in_the_buckets_that_rows_look_into():
 
 def test_the_groups_of_a_patch_rule():
     assert _core.neighbor_groups({}) == [("within", 5), ("between", 5)]
-    assert _core.neighbor_groups({"patch": "lle-unsupervised"}) == [("all", 5), ("between", 0)]
-    assert _core.neighbor_groups({"patch": "lle", "k_within": 7}) == [("within", 7), ("between", 0)]
+    assert _core.neighbor_groups({"patch": {"kind": "lle-unsupervised"}}) == [("all", 5), ("between", 0)]
+    assert _core.neighbor_groups({"patch": {"kind": "lle", "k_within": 7}}) == [("within", 7), ("between", 0)]
 
 
 def test_what_does_not_fit_is_refused():

@@ -32,14 +32,14 @@ def no_figure_is_left():
 @pytest.fixture(scope="module")
 def men(genes):
     """A model with names."""
-    return ManifoldElasticNet(n_nonzeros=12, preset="paper").fit(*genes)
+    return ManifoldElasticNet.preset("paper", n_nonzeros=12).fit(*genes)
 
 
 @pytest.fixture(scope="module")
 def pixels(digits):
     """A model whose variables make squares."""
     X, y = digits
-    return ManifoldElasticNet(n_nonzeros=10, preset="paper").fit(X[:300], y[:300])
+    return ManifoldElasticNet.preset("paper", n_nonzeros=10).fit(X[:300], y[:300])
 
 
 def lines_of(ax):
@@ -275,7 +275,7 @@ def test_selection_draws_the_best_of_every_size_refit_and_rule(search):
         )
         folds = [found[f"split{fold}_test_score"][place] for fold in range(5)]
         np.testing.assert_allclose(high[0] - low[0], 2 * np.std(folds, ddof=1) / np.sqrt(5), atol=1e-12)
-    one = ManifoldElasticNetCV(panel_size=5, refit="panel", rule="gaussian", metric="cosine", ridge=1.0, cv=2)
+    one = ManifoldElasticNetCV(panel_size=5, refit="panel", rule="gaussian", ridge=1.0, cv=2)
     one.scoring = "neg_log_loss"
     ax = plot.selection(one.fit(np.random.default_rng(0).standard_normal((40, 8)), np.arange(40) % 2))
     assert ax.get_ylabel() == "negative log loss"

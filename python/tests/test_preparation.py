@@ -14,13 +14,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import menet
-from menet import ManifoldElasticNet, ManifoldElasticNetCV, StabilitySelection
+from menet import AutoRule, ManifoldElasticNet, ManifoldElasticNetCV, Prepare, StabilitySelection
 
 IMPUTERS = {
     "mean": SimpleImputer(),
     "median": SimpleImputer(strategy="median"),
     "knn": KNNImputer(n_neighbors=5),
 }
+MEAN = Prepare(impute="mean")
 BATCH = np.arange(60) // 3 % 3
 
 
@@ -39,7 +40,7 @@ def gaps():
 @pytest.mark.parametrize("impute", IMPUTERS)
 def test_missing_values_are_filled_as_scikit_learn_fills_them(impute, gaps):
     X, y, new = gaps
-    men = ManifoldElasticNet(n_nonzeros=4, impute=impute).fit(X, y)
+    men = ManifoldElasticNet(n_nonzeros=4, prepare=Prepare(impute=impute)).fit(X, y)
     imputer = IMPUTERS[impute].fit(X)
     for samples in (X, new):
         np.testing.assert_allclose(men.prepared(samples), imputer.transform(samples), rtol=1e-12)
@@ -55,7 +56,7 @@ def test_missing_values_are_filled_as_scikit_learn_fills_them(impute, gaps):
 @pytest.mark.parametrize("scale", ["unit", "pareto", "log1p", "log1p-unit"])
 def test_scales_are_those_of_scikit_learn(scale, gaps):
     X = np.nan_to_num(gaps[0], nan=1.0)
-    men = ManifoldElasticNet(n_nonzeros=4, scale=scale).fit(X, gaps[1])
+    men = ManifoldElasticNet(n_nonzeros=4, prepare=Prepare(scale=scale)).fit(X, gaps[1])
     logs = np.log1p(X) if scale.startswith("log1p") else X
     expected = logs
     if scale != "log1p":
@@ -71,19 +72,20 @@ def test_variables_that_are_missing_too_often_are_named(gaps):
     X = pd.DataFrame(gaps[0].copy(), columns=[f"g{j}" for j in range(12)])
     X.loc[10:, "g3"] = np.nan
     with pytest.warns(UserWarning, match="left out, because more than 50 % of the samples lack them.*g3"):
-        men = ManifoldElasticNet(n_nonzeros=4, impute="mean").fit(X, gaps[1])
+        men = ManifoldElasticNet(n_nonzeros=4, prepare=MEAN).fit(X, gaps[1])
     assert men.dropped_variables_.tolist() == ["g3"]
     assert not men.components_[:, 3].any()
     assert men.batches_ is None
     X["g5"] = np.nan
-    with pytest.raises(ValueError, match='`max_missing` is 1 with variable "g5", which every sample lacks'):
-        ManifoldElasticNet(impute="knn", max_missing=1.0).fit(X, gaps[1])
+    with pytest.raises(ValueError, match='`prepare.max_missing` is 1 with variable "g5", which every sample lacks'):
+        ManifoldElasticNet(prepare=Prepare(impute="knn", max_missing=1.0)).fit(X, gaps[1])
 
 
 def test_what_is_kept_prepares_as_well(gaps, tmp_path):
     X, y, new = gaps
     for impute in IMPUTERS:
-        men = ManifoldElasticNet(n_nonzeros=6, impute=impute, scale="unit", batch_scale=True).fit(X, y, batch=BATCH)
+        prepare = Prepare(impute=impute, scale="unit", batch_scale=True)
+        men = ManifoldElasticNet(n_nonzeros=6, prepare=prepare).fit(X, y, batch=BATCH)
         men.save(tmp_path / "m.safetensors")
         known = np.arange(20) % 3
         for kept in (ManifoldElasticNet.load(tmp_path / "m.safetensors"), pickle.loads(pickle.dumps(men))):
@@ -91,8 +93,8 @@ def test_what_is_kept_prepares_as_well(gaps, tmp_path):
             np.testing.assert_array_equal(kept.predict_proba(new, batch=known), men.predict_proba(new, batch=known))
             np.testing.assert_array_equal(kept.missing_fraction_, men.missing_fraction_)
             assert kept.batches_ == ["0", "1", "2"]
-            assert (kept.impute, kept.scale, kept.batch_scale) == (impute, "unit", True)
-        smaller = ManifoldElasticNet(n_nonzeros=3, impute=impute, scale="unit", batch_scale=True)
+            assert kept.prepare == prepare
+        smaller = ManifoldElasticNet(n_nonzeros=3, prepare=prepare)
         smaller.fit(X, y, batch=BATCH)
         for made in (men.at(n_nonzeros=3), pickle.loads(pickle.dumps(men)).at(n_nonzeros=3)):
             np.testing.assert_array_equal(made.components_, smaller.components_)
@@ -102,7 +104,7 @@ def test_what_is_kept_prepares_as_well(gaps, tmp_path):
 def test_a_model_without_preparation_is_as_before(gaps):
     X = np.nan_to_num(gaps[0])
     men = ManifoldElasticNet(n_nonzeros=4).fit(X, gaps[1])
-    same(men, ManifoldElasticNet(n_nonzeros=4, impute="median").fit(X, gaps[1]), X)
+    same(men, ManifoldElasticNet(n_nonzeros=4, prepare=Prepare(impute="median")).fit(X, gaps[1]), X)
     np.testing.assert_array_equal(men.prepared(X), X)
     assert not men.missing_fraction_.any()
     assert men.dropped_variables_.size == 0
@@ -126,10 +128,11 @@ def test_the_command_gives_the_same_bits(gaps, command, tmp_path):
     write("train.csv", X, y, BATCH)
     write("new.csv", new, np.zeros(20, dtype=int), known)
     for impute in IMPUTERS:
-        how = ("--impute", impute, "--scale", "log1p-unit", "--batch-scale", "true", "--nonzeros", "5")
+        how = ("--set", f"prepare.impute={impute}", "--set", "prepare.scale=log1p-unit")
+        how = (*how, "--set", "prepare.batch_scale=true", "--nonzeros", "5")
         run("fit", "--data", "train.csv", "--batch", "run", *how, "--model", "m.safetensors")
         run("transform", "--model", "m.safetensors", "--data", "new.csv", "--batch", "run", "--out", "z.npy")
-        men = ManifoldElasticNet(n_nonzeros=5, impute=impute, scale="log1p-unit", batch_scale=True)
+        men = ManifoldElasticNet(n_nonzeros=5, prepare=Prepare(impute=impute, scale="log1p-unit", batch_scale=True))
         men.fit(X, y, batch=BATCH)
         np.testing.assert_array_equal(men.transform(new, batch=known), np.load(tmp_path / "z.npy"))
         loaded = ManifoldElasticNet.load(tmp_path / "m.safetensors")
@@ -143,9 +146,11 @@ def test_the_command_gives_the_same_bits(gaps, command, tmp_path):
 def test_a_search_learns_inside_its_folds(impute, gaps):
     X, y, _ = gaps
     grid = {"n_nonzeros": [2, 5], "rule": ["nearest", "gaussian"]}
-    fixed = {"ridge": 0.3, "refit": "discriminant", "metric": "euclidean", "impute": impute, "scale": "unit"}
-    search = ManifoldElasticNetCV(**fixed, **grid, cv=3).fit(X, y)
-    plain = GridSearchCV(ManifoldElasticNet(**fixed), grid, cv=3, scoring="balanced_accuracy").fit(X, y)
+    fixed = {"ridge": 0.3, "refit": "discriminant", "prepare": Prepare(impute=impute, scale="unit")}
+    search = ManifoldElasticNetCV(**fixed, param_grid={**grid, "rule__metric": ["euclidean"]}, cv=3).fit(X, y)
+    plain = GridSearchCV(
+        ManifoldElasticNet(**fixed, rule=AutoRule(metric="euclidean")), grid, cv=3, scoring="balanced_accuracy"
+    ).fit(X, y)
     found = zip(search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True)
     ours = {tuple(sorted(params.items())): score for params, score in found}
     for params, score in zip(plain.cv_results_["params"], plain.cv_results_["mean_test_score"], strict=True):
@@ -156,15 +161,15 @@ def test_batches_are_routed(gaps):
     X, y, new = gaps
     shifted = X + 30.0 * BATCH[:, None]
     with config_context(enable_metadata_routing=True):
-        men = ManifoldElasticNet(n_nonzeros=4, impute="mean")
+        men = ManifoldElasticNet(n_nonzeros=4, prepare=MEAN)
         men.set_fit_request(batch=True).set_score_request(batch=True)
         routed = cross_val_score(men, shifted, y, cv=3, params={"batch": BATCH})
-    plain = cross_val_score(ManifoldElasticNet(n_nonzeros=4, impute="mean"), shifted, y, cv=3)
+    plain = cross_val_score(ManifoldElasticNet(n_nonzeros=4, prepare=MEAN), shifted, y, cv=3)
     assert routed.mean() > plain.mean() + 0.1
-    fitted = ManifoldElasticNet(n_nonzeros=4, impute="mean").fit(shifted, y, batch=BATCH)
+    fitted = ManifoldElasticNet(n_nonzeros=4, prepare=MEAN).fit(shifted, y, batch=BATCH)
     z = fitted.transform(shifted, batch=BATCH)
     np.testing.assert_array_equal(
-        ManifoldElasticNet(n_nonzeros=4, impute="mean").fit_transform(shifted, y, batch=BATCH), z
+        ManifoldElasticNet(n_nonzeros=4, prepare=MEAN).fit_transform(shifted, y, batch=BATCH), z
     )
     # A batch under another name has the same centre, if all of its samples are there.
     np.testing.assert_allclose(fitted.transform(shifted, batch=BATCH + 10), z, atol=1e-12)
@@ -177,14 +182,14 @@ def test_batches_are_routed(gaps):
     with pytest.raises(ValueError, match="`batch` has no value for sample 1"):
         fitted.predict(new, batch=[0, None, *[1] * 18])
     with pytest.raises(ValueError, match='"1" for 1 of the training samples'):
-        ManifoldElasticNet(impute="mean").fit(X, y, batch=[0] * 59 + [1])
+        ManifoldElasticNet(prepare=MEAN).fit(X, y, batch=[0] * 59 + [1])
     assert fitted.score(shifted, y, batch=BATCH) > 0.5
 
 
 def test_searches_and_selections_take_batches(gaps):
     X, y, _ = gaps
     shifted = X + 30.0 * BATCH[:, None]
-    search = ManifoldElasticNetCV(ridge=0.3, n_nonzeros=[2, 5], impute="mean", cv=GroupKFold(3))
+    search = ManifoldElasticNetCV(ridge=0.3, prepare=MEAN, param_grid={"n_nonzeros": [2, 5]}, cv=GroupKFold(3))
     search.fit(shifted, y, groups=BATCH, batch=BATCH)
     assert search.best_estimator_.batches_ == ["0", "1", "2"]
     assert "_batch" not in vars(search) and "_batch" not in vars(search.best_estimator_)
@@ -192,10 +197,10 @@ def test_searches_and_selections_take_batches(gaps):
         assert 0.3 < search.score(shifted, y, batch=BATCH) <= 1
     folds = LeaveOneGroupOut().split(X, y, BATCH)
     train, test = next(iter(folds))
-    fold = ManifoldElasticNet(ridge=0.3, n_nonzeros=5, impute="mean", **{"refit": "discriminant"})
+    fold = ManifoldElasticNet(ridge=0.3, n_nonzeros=5, prepare=MEAN, refit="discriminant")
     fold.fit(shifted[train], y[train], batch=BATCH[train])
     assert fold.score(shifted[test], y[test], batch=BATCH[test]) > 0.3
-    selection = StabilitySelection(ManifoldElasticNet(impute="mean"), n_pairs=3, panel_size=3, threshold=0.6)
+    selection = StabilitySelection(ManifoldElasticNet(prepare=MEAN), n_pairs=3, panel_size=3, threshold=0.6)
     selection.fit(shifted, y, batch=BATCH)
     if selection.estimator_ is not None:
         assert selection.predict(shifted, batch=BATCH).shape == (60,)
@@ -204,7 +209,7 @@ def test_searches_and_selections_take_batches(gaps):
 def test_validation_takes_gaps_and_batches(gaps, tmp_path):
     X, y, _ = gaps
     shifted = X + 30.0 * BATCH[:, None]
-    men = ManifoldElasticNet(n_nonzeros=4, impute="knn", scale="unit")
+    men = ManifoldElasticNet(n_nonzeros=4, prepare=Prepare(impute="knn", scale="unit"))
     how = {"n_repeats": 1, "n_permutations": 19, "n_pairs": 2, "n_splits": 3}
     found = menet.validate(men, shifted, y, batch=BATCH, compare=["pca"], out=tmp_path / "v", **how)
     assert found.balanced_accuracy.mean > menet.validate(men, shifted, y, **how).balanced_accuracy.mean
@@ -223,23 +228,24 @@ def test_bad_input_is_told(gaps):
         bad = np.nan_to_num(X)
         bad[2, 7] = np.inf
         with pytest.raises(ValueError, match="row 2, column 7"):
-            ManifoldElasticNet(impute=impute).fit(bad, y)
-    with pytest.raises(ValueError, match="`impute` is 'zero', but must be one of mean, median, knn"):
-        ManifoldElasticNet(impute="zero").fit(X, y)
+            ManifoldElasticNet(prepare=Prepare(impute=impute)).fit(bad, y)
+    with pytest.raises(ValueError, match="`prepare.impute` is 'zero', but must be one of mean, median, knn"):
+        ManifoldElasticNet(prepare=Prepare(impute="zero")).fit(X, y)
     with pytest.raises(ValueError, match="NaN"):
         ManifoldElasticNet().fit(X, y)
     with pytest.raises(ValueError, match="logarithm of 1"):
-        ManifoldElasticNet(scale="log1p").fit(np.nan_to_num(X) - 5.0, y)
-    assert ManifoldElasticNet(impute="knn").__sklearn_tags__().input_tags.allow_nan
+        ManifoldElasticNet(prepare=Prepare(scale="log1p")).fit(np.nan_to_num(X) - 5.0, y)
+    assert ManifoldElasticNet(prepare=Prepare(impute="knn")).__sklearn_tags__().input_tags.allow_nan
     assert not ManifoldElasticNet().__sklearn_tags__().input_tags.allow_nan
 
 
 def test_sparse_samples_may_lack_stored_values(gaps):
     X, y, _ = gaps
     X = np.where(X < 1.0, 0.0, X)
+    prepare = Prepare(impute="mean", scale="log1p")
     for kind in (sparse.csr_array, sparse.csc_array):
-        men = ManifoldElasticNet(n_nonzeros=4, impute="mean", scale="log1p").fit(kind(X), y)
-        same(men, ManifoldElasticNet(n_nonzeros=4, impute="mean", scale="log1p").fit(X, y), X)
+        men = ManifoldElasticNet(n_nonzeros=4, prepare=prepare).fit(kind(X), y)
+        same(men, ManifoldElasticNet(n_nonzeros=4, prepare=prepare).fit(X, y), X)
         with pytest.raises(ValueError, match="NaN"):
             ManifoldElasticNet().fit(kind(X), y)
         plain = ManifoldElasticNet(n_nonzeros=4).fit(kind(np.nan_to_num(X)), y)
@@ -252,7 +258,7 @@ def test_samples_are_drawn_by_batch(gaps):
     pytest.importorskip("matplotlib")
     X, y, _ = gaps
     shifted = X + 30.0 * BATCH[:, None]
-    men = ManifoldElasticNet(n_nonzeros=4, impute="mean").fit(shifted, y, batch=BATCH)
+    men = ManifoldElasticNet(n_nonzeros=4, prepare=MEAN).fit(shifted, y, batch=BATCH)
     before, after = plot.batches(men, shifted, BATCH).child_axes
 
     def spread(panel):
@@ -269,9 +275,9 @@ def test_samples_are_drawn_by_batch(gaps):
 @pytest.mark.filterwarnings("default")
 @parametrize_with_checks(
     [
-        ManifoldElasticNet(impute="mean", scale="unit"),
-        ManifoldElasticNet(impute="knn"),
-        ManifoldElasticNetCV(cv=2, ridge=0.3, n_nonzeros=[2, 5], impute="median"),
+        ManifoldElasticNet(prepare=Prepare(impute="mean", scale="unit")),
+        ManifoldElasticNet(prepare=Prepare(impute="knn")),
+        ManifoldElasticNetCV(cv=2, ridge=0.3, prepare=Prepare(impute="median"), param_grid={"n_nonzeros": [2, 5]}),
     ]
 )
 def test_scikit_learns_checks(estimator, check):

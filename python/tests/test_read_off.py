@@ -4,8 +4,9 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from menet import ManifoldElasticNet
+from menet import ManifoldElasticNet, Prepare
 
 RNG = np.random.default_rng(8)
 Y = np.arange(60) % 4
@@ -40,7 +41,7 @@ def test_what_must_be_fitted_again_needs_all_samples(penalty):
     partly = np.where(np.arange(60) % 7 == 3, -1, Y)
     kept = [
         pickle.loads(pickle.dumps(men)),
-        fitted(**params, scale="unit"),
+        fitted(**params, prepare=Prepare(scale="unit")),
         ManifoldElasticNet(**params, unlabelled=-1).fit(X, partly),
     ]
     for model in kept:
@@ -60,12 +61,12 @@ def test_a_pickle_refuses_a_panel_that_needs_longer_paths():
 
 def test_a_file_keeps_the_rule_only_where_it_is_that_of_a_fit(tmp_path):
     for preset in ("paper", "default"):
-        for params in ({}, {"rule": "centroid"}, {"rule": "gaussian"}, {"n_neighbors": 3}):
-            men = fitted(preset=preset, refit="none", n_nonzeros=9, **params)
+        for params in ({}, {"rule": "centroid"}, {"rule": "gaussian"}, {"rule__k": 3}):
+            men = ManifoldElasticNet.preset(preset, refit="none", n_nonzeros=9, **params).fit(X, Y)
             men.save(tmp_path / "m.safetensors")
             loaded = ManifoldElasticNet.load(tmp_path / "m.safetensors")
             for d in (1, 2):
-                read, own = loaded.at(n_components=d), fitted(**{**men.get_params(), "n_components": d})
+                read, own = loaded.at(n_components=d), clone(men).set_params(n_components=d).fit(X, Y)
                 np.testing.assert_array_equal(read.components_, own.components_)
                 if read.rule_ is None:
                     # Only the rule `nearest` stores what it was learned from.
@@ -73,7 +74,7 @@ def test_a_file_keeps_the_rule_only_where_it_is_that_of_a_fit(tmp_path):
                 else:
                     same(read, own)
     weights = 1.0 + np.arange(60) % 3
-    men = ManifoldElasticNet(preset="paper", n_nonzeros=9).fit(X, Y, sample_weight=weights)
+    men = ManifoldElasticNet.preset("paper", n_nonzeros=9).fit(X, Y, sample_weight=weights)
     men.save(tmp_path / "m.safetensors")
     assert ManifoldElasticNet.load(tmp_path / "m.safetensors").at(n_components=2).rule_ is None
 
@@ -85,7 +86,8 @@ def test_weights_keep_their_bits():
     def fit(n_nonzeros, **params):
         return ManifoldElasticNet(n_nonzeros=n_nonzeros, **params)
 
-    for params, more in [({}, {}), ({"scale": "unit"}, {}), ({"impute": "median"}, {}), ({}, {"batch": batch})]:
+    unit, median = {"prepare": Prepare(scale="unit")}, {"prepare": Prepare(impute="median")}
+    for params, more in [({}, {}), (unit, {}), (median, {}), ({}, {"batch": batch})]:
         for refit in ("none", "axis", "panel", "discriminant"):
             large = fit(9, refit=refit, **params).fit(X, Y, sample_weight=weights, **more)
             small = fit(3, refit=refit, **params).fit(X, Y, sample_weight=weights, **more)

@@ -16,7 +16,7 @@ from joblib import parallel_config
 from scipy import sparse
 
 import menet
-from menet import ManifoldElasticNet, _input
+from menet import Manifold, ManifoldElasticNet, _input
 
 
 def random(n=300, p=900):
@@ -65,7 +65,8 @@ def test_only_the_threads_asked_for_are_started():
             men.save(folder + "/m.safetensors")
             menet.ManifoldElasticNet.load(folder + "/m.safetensors").predict(X)
         X[::7, 5] = np.nan
-        men = menet.ManifoldElasticNet(n_nonzeros=5, impute="knn", scale="unit", n_jobs=1).fit(X, y, batch=y)
+        prepare = menet.Prepare(impute="knn", scale="unit")
+        men = menet.ManifoldElasticNet(n_nonzeros=5, prepare=prepare, n_jobs=1).fit(X, y, batch=y)
         pickle.dumps(men), men.prepared(X, batch=y)
         X = np.nan_to_num(X)
         pickle.dumps(menet.ManifoldElasticNetCV(cv=2, n_jobs=1).fit(X, y))
@@ -93,7 +94,7 @@ def test_too_little_memory_is_an_error():
         resource.setrlimit(resource.RLIMIT_AS, (used + 150_000_000, resource.RLIM_INFINITY))
         for given, kind in ((X, MemoryError), (few, ValueError)):
             try:
-                menet.ManifoldElasticNet(1, 3, alpha=0.0).fit(given, np.arange(30000) % 2)
+                menet.ManifoldElasticNet(1, n_nonzeros=3, manifold=menet.Manifold(alpha=0.0)).fit(given, np.arange(30000) % 2)
             except kind as e:
                 print("memory" in str(e) or "GB are free" in str(e))
     """
@@ -124,7 +125,7 @@ def test_other_threads_run_during_a_fit():
     "work",
     [
         "menet.lars_path(X, rng.standard_normal((1500, 3000)))",
-        "menet.ManifoldElasticNet(n_nonzeros=1900, ridge=0.0, alpha=0.0).fit(X, np.arange(1500) % 700)",
+        "menet.ManifoldElasticNet(n_nonzeros=1900, ridge=0.0, manifold=menet.Manifold(alpha=0.0)).fit(X, np.arange(1500) % 700)",
         "menet.SparsePCA(iterations=10**9, tolerance=1e-300).fit(X)",
     ],
 )
@@ -155,9 +156,9 @@ def test_double_precision_is_not_copied(order):
     X = np.asarray(random(2000, 500)[0], order=order)
     X.flags.writeable = False
     y = np.arange(2000) % 2
-    men = ManifoldElasticNet(n_nonzeros=5, alpha=0.0).fit(X, y)
+    men = ManifoldElasticNet(n_nonzeros=5, manifold=Manifold(alpha=0.0)).fit(X, y)
     for work in (
-        lambda: ManifoldElasticNet(n_nonzeros=5, alpha=0.0).fit(X, y),
+        lambda: ManifoldElasticNet(n_nonzeros=5, manifold=Manifold(alpha=0.0)).fit(X, y),
         lambda: men.predict(X),
         lambda: men.at(n_nonzeros=3),
         lambda: menet.lars_path(X, y.astype(float), max_nonzeros=3),
@@ -232,7 +233,7 @@ def test_single_precision_costs_no_more_memory_than_double(order):
         y = np.arange(2500) % 3
         X[:, :3] += np.eye(3)[y]
         before = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        menet.ManifoldElasticNet(n_nonzeros=5, alpha=0.0).fit(X, y)
+        menet.ManifoldElasticNet(n_nonzeros=5, manifold=menet.Manifold(alpha=0.0)).fit(X, y)
         print(1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
     """
 

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import menet
-from menet import ManifoldElasticNet, StabilitySelection
+from menet import L1, ManifoldElasticNet, StabilitySelection
 
 TRUE = [3, 17, 40, 80]
 
@@ -135,9 +135,18 @@ def test_copies_stay_together_like_groups(drawn):
 def test_fits_without_an_order_of_entry_are_refused(drawn):
     X, y = drawn
     for base, message in (
-        (ManifoldElasticNet(groups=[[0, 1], [2, 3]]), "`groups` is 2 groups with stability selection"),
-        (ManifoldElasticNet(group_axes="together"), '`group_axes` is "together" with stability selection'),
-        (ManifoldElasticNet(penalty="scad"), "`penalty` is scad, but must be one of l1, adaptive, l0 in stability"),
+        (
+            ManifoldElasticNet(penalty=L1(feature_groups=[[0, 1], [2, 3]])),
+            "`penalty.feature_groups` is 2 groups with stability selection",
+        ),
+        (
+            ManifoldElasticNet(penalty=L1(group_axes="together")),
+            '`penalty.group_axes` is "together" with stability selection',
+        ),
+        (
+            ManifoldElasticNet(penalty="scad"),
+            "`penalty.kind` is scad, but must be one of l1, adaptive, l0 in stability",
+        ),
     ):
         with pytest.raises(ValueError, match=message):
             StabilitySelection(base, n_pairs=2).fit(X, y)
@@ -150,7 +159,7 @@ def test_fits_without_an_order_of_entry_are_refused(drawn):
 def test_variables_that_cannot_be_selected_do_not_count(drawn):
     X, y = drawn
     noise = np.random.default_rng(0).standard_normal(X.shape)
-    few = ManifoldElasticNet(never=list(range(100)))
+    few = ManifoldElasticNet(penalty=L1(never=list(range(100))))
     with pytest.warns(UserWarning, match="no variable is stable"):
         found = StabilitySelection(few, n_pairs=20, panel_size=5).fit(noise, y)
     assert found.stability_.value < 0.3
@@ -161,7 +170,7 @@ def test_parameters_of_the_estimator_are_used(drawn, fitted):
     X, y = drawn
     factors = np.ones(120)
     factors[3], factors[17] = 0, np.inf
-    base = ManifoldElasticNet(ridge=3.0, penalty_factors=factors, rule="centroid")
+    base = ManifoldElasticNet(ridge=3.0, penalty=L1(factors=factors), rule="centroid")
     found = StabilitySelection(base, n_pairs=10, panel_size=8, threshold=0.6).fit(X, y)
     assert found.panel_size_ == 8
     assert found.frequencies_[[3, 17]].tolist() == [0, 0]

@@ -39,7 +39,7 @@ def test_grid_search_over_the_sparsity(digits):
     X, y = digits
     grid = {"manifoldelasticnet__n_nonzeros": np.array([2, 10, 30]), "manifoldelasticnet__n_components": [4, 9]}
     search = GridSearchCV(
-        make_pipeline(StandardScaler(), ManifoldElasticNet(preset="paper")), grid, cv=3, n_jobs=2
+        make_pipeline(StandardScaler(), ManifoldElasticNet.preset("paper")), grid, cv=3, n_jobs=2
     ).fit(X, y)
     assert search.best_params_ == {"manifoldelasticnet__n_nonzeros": 30, "manifoldelasticnet__n_components": 9}
     assert search.best_score_ > 0.9

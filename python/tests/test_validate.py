@@ -86,11 +86,13 @@ def test_numbers_are_those_of_the_command(command, genes, tmp_path):
     how = ("--inner-folds", 4, "--score", "log_loss", "--one-standard-error")
     told = run(command, "validate", "--data", "leukemia", "--out", tmp_path / "b", *few, *lists, *how, "--json")
     search = ManifoldElasticNetCV(
-        n_nonzeros=[5, 10],
-        ridge=[0.3, 1.0],
         refit="discriminant",
-        rule=["centroid", "gaussian"],
-        metric="cosine",
+        param_grid={
+            "n_nonzeros": [5, 10],
+            "ridge": [0.3, 1.0],
+            "rule": ["centroid", "gaussian"],
+            "rule__metric": ["cosine"],
+        },
         cv=4,
         scoring="neg_log_loss",
         one_standard_error=True,
@@ -106,7 +108,7 @@ def test_groups_are_those_of_the_command(command, tmp_path):
     few = ("--permutations", 3, "--pairs", 3, "--nonzeros", 3, "--ridge", "0.3,3", "--refit", "panel")
     few = (*few, "--rule", "gaussian", "--json")
     data = ("--data", tmp_path / "d.csv", "--label", "label", "--groups", "patient")
-    search = ManifoldElasticNetCV(n_nonzeros=3, ridge=[0.3, 3.0], refit="panel", rule="gaussian", metric="cosine", cv=3)
+    search = ManifoldElasticNetCV(n_nonzeros=3, refit="panel", rule="gaussian", param_grid={"ridge": [0.3, 3.0]}, cv=3)
     how = {"n_permutations": 3, "n_pairs": 3, "groups": patients}
     told = run(command, "validate", *data, "--out", tmp_path / "a", "--leave-one-group-out", *few)
     agree(validate(search, frame, y, leave_one_group_out=True, **how), json.loads(told))
@@ -175,7 +177,9 @@ def test_a_leak_is_seen_and_honest_methods_are_at_chance():
     for seed in range(4):
         X, y = noise(seed=seed)
         honest = validate(
-            ManifoldElasticNetCV(n_nonzeros=[5, 20], ridge=1.0, rule="gaussian", refit="discriminant", cv=3),
+            ManifoldElasticNetCV(
+                ridge=1.0, rule="gaussian", refit="discriminant", param_grid={"n_nonzeros": [5, 20]}, cv=3
+            ),
             X,
             y,
             n_repeats=3,
@@ -286,7 +290,7 @@ def test_the_words_say_how_missing_values_were_filled():
 
     X, y = load_breast_cancer(return_X_y=True)
     X[::9, 3] = np.nan
-    men = ManifoldElasticNet(panel_size=5, impute="median")
+    men = ManifoldElasticNet(panel_size=5, prepare=Prepare(impute="median"))
     words = validate(men, X, y, n_repeats=1, n_permutations=0, n_pairs=0).words
     assert "Missing values were filled with the median of the variable" in words[1]
     assert "cross-validation was done once" in words[0]

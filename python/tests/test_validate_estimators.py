@@ -121,7 +121,7 @@ def test_all_kinds_of_comparisons():
             "men",
             "flda",
             ("fixed", ManifoldElasticNet(panel_size=3)),
-            ("search", ManifoldElasticNetCV(n_nonzeros=[2, 3], ridge=0.3, cv=2)),
+            ("search", ManifoldElasticNetCV(ridge=0.3, param_grid={"n_nonzeros": [2, 3]}, cv=2)),
             ("pipeline", make_pipeline(StandardScaler(), menet.PCA(2))),
             ("mine", "random-forest"),
         ],

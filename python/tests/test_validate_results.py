@@ -100,7 +100,7 @@ def test_frames_name_variables_and_samples_and_stay_frames():
         ),
         ({"estimator": ManifoldElasticNetCV(cv=1)}, ValueError, "`cv` is 1, but must be at least 2"),
         (
-            {"estimator": ManifoldElasticNetCV(n_nonzeros=[2, 3], panel_size=[2, 3])},
+            {"estimator": ManifoldElasticNetCV(param_grid={"n_nonzeros": [2, 3], "panel_size": [2, 3]})},
             ValueError,
             "give a list of only one of them",
         ),

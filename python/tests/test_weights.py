@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.model_selection import train_test_split
 from sklearn.utils.estimator_checks import (
@@ -13,7 +14,7 @@ from sklearn.utils.estimator_checks import (
 )
 
 import menet
-from menet import ManifoldElasticNet, ManifoldElasticNetCV, StabilitySelection
+from menet import L1, Manifold, ManifoldElasticNet, ManifoldElasticNetCV, Nearest, Prepare, StabilitySelection
 from menet.datasets import load_digits, load_leukemia
 
 
@@ -25,7 +26,15 @@ def some(seed=0, n=60, p=12, classes=3):
     return X, y
 
 
-@pytest.mark.parametrize("params", [{}, {"preset": "paper"}, {"rule": "gaussian"}, {"panel_size": 4}])
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"refit": "none", "ridge": 0.03, "rule": Nearest(metric="euclidean")},
+        {"rule": "gaussian"},
+        {"panel_size": 4},
+    ],
+)
 def test_scikit_learn_finds_weights_and_copies_alike(params):
     estimator = ManifoldElasticNet(**params)
     check_sample_weight_equivalence_on_dense_data("ManifoldElasticNet", estimator)
@@ -77,11 +86,11 @@ def test_balanced_classes_find_the_rare_one():
 def test_searches_and_selections_take_weights():
     X, y = some()
     w = 1.0 + np.arange(60) % 3
-    settings = {"ridge": [0.1, 1.0], "rule": "gaussian", "refit": "discriminant", "metric": None, "n_nonzeros": [4]}
-    plain = ManifoldElasticNetCV(**settings, cv=3).fit(X, y)
-    search = ManifoldElasticNetCV(**settings, cv=3).fit(X, y, sample_weight=w)
+    settings = {"rule": "gaussian", "refit": "discriminant", "n_nonzeros": 4}
+    plain = ManifoldElasticNetCV(**settings, param_grid={"ridge": [0.1, 1.0]}, cv=3).fit(X, y)
+    search = clone(plain).fit(X, y, sample_weight=w)
     assert not np.array_equal(search.components_, plain.components_)
-    best = ManifoldElasticNet(**{"rule": "gaussian", "refit": "discriminant", "n_nonzeros": 4, **search.best_params_})
+    best = ManifoldElasticNet(**settings).set_params(**search.best_params_)
     assert np.array_equal(best.fit(X, y, sample_weight=w).components_, search.components_)
     chosen = StabilitySelection(ManifoldElasticNet(class_weight="balanced"), n_pairs=5, panel_size=3).fit(X, y)
     assert chosen.panel_size_ == 3
@@ -134,8 +143,9 @@ def test_samples_without_a_label_take_part(none):
     assert not np.array_equal(men.components_, alone.components_)
     assert men.kkt_violation_.max() < 1e-9
     assert men.at(n_nonzeros=10).transform(X).shape == men.transform(X).shape
-    off = ManifoldElasticNet(unlabelled=none, n_nonzeros=20, alpha=0.0, standardize=False).fit(X, given)
-    same = ManifoldElasticNet(n_nonzeros=20, alpha=0.0, standardize=False).fit(X[labelled], given[labelled])
+    plain = {"n_nonzeros": 20, "manifold": Manifold(alpha=0.0), "penalty": L1(standardize=False)}
+    off = ManifoldElasticNet(unlabelled=none, **plain).fit(X, given)
+    same = ManifoldElasticNet(**plain).fit(X[labelled], given[labelled])
     assert np.allclose(off.components_, same.components_, atol=1e-10)
 
 
@@ -144,7 +154,7 @@ def test_a_search_scores_labelled_samples_alone():
     X, y = X[:500], y[:500].copy()
     y[200:] = -1
     search = ManifoldElasticNetCV(
-        unlabelled=-1, beta=[0.01, 1.0], n_nonzeros=[20], rule="nearest", metric="cosine", cv=3
+        unlabelled=-1, n_nonzeros=20, rule=Nearest(metric="cosine"), param_grid={"manifold__beta": [0.01, 1.0]}, cv=3
     )
     search.fit(X, y)
     assert search.classes_.tolist() == list(range(10))
@@ -158,5 +168,5 @@ def test_missing_values_of_samples_without_a_label_are_filled():
     X, codes = X[:, :50].copy(), np.unique(y, return_inverse=True)[1]
     codes[::4] = -1
     X[::5, 3] = np.nan
-    men = ManifoldElasticNet(unlabelled=-1, impute="mean", n_nonzeros=5).fit(X, codes)
+    men = ManifoldElasticNet(unlabelled=-1, prepare=Prepare(impute="mean"), n_nonzeros=5).fit(X, codes)
     assert np.isfinite(men.transform(X)).all()

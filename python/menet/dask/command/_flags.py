@@ -7,19 +7,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from scipy import sparse
-
 from menet import _core
-from menet._groups import mapping
-from menet._settings import Parameter, converted, core_name, described, value_at
-from menet._stages import CLASSES
-from menet.dask import ManifoldElasticNet
+from menet._settings import Parameter, described
 from menet.dask.command._errors import CommandError
 
 GRAPHS = r"auto|chain|grid|grid:[1-9]\d*x[1-9]\d*"
