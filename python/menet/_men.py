@@ -124,8 +124,8 @@ class ManifoldElasticNet(Annotated, Weighted, Kept):
     panel_ : ndarray
         The distinct variables of all axes together, sorted by position. Names if the samples had names, else positions.
     always_ : ndarray
-        The variables of the panel that are in every model, which no limit counts: those of the penalty's ``always``, and those with a
-        penalty factor of 0. Names if the samples had names, else positions.
+        The variables of the panel that are in every model, which no limit counts: those of the penalty's ``always``,
+        and those with a penalty factor of 0. Names if the samples had names, else positions.
     selected_groups_ : list of list of str or None
         The names of the groups that the path of every axis uses; a variable that is in no group by its name or
         position. None without groups.

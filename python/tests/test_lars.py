@@ -296,10 +296,10 @@ def test_only_the_argument_g_is_called_g():
     with pytest.raises(ValueError, match="`G` is -1 on the diagonal"):
         menet.lars_path_gram(-np.eye(3), np.ones(3))
     # The parameter `gram` of the stage `compute` keeps its name.
-    with pytest.raises(ValueError, match="`compute.gram` is 'all', but must be one of"):
+    with pytest.raises(ValueError, match=r"`compute.gram` is 'all', but must be one of"):
         menet.ManifoldElasticNet(compute=menet.Compute(gram="all")).fit(np.eye(4), [0, 0, 1, 1])
     X = sparse.random(300, 120_000, density=0.001, random_state=0, format="csr")
-    with pytest.raises(ValueError, match="`compute.gram` is") as refused:
+    with pytest.raises(ValueError, match=r"`compute.gram` is") as refused:
         menet.ManifoldElasticNet(compute=menet.Compute(gram="full")).fit(X, np.arange(300) % 2)
     assert "`G`" not in str(refused.value)
 

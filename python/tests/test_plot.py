@@ -23,6 +23,9 @@ from menet.plot._looks import COLOURS
 COLUMNS = "data,train_per_class,method,repeat,dimension,rate"
 
 
+SEARCHED = {"n_nonzeros": [3, 10, 30], "ridge": [0.03, 1.0], "rule": ["centroid", "gaussian"]}
+
+
 @pytest.fixture(autouse=True)
 def no_figure_is_left():
     yield
@@ -246,7 +249,7 @@ def test_rates_of_no_run(tmp_path):
 @pytest.fixture(scope="module")
 def search(genes):
     """A search over two refits and two rules."""
-    return ManifoldElasticNetCV(n_nonzeros=[3, 10, 30], ridge=[0.03, 1.0], rule=["centroid", "gaussian"]).fit(*genes)
+    return ManifoldElasticNetCV(param_grid=SEARCHED).fit(*genes)
 
 
 def test_selection_draws_the_best_of_every_size_refit_and_rule(search):

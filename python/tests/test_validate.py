@@ -20,7 +20,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from validating import FOLDS, Breaks, Classifier, calls, noise, results, waves
 
-from menet import ManifoldElasticNet, ManifoldElasticNetCV, _core, validate
+from menet import ManifoldElasticNet, ManifoldElasticNetCV, Prepare, _core, validate
 
 
 class Recorder(Classifier):

@@ -42,13 +42,15 @@ class ManifoldElasticNet(menet.ManifoldElasticNet):
 
     Parameters
     ----------
-    n_components, n_nonzeros, panel_size, ridge, pca_rank, prepare, patch, manifold, target, penalty, refit, rule, \
-compute : object
+    n_components, n_nonzeros, panel_size, ridge, pca_rank, prepare, patch, manifold, target, penalty, refit, rule : \
+            object
         As in `menet.ManifoldElasticNet`. With more samples than variables, these are refused:
-        ``Manifold(definiteness="floor")``, ``Compute(route="dense")``, ``Compute(gram="columns")``, and what prepares
-        samples.
+        ``Manifold(definiteness="floor")`` and what prepares samples.
     class_weight, unlabelled : object
         Not used on Dask: a fit counts all samples alike, and refuses them.
+    compute : Compute, optional
+        As in `menet.ManifoldElasticNet`. With more samples than variables, ``Compute(route="dense")`` and
+        ``Compute(gram="columns")`` are refused.
     n_jobs : int, optional
         Number of threads for samples in memory. Workers use the threads that they have.
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from menet._batches import batch_names
 from menet._exact import validated
 from menet._input import Floats, Samples, check_memory
+from menet._parameters import stage_of
 from menet.plot._looks import new_axes
 from menet.plot._panel import class_look, fitted, literal, visible
 
@@ -89,16 +90,17 @@ def _filled(model: Any, X: Samples) -> Floats:
         check_memory(X, 3)
         X = X.toarray()
     values: Floats = np.array(X, dtype=np.float64)
-    if model.scale.startswith("log1p"):
+    scale = stage_of("prepare", model.prepare).scale
+    if scale.startswith("log1p"):
         values = np.log1p(values)
     lacking = np.isnan(values)
     if lacking.any():
         counts = (~lacking).sum(axis=0)
         means = np.where(lacking, 0.0, values).sum(axis=0) / np.maximum(counts, 1)
         values[lacking] = np.broadcast_to(means, values.shape)[lacking]
-    if model.scale != "none" and model.scale != "log1p":
+    if scale != "none" and scale != "log1p":
         deviations = values.std(axis=0)
-        scales = np.sqrt(deviations) if model.scale == "pareto" else deviations
+        scales = np.sqrt(deviations) if scale == "pareto" else deviations
         values /= np.where(scales > 0, scales, 1.0)
     return values
 
