@@ -37,7 +37,7 @@ __all__ = [
     "Baseline",
     "Model",
     "Paths",
-    "Undecided",
+    "ModelWithoutRule",
     "align",
     "basis",
     "builtin_set",
@@ -155,7 +155,7 @@ class Model:
     def wanted(self, nonzeros: int | None, components: int | None, panel_size: int | None) -> list[int]: ...
     def axes_at(
         self, nonzeros: int | None, components: int | None, panel_size: int | None, sums: _Sums, threads: int
-    ) -> Undecided: ...
+    ) -> ModelWithoutRule: ...
     def project(self, x: _Samples, threads: int, single: bool, batches: list[str] | None = None) -> Any: ...
     def prepared(
         self,
@@ -345,7 +345,7 @@ def builtin_set(
 ) -> tuple[_Floats, list[str], list[str] | None, tuple[int, int] | None]: ...
 
 @final
-class Undecided:
+class ModelWithoutRule:
     def axes(self) -> tuple[_Floats, list[tuple[_Codes, _Floats]]]: ...
     def learn(
         self,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::error::short;
 use crate::needs::Needs;
-use crate::table::{Table, Values};
+use crate::table::{Table, TableValues};
 
 /// With fewer samples than this, nothing is said about a column.
 const FEW: usize = 5;
@@ -18,7 +18,7 @@ pub(crate) fn about(table: &Table, needs: Option<&Needs>) -> Vec<String> {
 
 /// Columns that count the samples, or whose name suggests sample names and whose whole numbers all differ.
 fn counts_and_names(table: &Table, used: &dyn Fn(&str) -> bool) -> Vec<String> {
-    let (Values::Dense(values), Some(names)) = (&table.values, &table.feature_names) else {
+    let (TableValues::Dense(values), Some(names)) = (&table.values, &table.feature_names) else {
         return Vec::new();
     };
     let mut notices = Vec::new();

@@ -38,5 +38,5 @@ pub use formats::{Delimiter, ReadOptions, read};
 pub use groups::read_groups;
 pub use model::ModelFile;
 pub use needs::{ForTables, Needs};
-pub use table::{Ids, Table, Values};
+pub use table::{Ids, Table, TableValues};
 pub use transform::{Transformed, transform};

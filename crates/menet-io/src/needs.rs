@@ -15,7 +15,7 @@ use menet::Men;
 
 use crate::error::{Error, Result, short};
 use crate::fingerprint;
-use crate::table::{Table, Values};
+use crate::table::{Table, TableValues};
 
 /// The names of the variables that a model has and needs.
 #[derive(Debug)]
@@ -147,7 +147,7 @@ impl<'m> ForTables<'m> {
             }
             _ => (table, self.men),
         };
-        if let (true, Some(needs), Values::Dense(values)) =
+        if let (true, Some(needs), TableValues::Dense(values)) =
             (men.fills_from_neighbors(), &self.needs, &table.values)
             && needs.variables.len() > table.columns
             && values.iter().any(|value| value.is_nan())
@@ -170,7 +170,7 @@ impl<'m> ForTables<'m> {
     /// What samples are recognised by, before they are arranged; empty if the table lacks variables of the fit.
     pub fn fingerprints(&self, table: &Table) -> Vec<u64> {
         let x = match (&table.values, table.matrix()) {
-            (Values::Sparse(x), _) => return fingerprint::of_sparse(x),
+            (TableValues::Sparse(x), _) => return fingerprint::of_sparse(x),
             (_, Ok(x)) => x,
             (_, Err(_)) => return Vec::new(),
         };

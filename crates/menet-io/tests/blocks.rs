@@ -8,7 +8,7 @@ use faer::{Mat, MatRef};
 use menet::{Men, MenParams, Monitor, Stage, fit};
 use menet_io::blocks::{BLOCK, BlockReader};
 use menet_io::write::{self, BlockWriter};
-use menet_io::{ForTables, ReadOptions, Table, Values, read, transform};
+use menet_io::{ForTables, ReadOptions, Table, TableValues, read, transform};
 use parquet::basic::{Repetition, Type as PhysicalType};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, FloatType, Int64Type};
 use parquet::file::writer::SerializedFileWriter;
@@ -230,13 +230,13 @@ fn blocks_together_are_the_table() {
         let values: Vec<f64> = blocks
             .iter()
             .flat_map(|block| match &block.values {
-                Values::Dense(values) => values.clone(),
-                Values::Sparse(_) => panic!("dense values"),
+                TableValues::Dense(values) => values.clone(),
+                TableValues::Sparse(_) => panic!("dense values"),
             })
             .collect();
         let labels: Vec<String> = blocks.iter().flat_map(|block| block.labels.clone().unwrap()).collect();
         assert_eq!(
-            (Values::Dense(values), Some(labels)),
+            (TableValues::Dense(values), Some(labels)),
             (whole.values, whole.labels),
             "{}",
             input.display()

@@ -9,7 +9,7 @@ use menet::rules::{Learned, Metric, Priors, RuleKind};
 use menet::{Dataset, Men, MenParams, MenParts, Named, Reading, fit};
 use menet_io::export::to_sql;
 use menet_io::model::{LabelKind, paths_from_bytes, paths_to_bytes};
-use menet_io::{ModelFile, Table, Values};
+use menet_io::{ModelFile, Table, TableValues};
 
 /// The paper's method, which can be made smaller without training samples.
 fn model() -> (ModelFile, Table) {
@@ -209,7 +209,7 @@ fn a_model_knows_the_samples_it_was_fitted_to() {
     let count = |model: &ModelFile, samples: &[u64]| model.seen(samples).iter().filter(|seen| **seen).count();
     assert_eq!(count(&model, &own), 36);
     let mut other = table.clone();
-    if let Values::Dense(values) = &mut other.values {
+    if let TableValues::Dense(values) = &mut other.values {
         values[7] += 1e-9;
     }
     assert_eq!(count(&model, &menet_io::fingerprint::of_rows(other.matrix().unwrap())), 35);

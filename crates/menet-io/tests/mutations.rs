@@ -50,7 +50,7 @@ fn damaged(bytes: &[u8], round: usize, rng: &mut Pcg64Mcg) -> Vec<u8> {
 }
 
 /// The contents of a file, without notices.
-type Said = (menet_io::Values, Option<Vec<String>>, Option<Vec<String>>, Option<(usize, usize)>);
+type Said = (menet_io::TableValues, Option<Vec<String>>, Option<Vec<String>>, Option<(usize, usize)>);
 
 fn said(table: Table) -> Said {
     (table.values, table.labels, table.feature_names, table.image_shape)

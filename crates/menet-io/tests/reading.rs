@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use menet_io::{Delimiter, ReadOptions, Table, Values, read};
+use menet_io::{Delimiter, ReadOptions, Table, TableValues, read};
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
@@ -393,5 +393,5 @@ fn arrays_hold_what_their_headers_say() {
     assert!(error(from_bytes("t.npy", longer, &plain())).contains("4 bytes follow"));
     assert!(from_bytes("t.npy", &bytes[..bytes.len() - 1], &plain()).is_err());
     let table = from_bytes("t.npy", &bytes, &plain()).unwrap();
-    assert!(matches!(table.values, Values::Dense(_)));
+    assert!(matches!(table.values, TableValues::Dense(_)));
 }

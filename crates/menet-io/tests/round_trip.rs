@@ -7,7 +7,7 @@ use crate::common::{fixture, folder, load, sample, write};
 use menet::prepare::{Impute, Preparation, PrepareParams};
 use menet::rules::Learned;
 use menet::{MenParams, fit};
-use menet_io::{ReadOptions, Table, Values, read};
+use menet_io::{ReadOptions, Table, TableValues, read};
 use rand::{RngExt, SeedableRng};
 
 #[test]
@@ -215,9 +215,9 @@ fn sparse_files_stay_sparse_where_dense_would_be_large() {
     let line = |i: usize| format!("{} {}:2 {}:1.5{i:03}\n", i % 2, 1 + i % 3 * 7, 99_000 + i % 5);
     let text = |rows: usize| (0..rows).map(line).collect::<String>();
     let small = load(&write(&dir, "small.svm", text(4)), &ReadOptions::default()).unwrap();
-    assert!(matches!(small.values, Values::Dense(_)));
+    assert!(matches!(small.values, TableValues::Dense(_)));
     let table = load(&write(&dir, "large.svm", text(400)), &ReadOptions::default()).unwrap();
-    let Values::Sparse(x) = &table.values else { panic!("400 x 99,004 dense") };
+    let TableValues::Sparse(x) = &table.values else { panic!("400 x 99,004 dense") };
     assert_eq!((x.rows(), x.columns(), x.nonzeros()), (400, 99_004, 800));
     assert_eq!(x.select(&[0, 1, 2, 3]).to_dense().subcols(0, small.columns), small.matrix().unwrap());
     assert!(table.matrix().unwrap_err().to_string().contains("400 x 99004"));

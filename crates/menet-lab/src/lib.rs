@@ -50,4 +50,4 @@ pub use progress::{Left, Progress, Status};
 pub use protocol::{MetricChoice, Protocol, Set, TuneOptions};
 pub use run::run;
 pub use study::Study;
-pub use tune::{Tuned, tune};
+pub use tune::{TuningResult, tune};

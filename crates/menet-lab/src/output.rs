@@ -13,7 +13,7 @@ use crate::params::fields;
 use crate::protocol::{Protocol, Set};
 use crate::study::{ChoiceRow, Confusion, Study, SummaryRow};
 use crate::tune::selection::{self, Selection, mean};
-use crate::tune::{Found, Trial, Tuned};
+use crate::tune::{Trial, TuningResult, TuningTrials};
 
 /// The files that a run of [`write()`] leaves in its folder.
 pub const FILES: &[&str] = &[
@@ -188,10 +188,10 @@ pub fn table(study: &Study, cells: &[Cell]) -> (Vec<String>, Vec<Vec<String>>) {
 ///
 /// # Errors
 /// When the folder or a file cannot be written.
-pub fn write_tuning(tuned: &Tuned, source: &str, folder: &Folder) -> Result<()> {
+pub fn write_tuning(tuned: &TuningResult, source: &str, folder: &Folder) -> Result<()> {
     let (header, rows) = match &tuned.found {
-        Found::Walk { trials, .. } => walk_table(trials),
-        Found::Selection(selection) => selection_table(selection),
+        TuningTrials::Walk { trials, .. } => walk_table(trials),
+        TuningTrials::Selection(selection) => selection_table(selection),
     };
     csv_table(&folder.file("trials.csv")?, &header, rows.into_iter())?;
     let chosen = fields(&tuned.method)?;
@@ -215,12 +215,12 @@ pub fn write_tuning(tuned: &Tuned, source: &str, folder: &Folder) -> Result<()> 
 }
 
 /// The cross-validated score of the choice, in words.
-pub fn validated(tuned: &Tuned) -> String {
+pub fn validated(tuned: &TuningResult) -> String {
     match &tuned.found {
-        Found::Walk { best, .. } => {
+        TuningTrials::Walk { best, .. } => {
             format!("rate {:.2} % (standard error {:.2})", best.score.rate(), best.standard_error)
         }
-        Found::Selection(selection) => {
+        TuningTrials::Selection(selection) => {
             let (best, score) = (selection.best(), selection.score);
             let error = best.standard_error(score);
             let value = |digits: usize, unit: &str| {

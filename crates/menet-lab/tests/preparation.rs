@@ -137,7 +137,7 @@ fn validation_prepares_inside_its_folds_and_draws_what_the_model_sees() {
     let set = set();
     for (at, prepare) in ways().enumerate() {
         let mut men = MenProcedure::new(MenParams::default().with(|it| it.prepare = prepare));
-        men.grid.sizes = vec![menet::select::Size::Nonzeros(5)];
+        men.grid.sizes = vec![menet::select::ModelSize::Nonzeros(5)];
         (men.grid.ridge, men.folds) = (vec![0.3], 2);
         let pca = Baseline { method: Method::from_name("pca").unwrap(), prepare, folds: 2 };
         let options = Options {

@@ -39,7 +39,7 @@ fn quick() -> Options {
 
 fn men() -> MenProcedure {
     let mut men = MenProcedure::new(MenParams::default());
-    men.grid.sizes = [3, 6].map(menet::select::Size::Nonzeros).to_vec();
+    men.grid.sizes = [3, 6].map(menet::select::ModelSize::Nonzeros).to_vec();
     men
 }
 
@@ -264,7 +264,7 @@ fn choices_can_prefer_small_or_stable_models() {
     let options = Options { permutations: 0, pairs: 0, repeats: 1, ..quick() };
     let with = |choose: Choose| {
         let mut men = MenProcedure { choose, ..MenProcedure::new(MenParams::default()) };
-        men.grid.sizes = [2, 5, 10, 20].map(menet::select::Size::Nonzeros).to_vec();
+        men.grid.sizes = [2, 5, 10, 20].map(menet::select::ModelSize::Nonzeros).to_vec();
         go(&set, &options, &[&men], None)
     };
     let (best, small, stable) = (with(Choose::Best), with(Choose::Smallest), with(Choose::MostStable));
@@ -359,7 +359,7 @@ fn under_the_null_hypothesis_p_values_are_uniform() {
     const SETS: u64 = 200;
     let options = Options { folds: 5, repeats: 1, permutations: 199, pairs: 0, ..Options::default() };
     let mut men = MenProcedure::new(MenParams::default());
-    men.grid.sizes = [5, 10].map(menet::select::Size::Nonzeros).to_vec();
+    men.grid.sizes = [5, 10].map(menet::select::ModelSize::Nonzeros).to_vec();
     let (mut p_values, mut mean) = (Vec::new(), 0.0);
     for seed in 0..SETS {
         let set = set(made(1000 + seed, &[18, 18], 200, 0, 0.0));

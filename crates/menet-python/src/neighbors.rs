@@ -22,11 +22,11 @@ const NAMES: [(&str, Among); KINDS] =
     [("within", Among::Within), ("between", Among::Between), ("all", Among::All)];
 
 type Groups = [(Among, usize); KINDS];
-type Asked = Vec<(String, usize)>;
+type GroupRequests = Vec<(String, usize)>;
 
 /// Numbers and squared distances.
-type Answer<'py> = (Bound<'py, PyArray2<i64>>, Bound<'py, PyArray2<f64>>);
-type Given<'py> = (PyReadonlyArray2<'py, i64>, PyReadonlyArray2<'py, f64>);
+type NeighborArrays<'py> = (Bound<'py, PyArray2<i64>>, Bound<'py, PyArray2<f64>>);
+type GivenNeighbors<'py> = (PyReadonlyArray2<'py, i64>, PyReadonlyArray2<'py, f64>);
 
 /// The groups of neighbours that the patch rule of these settings asks for.
 #[pyfunction]
@@ -52,11 +52,11 @@ pub(crate) fn nearest_within<'py>(
     x: Samples<'_>,
     codes: PyReadonlyArray1<'_, i64>,
     start: usize,
-    groups: Asked,
+    groups: GroupRequests,
     mean: PyReadonlyArray1<'_, f64>,
     dropped: PyReadonlyArray1<'_, i64>,
     threads: usize,
-) -> PyResult<Answer<'py>> {
+) -> PyResult<NeighborArrays<'py>> {
     let (chunk, groups) = (Chunk::new(&x, &codes)?, kinds(&groups)?);
     let (mean, dropped) = (vector(&mean)?, whole("dropped", &dropped)?);
     let found = run(py, threads, |monitor| {
@@ -79,13 +79,13 @@ pub(crate) fn nearest_between<'py>(
     y: Samples<'_>,
     y_codes: PyReadonlyArray1<'_, i64>,
     y_start: usize,
-    groups: Asked,
+    groups: GroupRequests,
     mean: PyReadonlyArray1<'_, f64>,
     dropped: PyReadonlyArray1<'_, i64>,
     threads: usize,
     x_known: Option<PyReadonlyArray2<'_, f64>>,
     y_known: Option<PyReadonlyArray2<'_, f64>>,
-) -> PyResult<(Answer<'py>, Answer<'py>)> {
+) -> PyResult<(NeighborArrays<'py>, NeighborArrays<'py>)> {
     let (x, y, groups) = (Chunk::new(&x, &x_codes)?, Chunk::new(&y, &y_codes)?, kinds(&groups)?);
     let (mean, dropped) = (vector(&mean)?, whole("dropped", &dropped)?);
     let (x_known, y_known) = (known(x_known.as_ref())?, known(y_known.as_ref())?);
@@ -101,10 +101,10 @@ pub(crate) fn nearest_between<'py>(
 #[pyfunction]
 pub(crate) fn merge_nearest<'py>(
     py: Python<'py>,
-    parts: Vec<Given<'_>>,
-    groups: Asked,
+    parts: Vec<GivenNeighbors<'_>>,
+    groups: GroupRequests,
     threads: usize,
-) -> PyResult<Answer<'py>> {
+) -> PyResult<NeighborArrays<'py>> {
     let groups = kinds(&groups)?;
     let [rows, columns] = match parts.first() {
         Some((indices, _)) => [indices.shape()[0], indices.shape()[1]],
@@ -149,12 +149,12 @@ pub(crate) fn nearest_in<'py>(
     y: Samples<'_>,
     y_codes: PyReadonlyArray1<'_, i64>,
     y_numbers: PyReadonlyArray1<'_, i64>,
-    groups: Asked,
+    groups: GroupRequests,
     mean: PyReadonlyArray1<'_, f64>,
     dropped: PyReadonlyArray1<'_, i64>,
     threads: usize,
     known: Option<PyReadonlyArray2<'_, f64>>,
-) -> PyResult<Answer<'py>> {
+) -> PyResult<NeighborArrays<'py>> {
     let (x, y, groups) = (Chunk::new(&x, &codes)?, Chunk::new(&y, &y_codes)?, kinds(&groups)?);
     let (mean, dropped) = (vector(&mean)?, whole("dropped", &dropped)?);
     let (numbers, y_numbers) = (whole("numbers", &numbers)?, whole("y_numbers", &y_numbers)?);
@@ -170,7 +170,7 @@ pub(crate) fn nearest_in<'py>(
 
 /// Centres of cells less the mean, the bucket of each, of how many of the nearest centres a row looks into the buckets, and the
 /// share of all pairs that will be compared.
-type Divided<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<i64>>, usize, f64);
+type CellDivision<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<i64>>, usize, f64);
 
 /// Divides the space into cells, and cells into buckets, by some rows of all chunks.
 #[pyfunction]
@@ -180,11 +180,11 @@ pub(crate) fn cells<'py>(
     x: Samples<'_>,
     codes: PyReadonlyArray1<'_, i64>,
     buckets: usize,
-    groups: Asked,
+    groups: GroupRequests,
     mean: PyReadonlyArray1<'_, f64>,
     dropped: PyReadonlyArray1<'_, i64>,
     threads: usize,
-) -> PyResult<Divided<'py>> {
+) -> PyResult<CellDivision<'py>> {
     let (chunk, groups) = (Chunk::new(&x, &codes)?, kinds(&groups)?);
     let (mean, dropped) = (vector(&mean)?, whole("dropped", &dropped)?);
     let (found, share) = run(py, threads, |monitor| {
@@ -197,7 +197,7 @@ pub(crate) fn cells<'py>(
 }
 
 /// The bucket that every row belongs to, and for every row whether it looks for neighbours in each of the buckets.
-type Assigned<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray2<bool>>);
+type BucketAssignment<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray2<bool>>);
 
 /// Sends rows to the buckets of [`cells`].
 #[pyfunction]
@@ -211,7 +211,7 @@ pub(crate) fn home_and_probes<'py>(
     mean: PyReadonlyArray1<'_, f64>,
     dropped: PyReadonlyArray1<'_, i64>,
     threads: usize,
-) -> PyResult<Assigned<'py>> {
+) -> PyResult<BucketAssignment<'py>> {
     let x = x.view()?;
     let chunk = Chunk { x, class: vec![0; x.samples()] };
     let (mean, dropped) = (vector(&mean)?, whole("dropped", &dropped)?);
@@ -255,7 +255,7 @@ impl<'a> Chunk<'a> {
 }
 
 /// The groups of these names.
-fn kinds(asked: &Asked) -> PyResult<Groups> {
+fn kinds(asked: &GroupRequests) -> PyResult<Groups> {
     let names: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
     if asked.len() > KINDS {
         return Err(PyValueError::new_err(format!(
@@ -301,7 +301,7 @@ fn answer<'py>(
     found: Nearest<KINDS>,
     samples: usize,
     groups: Groups,
-) -> PyResult<Answer<'py>> {
+) -> PyResult<NeighborArrays<'py>> {
     let ((indices, squared), shape) = (found.into_arrays(), (samples, width(groups)));
     let indices = Array2::from_shape_vec(shape, indices).map_err(wrong)?;
     let squared = Array2::from_shape_vec(shape, squared).map_err(wrong)?;

@@ -32,7 +32,7 @@ pub(crate) enum Units {
 }
 
 /// How to make them again, for pickle.
-type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, Units));
+type PickleParts<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, Units));
 
 impl Paths {
     pub(crate) fn new(paths: Vec<Path>, units: Units) -> Self {
@@ -82,7 +82,7 @@ impl Paths {
         Ok(Paths { paths: paths_from_bytes(bytes).map_err(Failure::from)?, units })
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<PickleParts<'py>> {
         let Paths { paths, units } = slf.get();
         let bytes = paths_to_bytes(paths).map_err(Failure::from)?;
         Ok((slf.get_type().getattr("from_bytes")?, (PyBytes::new(slf.py(), &bytes), units.clone())))

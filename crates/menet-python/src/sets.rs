@@ -9,11 +9,11 @@ use crate::arrays::array;
 use crate::errors::Failure;
 
 /// Samples, labels, names of the variables, and image shape of a set.
-type Set<'py> = (Bound<'py, PyArray2<f64>>, Vec<String>, Option<Vec<String>>, Option<(usize, usize)>);
+type SampleSet<'py> = (Bound<'py, PyArray2<f64>>, Vec<String>, Option<Vec<String>>, Option<(usize, usize)>);
 
 /// A built-in set.
 #[pyfunction]
-pub(crate) fn builtin_set<'py>(py: Python<'py>, name: &str) -> PyResult<Set<'py>> {
+pub(crate) fn builtin_set<'py>(py: Python<'py>, name: &str) -> PyResult<SampleSet<'py>> {
     let set =
         Builtin::find(name).ok_or_else(|| PyValueError::new_err(format!("no built-in set \"{name}\"")))?;
     let table = set.load().map_err(Failure::from)?;

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::monitor::{Monitor, Stage, proceed};
-use crate::neighbors::{Among, Found, Neighbor, NeighborSearch, neighbor_groups};
+use crate::neighbors::{Among, Neighbor, NeighborLists, NeighborSearch, neighbor_groups};
 use crate::numerics::sparse::SparseSymmetric;
 use crate::numerics::spectrum::{Lowest, Operator, Search};
 use crate::patches::{Local, Neighborhood, Patch, PatchParams, PatchRule};
@@ -56,7 +56,7 @@ impl Alignment {
         samples: &Centred<'_>,
         rule: &dyn PatchRule,
         params: &PatchParams,
-        [near, far]: &Found<2>,
+        [near, far]: &NeighborLists<2>,
         monitor: &dyn Monitor,
     ) -> Result<Self> {
         let n = near.len();
@@ -206,7 +206,7 @@ pub(crate) fn related(
     params: &PatchParams,
     search: NeighborSearch,
     monitor: &dyn Monitor,
-) -> Result<(Found<2>, Option<f64>)> {
+) -> Result<(NeighborLists<2>, Option<f64>)> {
     neighbor_groups(data, samples, groups(rule, params), search, monitor)
 }
 

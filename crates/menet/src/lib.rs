@@ -108,7 +108,9 @@ pub use dataset::{Dataset, Real};
 pub use error::{Error, Result};
 pub use fit::{Neighborhood, Prepared, fit};
 pub use methods::{Method, Reduced, Reducer};
-pub use model::{Component, FarSample, Men, MenParts, PanelRow, PanelVariable, SampleDoubts, Undecided};
+pub use model::{
+    Component, FarSample, Men, MenParts, ModelWithoutRule, PanelRow, PanelVariable, SampleDoubts,
+};
 pub use monitor::{Monitor, Stage};
 pub use named::Named;
 pub use numerics::sparse;

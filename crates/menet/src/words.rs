@@ -15,7 +15,7 @@ use crate::penalties::{PenaltyKind, PenaltyParams};
 use crate::prepare::{Impute, PrepareParams, Scale};
 use crate::refit::{Refit, RefitParams};
 use crate::rules::{Priors, RuleKind, RuleRequest};
-use crate::select::{Grid, Size};
+use crate::select::{Grid, ModelSize};
 use crate::targets::{TargetParams, TargetSpread};
 use crate::variables::VariableRef;
 
@@ -98,11 +98,11 @@ pub fn searched(grid: &Grid) -> (Vec<&'static str>, Vec<String>) {
             words.push(format!("{what} ({})", values.join(", ")));
         }
     };
-    let count = |of: fn(&Size) -> Option<usize>| -> Vec<String> {
+    let count = |of: fn(&ModelSize) -> Option<usize>| -> Vec<String> {
         sizes.iter().filter_map(of).map(|size| size.to_string()).collect()
     };
-    let nonzeros = count(|size| if let Size::Nonzeros(k) = size { Some(*k) } else { None });
-    let panels = count(|size| if let Size::Panel(k) = size { Some(*k) } else { None });
+    let nonzeros = count(|size| if let ModelSize::Nonzeros(k) = size { Some(*k) } else { None });
+    let panels = count(|size| if let ModelSize::Panel(k) = size { Some(*k) } else { None });
     let mixed = sizes.len() > 1;
     // Where sizes of both kinds are tried, one value of a kind is a choice too.
     let whole = |values: Vec<String>| {

@@ -7,7 +7,7 @@ use menet::penalties::feature_graph::{Edge, EdgeList, FeatureGraph};
 use menet::plan::{GramRequest, RouteRequest};
 use menet::refit::Refit;
 use menet::scores::ScoreKind;
-use menet::select::{Grid, Size, search};
+use menet::select::{Grid, ModelSize, search};
 use menet::sparse::SparseMatrix;
 use menet::stability::entry_order;
 use menet::{Dataset, Men, MenParams, Method, Named, Neighborhood, Prepared, Reading, fit};
@@ -218,7 +218,7 @@ fn refits_keep_the_graph_and_smaller_models_are_those_of_fits() {
 fn searches_selections_and_methods_honour_it() {
     let data = data(1.0);
     let base = grid(3.0).with(|it| (it.nonzeros, it.refit.kind) = (None, Some(Refit::None)));
-    let grid = Grid::of(&base).with(|it| it.sizes = vec![Size::Nonzeros(5)]);
+    let grid = Grid::of(&base).with(|it| it.sizes = vec![ModelSize::Nonzeros(5)]);
     let folds = menet::evaluate::stratified_folds(&data, 3, &mut common::rng(5)).unwrap();
     let trials = search(&data, &base, &grid, &folds, ScoreKind::Rate, &(), &|_, _| ()).unwrap();
     for (fold, panel) in folds.iter().zip(&trials[0].panels) {

@@ -2,7 +2,7 @@
 
 use crate::common::clusters;
 use menet::faer::{Mat, MatRef};
-use menet::neighbors::{Block, Centre, Found, Nearest};
+use menet::neighbors::{Block, Centre, Nearest, NeighborLists};
 use menet::operator::{CG_TOLERANCE, Smoother, admissible};
 use menet::patches::groups;
 use menet::patches::rule;
@@ -74,7 +74,7 @@ fn spread(
     parts.reduce(sum).unwrap()
 }
 
-fn neighbors(data: &Dataset<'_>, cuts: Cuts<'_>, params: &MenParams) -> Found<2> {
+fn neighbors(data: &Dataset<'_>, cuts: Cuts<'_>, params: &MenParams) -> NeighborLists<2> {
     let (x, classes) = (data.x().unwrap(), data.class_indices());
     let wanted = groups(rule(&params.patch.kind).unwrap(), &params.patch);
     let block = |&(from, to): &(usize, usize)| {

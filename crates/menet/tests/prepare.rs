@@ -7,7 +7,7 @@ use menet::penalties::PenaltyKind;
 use menet::prepare::{Impute, Preparation, PrepareParams, Scale};
 use menet::rules::{Metric, RuleKind};
 use menet::scores::ScoreKind;
-use menet::select::{self, Grid, Size};
+use menet::select::{self, Grid, ModelSize};
 use menet::sparse::SparseMatrix;
 use menet::stability::{self, StabilityParams};
 use menet::{Dataset, Error, Men, MenParams, Method, Named, Neighborhood, Reading, fit};
@@ -132,7 +132,7 @@ fn folds_learn_from_their_training_samples_alone() {
     let folds = stratified_folds(&data, 4, &mut generator(0, &[])).unwrap();
     for params in ways().into_iter().filter(|params| params.prepare.scale != Scale::Log1pUnit) {
         let mut grid = Grid::of(&params);
-        grid.sizes = vec![Size::Nonzeros(3), Size::Nonzeros(6)];
+        grid.sizes = vec![ModelSize::Nonzeros(3), ModelSize::Nonzeros(6)];
         let trials =
             select::search(&data, &params, &grid, &folds, ScoreKind::LogLoss, &(), &|_, _| ()).unwrap();
         for trial in &trials {
@@ -343,7 +343,7 @@ fn on_random_labels(impute: Impute, seeds: std::ops::Range<u64>) -> f64 {
             (Some(impute), Scale::Unit, Some(Metric::Euclidean));
     });
     let mut grid = Grid::of(&params);
-    grid.sizes = vec![Size::Nonzeros(2), Size::Nonzeros(8)];
+    grid.sizes = vec![ModelSize::Nonzeros(2), ModelSize::Nonzeros(8)];
     grid.rule = vec![RuleKind::Nearest, RuleKind::Gaussian];
     let (mut sum, mut count) = (0.0, 0.0);
     for seed in seeds {

@@ -8,7 +8,7 @@ use menet::penalties::PenaltyKind;
 use menet::prepare::{Impute, Scale};
 use menet::refit::Refit;
 use menet::rules::RuleKind;
-use menet::select::{Grid, Size};
+use menet::select::{Grid, ModelSize};
 use menet::words::{Samples, searched, steps};
 use menet::{MenParams, Named};
 use serde_json::{Value, json};
@@ -100,8 +100,8 @@ fn only_what_was_searched_is_called_chosen() {
     assert_eq!(words, ["the ridge λ2 (0.3, 10)", "the decision rule (nearest, gaussian)"]);
     let all = steps(&base, &open, Samples { classes: 3, batches: None }).join(" ");
     assert!(all.contains("λ2 was chosen") && all.contains("at most 7 variables"), "{all}");
-    grid.sizes = vec![Size::Nonzeros(5), Size::Nonzeros(9)];
+    grid.sizes = vec![ModelSize::Nonzeros(5), ModelSize::Nonzeros(9)];
     assert_eq!(searched(&grid).0[1], "nonzeros");
-    grid.sizes = vec![Size::Nonzeros(5), Size::Panel(9)];
+    grid.sizes = vec![ModelSize::Nonzeros(5), ModelSize::Panel(9)];
     assert_eq!(searched(&grid).0[1..3], ["nonzeros", "panel_size"]);
 }

@@ -4,7 +4,7 @@ use clap::Args;
 use menet::refit::Refit;
 use menet::rules::RuleKind;
 use menet::scores::ScoreKind;
-use menet::select::Size;
+use menet::select::ModelSize;
 use menet::{Method, Named};
 use menet_lab::validate::{Choose, INNER_FOLDS, MenProcedure};
 
@@ -57,8 +57,8 @@ impl ChoiceArgs {
     pub(crate) fn of(&self, name: &str, params: menet::MenParams) -> Result<MenProcedure, Failure> {
         let mut men = MenProcedure { name: name.to_owned(), ..MenProcedure::new(params) };
         if !self.nonzeros.is_empty() || !self.panel_size.is_empty() {
-            let nonzeros = self.nonzeros.iter().map(|&k| Size::Nonzeros(k));
-            men.grid.sizes = nonzeros.chain(self.panel_size.iter().map(|&k| Size::Panel(k))).collect();
+            let nonzeros = self.nonzeros.iter().map(|&k| ModelSize::Nonzeros(k));
+            men.grid.sizes = nonzeros.chain(self.panel_size.iter().map(|&k| ModelSize::Panel(k))).collect();
             (men.base.nonzeros, men.base.panel_size) = (None, None);
         }
         for (name, sizes) in [("nonzeros", &self.nonzeros), ("panel-size", &self.panel_size)] {

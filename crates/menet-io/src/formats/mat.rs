@@ -11,7 +11,7 @@ use super::columns::list;
 use super::{Format, ReadOptions, Reader};
 use crate::error::{Error, Result, short};
 use crate::source::open;
-use crate::table::{Table, Values};
+use crate::table::{Table, TableValues};
 use crate::{labels, memory};
 use parse::{Content, Numbers, Sparse, Variable, parse};
 
@@ -65,7 +65,7 @@ fn samples(x: &Variable, path: &Path) -> Result<Table> {
     if rows == 0 || columns == 0 {
         return Err(Error::input(path, format!("{name} is empty, {rows} x {columns}")));
     }
-    let values: Values = match &x.content {
+    let values: TableValues = match &x.content {
         Content::Full(numbers) => {
             let floats =
                 numbers.floats().map_err(|problem| Error::input(path, format!("{name}: {problem}")))?;
@@ -88,7 +88,7 @@ fn samples(x: &Variable, path: &Path) -> Result<Table> {
 }
 
 /// From columns to rows; dense if that is small, as for svmlight files.
-fn from_sparse(x: &Sparse, rows: usize, columns: usize, path: &Path) -> Result<Values> {
+fn from_sparse(x: &Sparse, rows: usize, columns: usize, path: &Path) -> Result<TableValues> {
     let entries = || {
         (0..columns).flat_map(|j| (x.starts[j]..x.starts[j + 1]).map(move |at| (x.rows[at], j, x.values[at])))
     };
@@ -119,7 +119,7 @@ fn from_sparse(x: &Sparse, rows: usize, columns: usize, path: &Path) -> Result<V
         next[i] += 1;
     }
     let matrix = SparseMatrix::from_rows((rows, columns), &starts, &indices, &values);
-    Ok(Values::Sparse(matrix.map_err(|e| Error::input(path, e))?))
+    Ok(TableValues::Sparse(matrix.map_err(|e| Error::input(path, e))?))
 }
 
 fn labels_of(y: &Variable, path: &Path) -> Result<Vec<String>> {

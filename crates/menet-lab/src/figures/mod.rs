@@ -14,7 +14,7 @@ use crate::folder::Folder;
 use crate::names::slug;
 use crate::progress::{Progress, Steps};
 use crate::study::{Showcase, Study};
-use crate::tune::Tuned;
+use crate::tune::TuningResult;
 
 mod annotated;
 mod bars;
@@ -103,7 +103,7 @@ pub fn axis_picture(shape: (usize, usize), axis: &SparseVector) -> image::RgbIma
 ///
 /// # Errors
 /// When a file cannot be written.
-pub fn write_tuning(tuned: &Tuned, source: &str, folder: &Folder) -> Result<Vec<PathBuf>> {
+pub fn write_tuning(tuned: &TuningResult, source: &str, folder: &Folder) -> Result<Vec<PathBuf>> {
     Figure { name: "tuning".to_owned(), svg: renumbered(&tuning::figure(tuned, source)) }.write(folder, "")
 }
 

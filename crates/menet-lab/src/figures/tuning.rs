@@ -19,18 +19,18 @@ use crate::names::plotted;
 use crate::output::words;
 use crate::palette::look;
 use crate::tune::selection::mean;
-use crate::tune::{Found, Selection, Trial, Tuned};
+use crate::tune::{Selection, Trial, TuningResult, TuningTrials};
 
 /// The figure of a search.
-pub(super) fn figure(tuned: &Tuned, source: &str) -> String {
+pub(super) fn figure(tuned: &TuningResult, source: &str) -> String {
     match &tuned.found {
-        Found::Walk { best, trials } => of_walk(tuned, best, trials, source),
-        Found::Selection(selection) => of_selection(tuned, selection, source),
+        TuningTrials::Walk { best, trials } => of_walk(tuned, best, trials, source),
+        TuningTrials::Selection(selection) => of_selection(tuned, selection, source),
     }
 }
 
 /// One line per refit: at every size that was tried the best over all other parameters, with a band of one standard error.
-fn of_selection(tuned: &Tuned, selection: &Selection, source: &str) -> String {
+fn of_selection(tuned: &TuningResult, selection: &Selection, source: &str) -> String {
     let score = selection.score;
     let percent = matches!(score, ScoreKind::Rate | ScoreKind::Balanced);
     let usable: Vec<&menet::select::Trial> =
@@ -117,7 +117,7 @@ pub(super) fn round_number(value: f64, up: bool) -> f64 {
 
 /// The chosen setting at its dimension, with a band of one standard error, and the best over all settings and dimensions. A
 /// method without a number of variables is shown against the dimension.
-fn of_walk(tuned: &Tuned, best_trial: &Trial, trials: &[Trial], source: &str) -> String {
+fn of_walk(tuned: &TuningResult, best_trial: &Trial, trials: &[Trial], source: &str) -> String {
     let sparse = best_trial.support().is_some();
     let place = |trial: &Trial| if sparse { trial.support().unwrap_or(0) } else { trial.dimension };
     let same_kind = |trial: &&Trial| trial.metric == tuned.metric;

@@ -18,11 +18,11 @@ use menet::evaluate::Split;
 use menet::refit::Refit;
 use menet::rules::{Metric, RuleKind};
 use menet::scores::ScoreKind;
-use menet::select::{self, Choose, Grid, Size, Trial};
+use menet::select::{self, Choose, Grid, ModelSize, Trial};
 use menet::targets::TargetKind;
 use menet::{Dataset, Error as CoreError, MenParams, Method, Named};
 
-use super::{Found, Tuned, too_small};
+use super::{TuningResult, TuningTrials, too_small};
 use crate::cell::out_of_reach;
 use crate::error::{Error, Result};
 use crate::progress::{Left, Progress, Quiet, Status, proportional};
@@ -82,7 +82,7 @@ pub(super) fn select(
     options: &TuneOptions,
     folds: &[Split],
     progress: &dyn Progress,
-) -> Result<Tuned> {
+) -> Result<TuningResult> {
     let limit = own.components.unwrap_or(usize::MAX).min(data.classes().len() - 1);
     let mut search = Search::new(own, data, options, folds, progress);
     let largest = largest(dims, limit)?;
@@ -142,7 +142,7 @@ impl<'a> Search<'a> {
         let sizes = sizes(own, options, p);
         // The list of sizes replaces these limits. A limit per path stays in force for panel sizes.
         base.panel_size = None;
-        if sizes.iter().any(|size| matches!(size, Size::Nonzeros(_))) {
+        if sizes.iter().any(|size| matches!(size, ModelSize::Nonzeros(_))) {
             base.nonzeros = None;
         }
         let paper = own.refit.kind == Some(Refit::None) && own.rule.kind.is_some();
@@ -222,7 +222,7 @@ impl<'a> Search<'a> {
     fn third_pass(&mut self) -> Result<()> {
         let mut sizes = self.grid.sizes.clone();
         while let (Some(best), Some(at)) = (self.best(), self.best_place()) {
-            let beside: Vec<Size> = self
+            let beside: Vec<ModelSize> = self
                 .sizes_beside(&self.trials[at].params)
                 .into_iter()
                 .filter(|size| !sizes.contains(size))
@@ -260,13 +260,13 @@ impl<'a> Search<'a> {
     }
 
     /// The sizes halfway to the next on either side; none if the user gave the sizes.
-    fn sizes_beside(&self, params: &MenParams) -> Vec<Size> {
+    fn sizes_beside(&self, params: &MenParams) -> Vec<ModelSize> {
         if self.given_sizes { Vec::new() } else { beside(&self.grid.sizes, params) }
     }
 
     /// Tries the new settings, as many as the budget allows. A setting that fails does not stop the search, unless nothing was
     /// found so far.
-    fn attempt(&mut self, settings: &[Setting], sizes: &[Size], what: &str) -> Result<()> {
+    fn attempt(&mut self, settings: &[Setting], sizes: &[ModelSize], what: &str) -> Result<()> {
         let mut new: Vec<Setting> =
             settings.iter().copied().filter(|setting| !self.tried.contains(setting)).collect();
         new.truncate(self.affordable(sizes));
@@ -314,13 +314,13 @@ impl<'a> Search<'a> {
     }
 
     /// The number of path computations per setting.
-    fn price(&self, sizes: &[Size]) -> usize {
+    fn price(&self, sizes: &[ModelSize]) -> usize {
         let of_one = Grid::of(&self.base).with(|it| it.sizes = sizes.to_vec());
         self.folds.len() * of_one.paths_per_fold()
     }
 
     /// How many settings the rest of the budget allows.
-    fn affordable(&self, sizes: &[Size]) -> usize {
+    fn affordable(&self, sizes: &[ModelSize]) -> usize {
         self.options.budget.saturating_sub(self.fits) / self.price(sizes).max(1)
     }
 
@@ -344,7 +344,7 @@ impl<'a> Search<'a> {
     }
 
     /// Fits the choice on all samples. If a choice works in the folds but fails on all samples, the next one is taken.
-    fn finish(mut self, method: &Method, own: &MenParams, dims: &[usize]) -> Result<Tuned> {
+    fn finish(mut self, method: &Method, own: &MenParams, dims: &[usize]) -> Result<TuningResult> {
         let score = self.options.score;
         let mut last = None;
         let how = match (self.options.one_standard_error, self.options.most_stable) {
@@ -374,11 +374,11 @@ impl<'a> Search<'a> {
                 return Err(out_of_reach(dimension).into());
             }
             let selection = Selection { score, choose: how, trials: self.trials, chosen };
-            return Ok(Tuned {
+            return Ok(TuningResult {
                 method: method.clone().with_men(params.clone()),
                 dimension,
                 metric: params.rule.on_several().metric,
-                found: Found::Selection(selection),
+                found: TuningTrials::Selection(selection),
                 fits: self.fits,
                 men: Some(Box::new(men)),
             });

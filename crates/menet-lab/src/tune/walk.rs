@@ -28,7 +28,7 @@ use menet::{Dataset, Method};
 use rayon::prelude::*;
 use toml::{Table, Value};
 
-use super::{Found, Tuned, too_small};
+use super::{TuningResult, TuningTrials, too_small};
 use crate::cell::out_of_reach;
 use crate::curves::mean_and_sd;
 use crate::error::{Error, Result};
@@ -87,7 +87,7 @@ pub(crate) fn walk(
     options: &TuneOptions,
     folds: &[Split],
     progress: &dyn Progress,
-) -> Result<Tuned> {
+) -> Result<TuningResult> {
     let space = default_space(method, data, options.folds);
     let mut search = Search {
         base: for_search(method, data.variables())?,
@@ -131,8 +131,8 @@ pub(crate) fn walk(
     }
     let chosen = overlay(method, &changes)?;
     let (dimension, metric) = (best.dimension, best.metric);
-    let found = Found::Walk { best, trials: search.trials };
-    Ok(Tuned { method: chosen, dimension, metric, found, fits: search.fits, men: None })
+    let found = TuningTrials::Walk { best, trials: search.trials };
+    Ok(TuningResult { method: chosen, dimension, metric, found, fits: search.fits, men: None })
 }
 
 /// The iterations of sparse PCA during the search. Its axes still move after that, but it is clear which setting is better, and

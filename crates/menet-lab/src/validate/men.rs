@@ -4,7 +4,7 @@ use menet::evaluate::{Split, subset};
 use menet::refit::Refit;
 use menet::rules::{Metric, RuleKind};
 use menet::scores::ScoreKind;
-use menet::select::{self, Choose, Grid, Size, Trial};
+use menet::select::{self, Choose, Grid, ModelSize, Trial};
 use menet::{Dataset, Men, MenParams, Named};
 
 use super::procedure::{Case, Decided, Procedure};
@@ -58,7 +58,7 @@ impl MenProcedure {
             grid.ridge = RIDGES.to_vec();
         }
         if (base.panel_size, base.nonzeros) == (None, None) {
-            grid.sizes = SIZES.map(Size::Nonzeros).to_vec();
+            grid.sizes = SIZES.map(ModelSize::Nonzeros).to_vec();
         }
         if base.refit.kind.is_none() {
             grid.refit = vec![Refit::Panel, Refit::Discriminant];

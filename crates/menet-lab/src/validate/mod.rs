@@ -69,8 +69,8 @@ pub use results::{
 };
 use run::Run;
 pub use splits::inner;
-use work::Store;
-pub use work::{Done, NAME, Place};
+use work::WorkStore;
+pub use work::{FinishedWork, NAME, Place};
 
 /// The stream of the seeds of procedures.
 const CASES: u64 = 15;
@@ -153,7 +153,7 @@ pub fn validate(
         menet::stability::check_order(&men.base).map_err(without_order)?;
         menet::stability::half_samples(data, 1, groups, options.seed)?;
     }
-    let store = Store::open(folder, &record, &fingerprint)?;
+    let store = WorkStore::open(folder, &record, &fingerprint)?;
     let mut run = Run { subject, together: &together, options, repeats, store, progress };
     run.folds()?;
     let permutation = run.permutations()?;

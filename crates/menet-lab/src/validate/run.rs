@@ -9,7 +9,7 @@ use menet::{Dataset, Error as CoreError};
 use super::arrangements::Arrangements;
 use super::permutation::{self, Statistic};
 use super::procedure::{Case, Decided};
-use super::work::{Found, Place, Store};
+use super::work::{Place, WorkResult, WorkStore};
 use super::{Design, Options, PermutationTest, Subject, assess, seed, splits};
 use crate::error::{Error, Result};
 use crate::progress::{Left, Progress, Quiet, Status, proportional};
@@ -26,7 +26,7 @@ pub(super) struct Run<'a> {
     pub(super) options: &'a Options,
     /// The folds of every repeat.
     pub(super) repeats: Vec<Vec<Split>>,
-    pub(super) store: Store,
+    pub(super) store: WorkStore,
     pub(super) progress: &'a dyn Progress,
 }
 
@@ -61,7 +61,8 @@ impl Run<'_> {
         let open: Vec<(usize, Place)> =
             places.iter().filter(|(_, place)| !self.store.has(place)).cloned().collect();
         let (finished, total) = (places.len() - open.len(), places.len());
-        let counted = Mutex::new((std::mem::replace(&mut self.store, Store::Memory(Default::default())), 0));
+        let counted =
+            Mutex::new((std::mem::replace(&mut self.store, WorkStore::Memory(Default::default())), 0));
         let start = Instant::now();
         let outcome = workers::each(&open, |(at, place)| {
             let Place::Fold { method, repeat, fold } = place else { return Ok(()) };
@@ -76,7 +77,7 @@ impl Run<'_> {
             let decided = self.subject.procedures[*at].decide(&case, &Quiet(self.progress));
             let decided = decided.map_err(|error| in_context(error, &context))?;
             let mut counted = locked(&counted);
-            counted.0.add(place.clone(), Found::Decided(decided))?;
+            counted.0.add(place.clone(), WorkResult::Decided(decided))?;
             counted.1 += 1;
             // Permutations come after this, each as long as one repeat.
             let done = counted.1;
@@ -116,11 +117,11 @@ impl Run<'_> {
             let numbers: Vec<usize> = (batch..(batch + BATCH).min(asked)).collect();
             let open: Vec<usize> =
                 numbers.iter().copied().filter(|&k| !self.store.has(&Place::Permutation(k))).collect();
-            let store = Mutex::new(std::mem::replace(&mut self.store, Store::Memory(Default::default())));
+            let store = Mutex::new(std::mem::replace(&mut self.store, WorkStore::Memory(Default::default())));
             let outcome = workers::each(&open, |&k| {
                 self.proceed(&|| format!("permutation {}", k + 1))?;
                 let found = self.permuted(&arrangements, observed.log_loss.is_some(), k)?;
-                locked(&store).add(Place::Permutation(k), Found::Statistic(found))
+                locked(&store).add(Place::Permutation(k), WorkResult::Statistic(found))
             });
             self.store = store.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
             outcome?;

@@ -8,7 +8,7 @@ use menet::stability::{Stability, bounds, entry_order, half_samples, selectable,
 
 use super::men::Chosen;
 use super::run::{Run, in_context};
-use super::work::{Found, Store};
+use super::work::{WorkResult, WorkStore};
 use super::{Interval, Place, StabilityFound};
 use crate::error::Result;
 use crate::progress::{Left, Quiet, proportional};
@@ -27,7 +27,8 @@ impl Run<'_> {
         let open: Vec<usize> = (0..halves.len()).filter(|&k| !self.store.has(&Place::Half(k))).collect();
         let finished = halves.len() - open.len();
         let start = Instant::now();
-        let counted = Mutex::new((std::mem::replace(&mut self.store, Store::Memory(Default::default())), 0));
+        let counted =
+            Mutex::new((std::mem::replace(&mut self.store, WorkStore::Memory(Default::default())), 0));
         let outcome = workers::each(&open, |&k| {
             let context = || format!("half-sample {}", k + 1);
             self.proceed(&context)?;
@@ -35,7 +36,7 @@ impl Run<'_> {
             let order = entry_order(&half, &chosen.params, most, &Quiet(self.progress))
                 .map_err(|source| in_context(source.into(), &context))?;
             let mut counted = locked(&counted);
-            counted.0.add(Place::Half(k), Found::Order(order))?;
+            counted.0.add(Place::Half(k), WorkResult::Order(order))?;
             counted.1 += 1;
             let left = proportional(start.elapsed(), counted.1, open.len()).map(Left::About);
             self.status("half-samples".to_owned(), finished + counted.1, halves.len(), left);

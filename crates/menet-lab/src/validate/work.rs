@@ -33,7 +33,7 @@ pub enum Place {
 /// What came out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Found {
+pub(super) enum WorkResult {
     Decided(Decided),
     Statistic(Statistic),
     /// The variables in the order in which they enter.
@@ -42,15 +42,15 @@ pub(super) enum Found {
 
 /// A finished piece of work: a line of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Done {
+pub struct FinishedWork {
     place: Place,
-    found: Found,
+    found: WorkResult,
 }
 
 /// The name of the journal of `validate` in its folder.
 pub const NAME: &str = "work.jsonl";
 
-impl Line for Done {
+impl Line for FinishedWork {
     type Place = Place;
     const NAME: &'static str = NAME;
     /// Format 1 had no checksums, and a permutation that could not be fitted had no result.
@@ -63,36 +63,36 @@ impl Line for Done {
 
 /// Finished work: on disk, or only in memory where no folder was given.
 #[derive(Debug)]
-pub(super) enum Store {
-    Disk(Box<Journal<Done>>),
-    Memory(HashMap<Place, Done>),
+pub(super) enum WorkStore {
+    Disk(Box<Journal<FinishedWork>>),
+    Memory(HashMap<Place, FinishedWork>),
 }
 
-impl Store {
+impl WorkStore {
     pub(super) fn open(folder: Option<&Folder>, options: &Table, data: &Fingerprint) -> Result<Self> {
         Ok(match folder {
             Some(folder) => {
-                Store::Disk(Box::new(Journal::open(folder, options, std::slice::from_ref(data))?))
+                WorkStore::Disk(Box::new(Journal::open(folder, options, std::slice::from_ref(data))?))
             }
-            None => Store::Memory(HashMap::new()),
+            None => WorkStore::Memory(HashMap::new()),
         })
     }
 
-    pub(super) fn add(&mut self, place: Place, found: Found) -> Result<()> {
-        let done = Done { place, found };
+    pub(super) fn add(&mut self, place: Place, found: WorkResult) -> Result<()> {
+        let done = FinishedWork { place, found };
         match self {
-            Store::Disk(journal) => journal.add(done),
-            Store::Memory(kept) => {
+            WorkStore::Disk(journal) => journal.add(done),
+            WorkStore::Memory(kept) => {
                 kept.insert(done.place(), done);
                 Ok(())
             }
         }
     }
 
-    fn find(&self, place: &Place) -> Option<&Found> {
+    fn find(&self, place: &Place) -> Option<&WorkResult> {
         match self {
-            Store::Disk(journal) => journal.find(place),
-            Store::Memory(kept) => kept.get(place),
+            WorkStore::Disk(journal) => journal.find(place),
+            WorkStore::Memory(kept) => kept.get(place),
         }
         .map(|done| &done.found)
     }
@@ -103,21 +103,21 @@ impl Store {
 
     pub(super) fn decided(&self, place: &Place) -> Option<&Decided> {
         match self.find(place)? {
-            Found::Decided(decided) => Some(decided),
+            WorkResult::Decided(decided) => Some(decided),
             _ => None,
         }
     }
 
     pub(super) fn statistic(&self, k: usize) -> Option<Statistic> {
         match self.find(&Place::Permutation(k))? {
-            Found::Statistic(statistic) => Some(*statistic),
+            WorkResult::Statistic(statistic) => Some(*statistic),
             _ => None,
         }
     }
 
     pub(super) fn order(&self, k: usize) -> Option<&Vec<usize>> {
         match self.find(&Place::Half(k))? {
-            Found::Order(order) => Some(order),
+            WorkResult::Order(order) => Some(order),
             _ => None,
         }
     }
@@ -125,8 +125,8 @@ impl Store {
     /// Puts the lines on disk in the order of `places`.
     pub(super) fn arrange(&self, places: &[Place]) -> Result<()> {
         match self {
-            Store::Disk(journal) => journal.arrange(places),
-            Store::Memory(_) => Ok(()),
+            WorkStore::Disk(journal) => journal.arrange(places),
+            WorkStore::Memory(_) => Ok(()),
         }
     }
 }

@@ -26,7 +26,7 @@ fn stages(seconds: Vec<(String, f64)>) -> PyResult<Vec<(Stage, f64)>> {
 
 /// What the samples are called, and how they were used.
 #[derive(FromPyObject)]
-pub(crate) struct Told {
+pub(crate) struct FitFacts {
     #[pyo3(item)]
     classes: Vec<String>,
     #[pyo3(item)]
@@ -50,7 +50,7 @@ pub(crate) fn solve(
     norms: PyReadonlyArray1<'_, f64>,
     centres: PyReadonlyArray2<'_, f64>,
     target: PyReadonlyArray2<'_, f64>,
-    told: Told,
+    told: FitFacts,
     threads: usize,
 ) -> PyResult<Model> {
     let params = params(settings)?;
@@ -102,8 +102,8 @@ pub(crate) fn fingerprints<'py>(
 /// A model whose axes are known and whose rule is not.
 #[pyclass(frozen, module = "menet._core")]
 #[derive(Debug)]
-pub(crate) struct Undecided {
-    undecided: menet::Undecided,
+pub(crate) struct ModelWithoutRule {
+    undecided: menet::ModelWithoutRule,
     /// Everything else that a model file tells.
     file: ModelFile,
 }
@@ -123,7 +123,7 @@ pub(crate) type GivenSums<'py> = (
 /// The variables of an axis, rising, and their weights.
 type Axis<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
 
-impl Undecided {
+impl ModelWithoutRule {
     /// Reads axes off a model that knows its paths.
     pub(crate) fn read(
         py: Python<'_>,
@@ -140,12 +140,12 @@ impl Undecided {
             let sums = Sums::new(variables, counts, centres, norms, units, products)?;
             Ok(file.men.axes_at(reading, Training::Sums(&sums))?)
         })?;
-        Ok(Undecided { undecided, file: file.clone() })
+        Ok(ModelWithoutRule { undecided, file: file.clone() })
     }
 }
 
 #[pymethods]
-impl Undecided {
+impl ModelWithoutRule {
     /// The mean, and the variables and weights of every axis: what `project_all` projects with.
     fn axes<'py>(&self, py: Python<'py>) -> (Bound<'py, PyArray1<f64>>, Vec<Axis<'py>>) {
         let projection = self.undecided.projection();

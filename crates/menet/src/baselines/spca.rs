@@ -84,7 +84,7 @@ impl Reducer for Spca {
         let pre = Centred::new(data, None)?;
         let p = data.variables();
         let k = self.nonzeros.unwrap_or(100).min(p);
-        let turns = Turns {
+        let turns = AlternatingIteration {
             x: pre.dense()?,
             ridge: self.ridge * pre.total() / p as f64,
             sparsity: if self.soft { Sparsity::Soft(k) } else { Sparsity::Nonzeros(k) },
@@ -113,7 +113,7 @@ impl Reducer for Spca {
 }
 
 /// The alternating iteration.
-struct Turns<'a> {
+struct AlternatingIteration<'a> {
     x: &'a Mat<f64>,
     ridge: f64,
     sparsity: Sparsity,
@@ -122,7 +122,7 @@ struct Turns<'a> {
 }
 
 /// Where it ended.
-struct Found {
+struct SpcaSolution {
     #[cfg_attr(not(test), expect(dead_code, reason = "part of the objective, which the tests compute"))]
     a: Mat<f64>,
     b: Vec<SparseVector>,
@@ -130,8 +130,8 @@ struct Found {
     change: f64,
 }
 
-impl Turns<'_> {
-    fn run(&self, components: usize, monitor: &dyn Monitor) -> Result<Found> {
+impl AlternatingIteration<'_> {
+    fn run(&self, components: usize, monitor: &dyn Monitor) -> Result<SpcaSolution> {
         let svd = thin_svd(self.x.as_ref())?;
         let d = components.min(svd.s.len());
         let mut a = svd.v.subcols(0, d).to_owned();
@@ -155,7 +155,7 @@ impl Turns<'_> {
             turns += 1;
             monitor.progress(Stage::Lars, turns, self.iterations);
         }
-        Ok(Found { a, b, turns, change })
+        Ok(SpcaSolution { a, b, turns, change })
     }
 
     /// B for a given `XᵀXA`.
@@ -261,7 +261,7 @@ mod tests {
     }
 
     /// `‖X − X B Aᵀ‖² + λ‖B‖² + λ1 ‖B‖₁`.
-    fn objective(x: &Mat<f64>, found: &Found, ridge: f64, l1: f64) -> f64 {
+    fn objective(x: &Mat<f64>, found: &SpcaSolution, ridge: f64, l1: f64) -> f64 {
         let p = x.ncols();
         let b = Mat::from_fn(p, found.b.len(), |j, k| found.b[k].get(j));
         let rest = x - x * &b * found.a.transpose();
@@ -277,7 +277,7 @@ mod tests {
         for case in json["spca"].as_array().unwrap() {
             let number = |name: &str| case[name].as_f64().unwrap();
             let (ridge, l1) = (number("ridge"), number("l1"));
-            let turns = Turns {
+            let turns = AlternatingIteration {
                 x: pre.dense().unwrap(),
                 ridge,
                 sparsity: Sparsity::Level(l1 / 2.0),

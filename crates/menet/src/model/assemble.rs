@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`Men::from_paths`] | a model that knows its paths alone |
 //! | [`Men::axes_at`] | axes read off the paths, with the training samples or sums over them |
-//! | [`Undecided::learn`] | the rule, from the projected training samples |
+//! | [`ModelWithoutRule::learn`] | the rule, from the projected training samples |
 //!
 //! [`Men::assemble`] and [`Men::at`] are these steps one after the other, on samples in memory.
 
@@ -20,7 +20,7 @@ use crate::panel::{self, Reading};
 use crate::params::MenParams;
 use crate::projection::Projection;
 use crate::reduce::ReducedProblem;
-use crate::refit::{Axes, How, Reached, Source, Training, VariableSpread, wanted};
+use crate::refit::{Axes, ReadOffOptions, ReadOffSource, RefitProblem, Training, VariableSpread, wanted};
 use crate::report::FitReport;
 use crate::rules::{Projected, learn};
 use crate::solved::Solved;
@@ -45,7 +45,7 @@ impl Men {
             let reading = Reading { nonzeros: None, panel_size: params.panel_size, components: None };
             let axes = solved.read(reading, params)?;
             proceed(monitor, Stage::Refit)?;
-            let undecided = Undecided::new(parts, axes, Training::Samples(data))?;
+            let undecided = ModelWithoutRule::new(parts, axes, Training::Samples(data))?;
             let z = undecided.projection().project(data)?;
             undecided.learn_weighted(z.as_ref(), data.class_indices(), data.weights())
         })?;
@@ -65,7 +65,7 @@ impl Men {
         classes: Vec<String>,
     ) -> Result<Self> {
         check_ties(&paths)?;
-        let reached = params.refit.kind().needs_gram().then(|| Reached::new(problem, &paths));
+        let reached = params.refit.kind().needs_gram().then(|| RefitProblem::new(problem, &paths));
         let mut parts = parts_of(problem, paths, params, classes)?;
         parts.reached = reached;
         Men::from_parts(parts)
@@ -133,7 +133,7 @@ impl Men {
     ///
     /// # Errors
     /// As [`Self::at`].
-    pub fn axes_at(&self, reading: Reading, training: Training<'_>) -> Result<Undecided> {
+    pub fn axes_at(&self, reading: Reading, training: Training<'_>) -> Result<ModelWithoutRule> {
         undecided(self.held(reading)?, training)
     }
 
@@ -200,12 +200,12 @@ enum Cut {
 
 /// A model whose axes are known. Its rule is learned from the training samples, projected on them.
 #[derive(Debug, Clone)]
-pub struct Undecided {
+pub struct ModelWithoutRule {
     pub(super) parts: MenParts,
     pub(super) covariance: Option<Mat<f64>>,
 }
 
-impl Undecided {
+impl ModelWithoutRule {
     fn new(mut parts: MenParts, axes: Axes, training: Training<'_>) -> Result<Self> {
         let Axes { axes, panel, report, covariance } = axes;
         let mean = parts.projection.mean().to_vec();
@@ -220,7 +220,7 @@ impl Undecided {
         parts.projection = Projection::new(mean, axes)?;
         parts.panel = panel.into_iter().zip(spreads).map(known).collect();
         (parts.refit, parts.rule) = (report, None);
-        Ok(Undecided { parts, covariance })
+        Ok(ModelWithoutRule { parts, covariance })
     }
 
     /// Projects samples on the axes.
@@ -238,7 +238,7 @@ impl Undecided {
 
     /// Learns the rule from samples with weights.
     fn learn_weighted(self, z: MatRef<'_, f64>, classes: &[usize], weights: Option<&[f64]>) -> Result<Men> {
-        let Undecided { mut parts, covariance } = self;
+        let ModelWithoutRule { mut parts, covariance } = self;
         let (n, count, d) = (z.nrows(), parts.classes.len(), parts.projection.components());
         if classes.len() != n || z.ncols() != d || classes.iter().any(|&class| class >= count) {
             let why =
@@ -262,8 +262,8 @@ impl Undecided {
 }
 
 /// The axes that parts with paths say; the rule is still to be learned.
-fn undecided(parts: MenParts, training: Training<'_>) -> Result<Undecided> {
-    let source = Source {
+fn undecided(parts: MenParts, training: Training<'_>) -> Result<ModelWithoutRule> {
+    let source = ReadOffSource {
         training,
         mean: parts.projection.mean(),
         units: &parts.units,
@@ -271,7 +271,7 @@ fn undecided(parts: MenParts, training: Training<'_>) -> Result<Undecided> {
         reached: parts.reached.as_ref(),
     };
     let axes = source.read(&how(&parts))?;
-    Undecided::new(parts, axes, training)
+    ModelWithoutRule::new(parts, axes, training)
 }
 
 /// The model that parts with paths say.
@@ -283,9 +283,9 @@ fn trained(parts: MenParts, data: &Dataset<'_>) -> Result<Men> {
 }
 
 /// How the parameters of a model say that it is read.
-fn how(parts: &MenParts) -> How {
+fn how(parts: &MenParts) -> ReadOffOptions {
     let reading = Reading { nonzeros: None, panel_size: parts.params.panel_size, components: None };
-    How::new(reading, &parts.params, parts.paths.len())
+    ReadOffOptions::new(reading, &parts.params, parts.paths.len())
 }
 
 /// The parts of a model of a reduced problem, with the axes of its paths.

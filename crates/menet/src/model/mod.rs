@@ -20,7 +20,7 @@ mod untrained;
 
 use faer::{Mat, MatRef};
 
-pub use assemble::Undecided;
+pub use assemble::ModelWithoutRule;
 pub use new_samples::{FarSample, SampleDoubts};
 pub use panel_table::PanelRow;
 pub use parts::{Component, MenParts, PanelVariable};

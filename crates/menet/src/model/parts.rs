@@ -8,7 +8,7 @@ use crate::panel;
 use crate::params::MenParams;
 use crate::prepare::Preparation;
 use crate::projection::Projection;
-use crate::refit::{Reached, Refit, RefitReport};
+use crate::refit::{Refit, RefitProblem, RefitReport};
 use crate::report::FitReport;
 use crate::rules::Learned;
 
@@ -70,7 +70,7 @@ pub struct MenParts {
     /// The path of every axis, in the solver's units; empty if they were left out.
     pub paths: Vec<Path>,
     /// The reduced problem at the variables that the paths reached, for refits that solve it again; none if it was left out.
-    pub reached: Option<Reached>,
+    pub reached: Option<RefitProblem>,
     /// What the refit did.
     pub refit: RefitReport,
     /// The distinct variables that the axes use, rising; what is known of each from the training samples may be missing.

@@ -1,6 +1,6 @@
 //! Smaller models without the training samples: of the refit `none` alone.
 
-use super::{Men, MenParts, PanelVariable, Undecided};
+use super::{Men, MenParts, ModelWithoutRule, PanelVariable};
 use crate::error::{Error, Result};
 use crate::numerics::sparse::SparseVector;
 use crate::panel::{self, Reading};
@@ -27,7 +27,7 @@ impl Men {
         let nearest = parts.params.rule.on(d).kind == RuleKind::Nearest;
         match self.parts.rule.as_ref().filter(|_| fewer_axes_only && nearest) {
             Some(Learned::Nearest(rule)) if self.unweighted(rule)? => {
-                Undecided { parts, covariance: None }.learn(rule.gallery.subcols(0, d), &rule.classes)
+                ModelWithoutRule { parts, covariance: None }.learn(rule.gallery.subcols(0, d), &rule.classes)
             }
             _ => Men::from_parts(parts),
         }

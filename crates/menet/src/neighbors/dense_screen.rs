@@ -18,7 +18,7 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 use rayon::prelude::*;
 
-use super::single_precision::{Samples, TERMS, TILE, Values};
+use super::single_precision::{Samples, SinglePrecisionValues, TERMS, TILE};
 use super::{Among, tighten};
 use crate::error::Result;
 use crate::monitor::{Monitor, Stage, proceed};
@@ -89,7 +89,7 @@ pub(super) fn lock<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Samples on two sides, of which some values are at hand.
 pub(super) struct Field<'a, const G: usize> {
     pub(super) samples: (&'a Samples, &'a Samples),
-    pub(super) values: (&'a Values, &'a Values),
+    pub(super) values: (&'a SinglePrecisionValues, &'a SinglePrecisionValues),
     pub(super) groups: [(Among, usize); G],
 }
 

@@ -79,7 +79,7 @@ pub struct Neighbor {
 }
 
 /// By group, for every sample its neighbours.
-pub type Found<const G: usize> = [Vec<Vec<Neighbor>>; G];
+pub type NeighborLists<const G: usize> = [Vec<Vec<Neighbor>>; G];
 
 /// For every sample its `k` nearest neighbours among `among`, nearest first; fewer where there are fewer.
 ///
@@ -107,7 +107,7 @@ pub fn neighbor_groups<const G: usize>(
     groups: [(Among, usize); G],
     search: NeighborSearch,
     monitor: &dyn Monitor,
-) -> Result<(Found<G>, Option<f64>)> {
+) -> Result<(NeighborLists<G>, Option<f64>)> {
     samples.check(data)?;
     if search == NeighborSearch::Approximate {
         let (found, recall) = approximate::neighbor_groups(data, samples, groups, monitor)?;
@@ -126,7 +126,7 @@ fn decide<const G: usize>(
     rows: &Rows<'_>,
     groups: [(Among, usize); G],
     candidates: Vec<[Vec<usize>; G]>,
-) -> Found<G> {
+) -> NeighborLists<G> {
     let candidates = candidates.into_par_iter().enumerate();
     let found = candidates.map(|(i, near)| exact(near, groups, |j| rows.squared_distance(i, j)));
     by_group(found.collect())
@@ -150,7 +150,7 @@ fn nearest(mut near: Vec<(f64, usize)>, k: usize) -> Vec<(f64, usize)> {
 }
 
 /// From lists of squared distances by sample to neighbours by group.
-fn by_group<const G: usize>(found: Vec<[Vec<(f64, usize)>; G]>) -> Found<G> {
+fn by_group<const G: usize>(found: Vec<[Vec<(f64, usize)>; G]>) -> NeighborLists<G> {
     let mut out = [(); G].map(|()| Vec::with_capacity(found.len()));
     for lists in found {
         for (out, list) in out.iter_mut().zip(lists) {

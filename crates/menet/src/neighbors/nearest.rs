@@ -7,7 +7,7 @@
 use rayon::prelude::*;
 
 use super::blocks::{Block, Centre};
-use super::{Among, Found, Neighbor, nearest, sparse_screen, windows};
+use super::{Among, Neighbor, NeighborLists, nearest, sparse_screen, windows};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::preprocess::Rows;
@@ -189,7 +189,7 @@ impl<const G: usize> Nearest<G> {
     }
 
     /// The neighbours, by group and query; a neighbour's index is its number in the whole set.
-    pub fn into_neighbors(self) -> Found<G> {
+    pub fn into_neighbors(self) -> NeighborLists<G> {
         let width = width(self.groups);
         lists(self.groups).map(|(from, k)| {
             let list = |i: usize| {

@@ -55,7 +55,7 @@ impl Given {
         .unwrap()
     }
 
-    fn whole(&self, form: Form) -> Found<3> {
+    fn whole(&self, form: Form) -> NeighborLists<3> {
         let (n, p) = self.x.shape();
         let data = match form {
             Form::Single => Dataset::from_f32(MatRef::from_row_major_slice(&self.single, n, p), &self.class),

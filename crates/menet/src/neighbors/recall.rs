@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{Among, Found};
+use super::{Among, NeighborLists};
 use crate::error::Result;
 use crate::monitor::{Monitor, Stage, proceed};
 use crate::preprocess::Rows;
@@ -23,7 +23,7 @@ pub(super) fn recall<const G: usize>(
     samples: &Rows<'_>,
     class: &[usize],
     groups: [(Among, usize); G],
-    found: &Found<G>,
+    found: &NeighborLists<G>,
     monitor: &dyn Monitor,
 ) -> Result<f64> {
     let (n, probes) = (class.len(), PROBES.min(class.len()));

@@ -21,7 +21,7 @@ use super::Among;
 use super::blocks::{Block, Centre};
 use super::dense_screen::{Block as Screen, Field, lock, rectangle, triangle};
 use super::nearest::{Line, Nearest, lists, width};
-use super::single_precision::{Samples, TILE, Values, scale};
+use super::single_precision::{Samples, SinglePrecisionValues, TILE, scale};
 use crate::error::Result;
 use crate::monitor::Monitor;
 
@@ -43,7 +43,8 @@ pub(super) fn one_way<const G: usize>(
     monitor: &dyn Monitor,
 ) -> Result<()> {
     let (groups, [left, right]) = (found.groups(), Side::together([queries, references], centre));
-    let (mut xs, mut ys, mut lines) = (Values::none(), Values::none(), found.lines(&left.samples.order));
+    let (mut xs, mut ys, mut lines) =
+        (SinglePrecisionValues::none(), SinglePrecisionValues::none(), found.lines(&left.samples.order));
     for (window, lines) in left.each(&mut lines) {
         left.load(&window, &mut xs);
         let parts = left.parts(&window, lines, groups);
@@ -72,7 +73,7 @@ pub(super) fn both_ways<const G: usize>(
     monitor: &dyn Monitor,
 ) -> Result<()> {
     let (groups, [left, right]) = (of_a.groups(), Side::together([a, b], centre));
-    let (mut xs, mut ys) = (Values::none(), Values::none());
+    let (mut xs, mut ys) = (SinglePrecisionValues::none(), SinglePrecisionValues::none());
     let (mut of_a, mut of_b) = (of_a.lines(&left.samples.order), of_b.lines(&right.samples.order));
     for (window, lines) in left.each(&mut of_a) {
         left.load(&window, &mut xs);
@@ -96,7 +97,8 @@ pub(super) fn within<const G: usize>(
     monitor: &dyn Monitor,
 ) -> Result<()> {
     let (groups, [side]) = (found.groups(), Side::together([block], centre));
-    let (mut xs, mut ys, mut lines) = (Values::none(), Values::none(), found.lines(&side.samples.order));
+    let (mut xs, mut ys, mut lines) =
+        (SinglePrecisionValues::none(), SinglePrecisionValues::none(), found.lines(&side.samples.order));
     let mut rest = &mut lines[..];
     for window in side.windows() {
         let (here, after) = rest.split_at_mut(window.len());
@@ -131,7 +133,8 @@ pub(super) fn within<const G: usize>(
 }
 
 /// A side, its values in the window, and its samples there.
-type Opened<'a, 'r, 'n, const G: usize> = (&'a Side<'a>, &'a Values, &'a [Mutex<Part<'r, 'n, G>>]);
+type Opened<'a, 'r, 'n, const G: usize> =
+    (&'a Side<'a>, &'a SinglePrecisionValues, &'a [Mutex<Part<'r, 'n, G>>]);
 
 /// Candidates of the samples of two windows among each other.
 fn between<const G: usize>(
@@ -198,7 +201,7 @@ impl<'a> Side<'a> {
     }
 
     /// The values of the samples of a window.
-    fn load(&self, window: &Range<usize>, into: &mut Values) {
+    fn load(&self, window: &Range<usize>, into: &mut SinglePrecisionValues) {
         let p = self.samples.variables;
         (into.first, into.variables) = (window.start, p);
         into.x.resize(window.len() * p, 0.0);

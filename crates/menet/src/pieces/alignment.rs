@@ -9,7 +9,7 @@ use faer::sparse::Triplet;
 use crate::alignment::{Alignment, Entries, Patched};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
-use crate::neighbors::{Found, Neighbor};
+use crate::neighbors::{Neighbor, NeighborLists};
 use crate::patches::{PatchParams, PatchRule};
 use crate::preprocess::Rows;
 
@@ -62,7 +62,7 @@ impl Patches {
 /// # Errors
 /// When the rule needs patches and there are none, a number is out of range, or `monitor` asks to stop.
 pub fn alignment(
-    found: &Found<2>,
+    found: &NeighborLists<2>,
     patches: &[Patches],
     rule: &dyn PatchRule,
     params: &PatchParams,

@@ -13,7 +13,7 @@
 //! | `G = XᵀAX`, `b = XᵀY` | [`gram`] | [`Moments::correlations`] |
 //! | paths | | [`ReducedProblem::paths`](crate::ReducedProblem::paths) |
 //! | refit | [`Spread`] | [`Sums`](crate::refit::Sums), [`Men::axes_at`](crate::Men::axes_at) |
-//! | rule | the projected samples | [`Undecided::learn`](crate::Undecided::learn) |
+//! | rule | the projected samples | [`ModelWithoutRule::learn`](crate::ModelWithoutRule::learn) |
 
 mod alignment;
 mod moments;

@@ -34,7 +34,7 @@ const NONZEROS: usize = 70;
 
 /// What the cost depends on.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Size {
+pub(crate) struct ProblemSize {
     pub(crate) samples: usize,
     pub(crate) variables: usize,
     /// The most axes there can be.
@@ -43,7 +43,7 @@ pub(crate) struct Size {
     pub(crate) entries: usize,
 }
 
-impl Size {
+impl ProblemSize {
     /// Nanoseconds of the stages reduction and LARS, as far as they depend on the way.
     pub(crate) fn cost(&self, route: Route, gram: GramForm) -> f64 {
         let (n, p, axes) = (self.samples as f64, self.variables as f64, self.axes as f64);

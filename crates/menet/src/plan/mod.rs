@@ -24,7 +24,7 @@ use crate::operator::{Definiteness, Route};
 use crate::params::MenParams;
 use crate::patches;
 use crate::prepare::Scale;
-use cost::Size;
+use cost::ProblemSize;
 
 /// Up to this many samples an n×n matrix is formed.
 pub(crate) const DENSE_LIMIT: usize = 5_000;
@@ -163,7 +163,7 @@ fn refuse_for_sparse(shape: Shape, params: &MenParams) -> Result<()> {
 }
 
 /// What the cheapest way depends on.
-fn size(shape: Shape, params: &MenParams) -> Result<Size> {
+fn size(shape: Shape, params: &MenParams) -> Result<ProblemSize> {
     let rule = patches::rule(&params.patch.kind)?;
     let mut patch = params.patch.clone();
     // A class has no more neighbours than that.
@@ -171,11 +171,11 @@ fn size(shape: Shape, params: &MenParams) -> Result<Size> {
     patch.k_between = patch.k_between.min(shape.samples);
     let entries = (APART * shape.samples as f64 * rule.entries(&patch) as f64) as usize;
     let Shape { samples, variables, classes, .. } = shape;
-    Ok(Size { samples, variables, axes: classes - 1, entries })
+    Ok(ProblemSize { samples, variables, axes: classes - 1, entries })
 }
 
 /// The cheapest of the allowed ways.
-fn choose(size: Size, params: &MenParams, sparse: bool) -> Result<Regime> {
+fn choose(size: ProblemSize, params: &MenParams, sparse: bool) -> Result<Regime> {
     let (n, p) = (size.samples, size.variables);
     let floor = params.manifold.definiteness == Definiteness::Floor;
     if floor && n > DENSE_LIMIT {

@@ -20,10 +20,10 @@ use crate::scores::{ScoreKind, Scores, weighted_scores};
 use crate::solved::Solved;
 
 /// What was found of a setting, or why there is nothing.
-pub(super) type Found = Result<Outcome>;
+pub(super) type SettingResult = Result<SettingOutcome>;
 
 /// What was found of a setting.
-pub(super) struct Outcome {
+pub(super) struct SettingOutcome {
     pub(super) scores: Scores,
     pub(super) panel: Vec<usize>,
     /// The parameters and samples to compute probabilities with, if that can be asked for later.
@@ -105,7 +105,7 @@ impl Fold {
         grid: &Grid,
         monitor: &dyn Monitor,
         step: &(dyn Fn() + Sync),
-    ) -> Result<Vec<Found>> {
+    ) -> Result<Vec<SettingResult>> {
         let quiet = Quiet(monitor);
         // The samples of the fold are prepared.
         let base = &base.clone().prepared();
@@ -144,7 +144,7 @@ impl Fold {
         grid: &Grid,
         settings: &[MenParams],
         monitor: &dyn Monitor,
-    ) -> Result<Vec<Found>> {
+    ) -> Result<Vec<SettingResult>> {
         let largest = |a: &MenParams, b: &MenParams| {
             (a.refit.kind().shares_panel(), a.panel_size, a.nonzeros)
                 > (b.refit.kind().shares_panel(), b.panel_size, b.nonzeros)
@@ -173,7 +173,12 @@ impl Fold {
     }
 
     /// The scores of every rule on the same axes.
-    fn decide(&self, axes: &Axes, prepared: &Prepared<'_>, settings: &[MenParams]) -> Result<Vec<Found>> {
+    fn decide(
+        &self,
+        axes: &Axes,
+        prepared: &Prepared<'_>,
+        settings: &[MenParams],
+    ) -> Result<Vec<SettingResult>> {
         let projection = Projection::new(prepared.problem().mean().to_vec(), axes.axes.clone())?;
         let (gallery, mut z) = (projection.project(&self.train)?, projection.project(&self.test)?);
         // As a model projects samples of which nothing is known.
@@ -188,12 +193,12 @@ impl Fold {
             let panel = axes.panel.clone();
             if self.probabilities == Probabilities::All {
                 let scores = self.with_probabilities(&rule, &space)?;
-                return Ok(Outcome { scores, panel, later: None });
+                return Ok(SettingOutcome { scores, panel, later: None });
             }
             let given = self.given(&learn_blunt(&rule, &self.projected(&space))?, &space)?;
             let scores = self.scores(&given, None)?;
             let later = (self.probabilities == Probabilities::Asked).then(|| (rule, Arc::clone(&space)));
-            Ok(Outcome { scores, panel, later })
+            Ok(SettingOutcome { scores, panel, later })
         };
         Ok(settings.iter().map(one).collect())
     }

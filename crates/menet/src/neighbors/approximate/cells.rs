@@ -9,7 +9,7 @@ use super::{Near, kmeans};
 use crate::error::Result;
 use crate::monitor::{Monitor, Stage, proceed};
 use crate::neighbors::Among;
-use crate::neighbors::single_precision::{Samples, Values};
+use crate::neighbors::single_precision::{Samples, SinglePrecisionValues};
 
 /// Samples of a cell, about; and at most, since no one can divide equal samples.
 const CELL: usize = 256;
@@ -76,7 +76,7 @@ impl Index {
     }
 
     /// From samples ordered by cell.
-    fn from_cells((samples, values): (Samples, Values), class: &[usize]) -> Self {
+    fn from_cells((samples, values): (Samples, SinglePrecisionValues), class: &[usize]) -> Self {
         let p = samples.variables;
         let cut = |run: Range<usize>| {
             let end = run.end;

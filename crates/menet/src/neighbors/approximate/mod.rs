@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use super::recall::recall;
-use super::{Among, Found, NeighborSearch, decide};
+use super::{Among, NeighborLists, NeighborSearch, decide};
 use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::monitor::{Monitor, Stage, proceed};
@@ -51,7 +51,7 @@ pub(super) fn neighbor_groups<const G: usize>(
     samples: &Centred<'_>,
     groups: [(Among, usize); G],
     monitor: &dyn Monitor,
-) -> Result<(Found<G>, f64)> {
+) -> Result<(NeighborLists<G>, f64)> {
     search(data, samples, groups, SMALLEST, monitor)
 }
 
@@ -61,7 +61,7 @@ fn search<const G: usize>(
     groups: [(Among, usize); G],
     smallest: usize,
     monitor: &dyn Monitor,
-) -> Result<(Found<G>, f64)> {
+) -> Result<(NeighborLists<G>, f64)> {
     let class = data.class_indices();
     if let Some(index) = Index::new(samples.dense()?, class, smallest, monitor)? {
         let chosen = index.choose(groups, monitor)?;
@@ -137,12 +137,12 @@ mod tests {
         Centred::new(data, None).unwrap()
     }
 
-    fn found(data: &Dataset<'_>) -> (Found<3>, f64) {
+    fn found(data: &Dataset<'_>) -> (NeighborLists<3>, f64) {
         search(data, &pre(data), GROUPS, 1000, &()).unwrap()
     }
 
     /// That every sample has as many neighbours as there are, of the right class, in order.
-    fn complete(data: &Dataset<'_>, found: &Found<3>) {
+    fn complete(data: &Dataset<'_>, found: &NeighborLists<3>) {
         let class = data.class_indices();
         for (found, (among, k)) in found.iter().zip(GROUPS) {
             for (i, near) in found.iter().enumerate() {

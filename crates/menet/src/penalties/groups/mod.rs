@@ -75,7 +75,7 @@ use crate::numerics::finite::check_finite;
 use crate::numerics::linalg::symmetric_product;
 use crate::numerics::sparse::SparseVector;
 use problem::{Block, Part, Problem};
-use search::Found;
+use search::GroupSearchResult;
 use solver::{Point, Solver};
 
 /// Which problem to solve.
@@ -146,7 +146,7 @@ impl GroupOptions {
 
 /// How sparse a solution should be.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Size {
+pub enum GroupSparsity {
     /// So many groups, at the smallest level that has no more.
     Groups(usize),
     /// The level λ > 0.
@@ -189,20 +189,20 @@ pub fn solve(
     gram: &dyn Gram,
     b: MatRef<'_, f64>,
     options: &GroupOptions,
-    size: Size,
+    size: GroupSparsity,
     monitor: &dyn Monitor,
 ) -> Result<GroupSolution> {
     let wanted = match size {
-        Size::Groups(0) => return Err(Error::parameter("groups", 0, ">= 1")),
-        Size::Groups(wanted) => wanted,
-        Size::Level(level) => {
+        GroupSparsity::Groups(0) => return Err(Error::parameter("groups", 0, ">= 1")),
+        GroupSparsity::Groups(wanted) => wanted,
+        GroupSparsity::Level(level) => {
             let mut found = solve_levels(gram, b, options, &[level], monitor)?;
             return found.pop().ok_or(Error::Empty { rows: 0, columns: 0 });
         }
     };
     let (blocks, which) = prepared(gram, b, options)?;
     let problems = problems(gram, b, options, &blocks)?;
-    let found: Vec<(Found, f64)> = problems
+    let found: Vec<(GroupSearchResult, f64)> = problems
         .par_iter()
         .with_max_len(1)
         .map(|problem| Ok((search::search(problem, wanted, monitor)?, problem.first_level)))
@@ -256,7 +256,7 @@ pub fn regression(
     x: MatRef<'_, f64>,
     y: MatRef<'_, f64>,
     options: &GroupOptions,
-    sizes: &[Size],
+    sizes: &[GroupSparsity],
     monitor: &dyn Monitor,
 ) -> Result<Vec<GroupSolution>> {
     let (n, p) = x.shape();
@@ -276,8 +276,8 @@ pub fn regression(
     let levels: Option<Vec<f64>> = sizes
         .iter()
         .map(|size| match *size {
-            Size::Level(level) => Some(level),
-            Size::Groups(_) => None,
+            GroupSparsity::Level(level) => Some(level),
+            GroupSparsity::Groups(_) => None,
         })
         .collect();
     match levels {

@@ -5,7 +5,7 @@
 
 use rayon::prelude::*;
 
-use super::{Found, rotated, singular};
+use super::{WhiteningOutcome, rotated, singular};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::monitor::{Monitor, Stage, proceed};
@@ -32,12 +32,12 @@ pub(super) fn by_gradients(
     (rank, total): (usize, f64),
     shrinkage: f64,
     monitor: &dyn Monitor,
-) -> Result<Found> {
+) -> Result<WhiteningOutcome> {
     let mut diagonal = within_squares(data, columns, means);
     let trace: f64 = diagonal.iter().sum();
     let svd = thin_svd(centres.as_ref())?;
     if trace <= 1e-24 * total || svd.s.is_empty() {
-        return Ok(Found::NoSpread);
+        return Ok(WhiteningOutcome::NoSpread);
     }
     let shift = shrinkage * trace / rank as f64;
     diagonal.iter_mut().for_each(|d| *d += shift);
@@ -58,7 +58,7 @@ pub(super) fn by_gradients(
     }
     let solved = from_columns(columns.count(), &solved);
     let centres = rotated(&svd, solved.as_ref()).ok_or_else(|| singular(shrinkage))?;
-    Ok(Found::Whitened { centres, rank })
+    Ok(WhiteningOutcome::Whitened { centres, rank })
 }
 
 /// The diagonal of `S_w`: of every variable the squares of what its values differ from the mean of their class by.
