@@ -14,7 +14,7 @@ use clap::{Parser, Subcommand};
 
 use failure::Failure;
 use menet_io::formulas;
-use progress::Watch;
+use progress::ProgressLine;
 
 /// Sparse, supervised, linear dimension reduction: which variables make which axis.
 #[derive(Debug, Parser)]
@@ -79,7 +79,7 @@ struct Context {
     /// Print no notices either: `--quiet`.
     silent: bool,
     verbose: bool,
-    watch: Watch,
+    watch: ProgressLine,
 }
 
 impl Context {
@@ -144,7 +144,7 @@ fn run(menet: Menet) -> Result<(), Failure> {
         quiet,
         silent: menet.quiet,
         verbose: menet.verbose,
-        watch: Watch::new(quiet),
+        watch: ProgressLine::new(quiet),
     };
     let threads = threads(menet.threads, &context);
     rayon::ThreadPoolBuilder::new()

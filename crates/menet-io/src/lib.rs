@@ -37,6 +37,6 @@ pub use error::{Error, Result};
 pub use formats::{Delimiter, ReadOptions, read};
 pub use groups::read_groups;
 pub use model::ModelFile;
-pub use needs::{ForTables, Needs};
+pub use needs::{ModelVariables, TableModel};
 pub use table::{Ids, Table, TableValues};
-pub use transform::{Transformed, transform};
+pub use transform::{TransformReport, transform};

@@ -135,9 +135,9 @@ struct Header {
     label_kind: Option<LabelKind>,
     /// None for a model that takes samples as they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    preparation: Option<preparation::Words>,
+    preparation: Option<preparation::PreparationEntry>,
     /// None for a model that cannot decide.
-    rule: Option<rule::Words>,
+    rule: Option<rule::RuleEntry>,
 }
 
 /// The beginning of the JSON in every version.

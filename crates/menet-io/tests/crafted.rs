@@ -29,12 +29,12 @@ const P: usize = 6;
 
 /// A model file in pieces.
 #[derive(Clone)]
-struct Pieces {
+struct CraftedModel {
     json: Value,
     tensors: Vec<(String, Dtype, Vec<usize>, Vec<u8>)>,
 }
 
-impl Pieces {
+impl CraftedModel {
     fn of(bytes: &[u8]) -> Self {
         let (_, metadata) = SafeTensors::read_metadata(bytes).unwrap();
         let mut json: Value = serde_json::from_str(&metadata.metadata().clone().unwrap()["menet"]).unwrap();
@@ -46,7 +46,7 @@ impl Pieces {
             .map(|(name, t)| (name.to_owned(), t.dtype(), t.shape().to_vec(), t.data().to_vec()))
             .collect();
         tensors.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-        Pieces { json, tensors }
+        CraftedModel { json, tensors }
     }
 
     /// The file, with a checksum that is right.
@@ -305,7 +305,7 @@ fn a_crafted_model_is_an_error_or_works() {
     for (seed, (name, model)) in models().into_iter().enumerate() {
         let holes = samples(model.men.fills());
         let data = holes.dataset_with_missing().unwrap();
-        let sound = Pieces::of(&model.to_bytes_complete().unwrap());
+        let sound = CraftedModel::of(&model.to_bytes_complete().unwrap());
         assert_eq!(ModelFile::from_bytes(&sound.bytes()).unwrap(), model, "{name}");
         work(&model, &data);
         let rng = &mut Pcg64Mcg::seed_from_u64(seed as u64);
@@ -336,13 +336,13 @@ fn a_crafted_model_is_an_error_or_works() {
 #[test]
 fn what_does_not_fit_together_is_told() {
     let found: HashMap<_, _> = models().into_iter().collect();
-    let told = |name: &str, change: &dyn Fn(&mut Pieces)| {
-        let mut pieces = Pieces::of(&found[name].to_bytes_complete().unwrap());
+    let told = |name: &str, change: &dyn Fn(&mut CraftedModel)| {
+        let mut pieces = CraftedModel::of(&found[name].to_bytes_complete().unwrap());
         change(&mut pieces);
         ModelFile::from_bytes(&pieces.bytes()).unwrap_err().to_string()
     };
     let set = |place: &'static str, value: Value| {
-        move |pieces: &mut Pieces| {
+        move |pieces: &mut CraftedModel| {
             *pieces.json.pointer_mut(place).unwrap_or_else(|| panic!("{place}")) = value.clone();
         }
     };
@@ -370,7 +370,7 @@ fn what_does_not_fit_together_is_told() {
         assert!(message.contains(expected), "{name} {place}: {message}");
     }
     let tensor = |tensor: &'static str, at: usize, value: [u8; 8]| {
-        move |pieces: &mut Pieces| {
+        move |pieces: &mut CraftedModel| {
             let found = pieces.tensors.iter_mut().find(|(name, ..)| name == tensor).unwrap();
             found.3[8 * at..8 * at + 8].copy_from_slice(&value);
         }
@@ -386,12 +386,12 @@ fn what_does_not_fit_together_is_told() {
         let message = told(name, &tensor(place, 0, value));
         assert!(message.contains(expected), "{name} {place}: {message}");
     }
-    let ended_at_nobody = |pieces: &mut Pieces| {
+    let ended_at_nobody = |pieces: &mut CraftedModel| {
         tensor("path.ended", 0, 3_u64.to_le_bytes())(pieces);
         tensor("path.ended", 1, 6_u64.to_le_bytes())(pieces);
     };
     assert!(told("paper", &ended_at_nobody).contains("variable 6"));
-    let turned = |pieces: &mut Pieces| {
+    let turned = |pieces: &mut CraftedModel| {
         pieces
             .tensors
             .iter_mut()

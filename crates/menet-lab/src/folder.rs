@@ -33,12 +33,12 @@ pub struct Folder {
     command: &'static str,
     /// What an earlier run wrote.
     before: BTreeSet<String>,
-    now: Mutex<Now>,
+    now: Mutex<FolderLock>,
 }
 
 /// The locked mark, and what this run wrote.
 #[derive(Debug)]
-struct Now {
+struct FolderLock {
     mark: File,
     written: BTreeSet<String>,
 }
@@ -75,7 +75,7 @@ impl Folder {
             made,
             command,
             before,
-            now: Mutex::new(Now { mark, written: BTreeSet::new() }),
+            now: Mutex::new(FolderLock { mark, written: BTreeSet::new() }),
         };
         let foreign = files.iter().filter(|name| !name.ends_with('/')).find(|name| folder.is_foreign(name));
         match foreign {
@@ -135,7 +135,7 @@ impl Folder {
     /// When a file cannot be removed.
     pub fn finish(&self) -> Result<()> {
         let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
-        let Now { mark, written } = &mut *now;
+        let FolderLock { mark, written } = &mut *now;
         for name in self.before.difference(written) {
             let path = self.path.join(name);
             match std::fs::remove_file(&path) {

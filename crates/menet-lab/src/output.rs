@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::folder::Folder;
 use crate::journal::{self, Fingerprint};
 use crate::params::fields;
-use crate::protocol::{Protocol, Set};
+use crate::protocol::{NamedSet, Protocol};
 use crate::study::{ChoiceRow, Confusion, Study, SummaryRow};
 use crate::tune::selection::{self, Selection, mean};
 use crate::tune::{Trial, TuningResult, TuningTrials};
@@ -35,7 +35,7 @@ pub const TUNING_FILES: &[&str] = &["trials.csv", "best.toml", "params.toml", "t
 ///
 /// # Errors
 /// When one cannot be written.
-pub fn write(study: &Study, protocol: &Protocol, sets: &[Set<'_>], folder: &Folder) -> Result<()> {
+pub fn write(study: &Study, protocol: &Protocol, sets: &[NamedSet<'_>], folder: &Folder) -> Result<()> {
     let header = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<String>>();
     csv_table(
         &folder.file("results.csv")?,
@@ -76,7 +76,7 @@ pub fn write(study: &Study, protocol: &Protocol, sets: &[Set<'_>], folder: &Fold
         study.confusions.iter().flat_map(confusion_rows),
     )?;
     // One split at a time: those of many large sets would not fit in memory together.
-    let of_split = |set: &Set<'_>, size: usize, repeat: usize| -> Vec<Vec<String>> {
+    let of_split = |set: &NamedSet<'_>, size: usize, repeat: usize| -> Vec<Vec<String>> {
         let Ok(split) = protocol.split(set, size, repeat) else { return Vec::new() };
         let role = |row: usize| if split.train.binary_search(&row).is_ok() { "train" } else { "test" };
         let line = |row: usize| {
@@ -246,9 +246,9 @@ pub fn words(score: ScoreKind) -> &'static str {
 }
 
 /// A header and rows of text.
-type Rows = (Vec<String>, Vec<Vec<String>>);
+type TextTable = (Vec<String>, Vec<Vec<String>>);
 
-fn walk_table(trials: &[Trial]) -> Rows {
+fn walk_table(trials: &[Trial]) -> TextTable {
     let mut searched: Vec<String> = trials.iter().flat_map(|trial| trial.params.keys().cloned()).collect();
     searched.sort_unstable();
     searched.dedup();
@@ -279,7 +279,7 @@ fn walk_table(trials: &[Trial]) -> Rows {
 
 /// The parameters, the mean and standard error of the score that was tuned for, every score, the number of variables, whether
 /// the setting was chosen, and why it has no scores.
-fn selection_table(selection: &Selection) -> Rows {
+fn selection_table(selection: &Selection) -> TextTable {
     let scores = ScoreKind::ALL.iter().map(|score| score.name());
     let tail = ["variables", "chosen", "failed"];
     let header = selection::COLUMNS.into_iter().chain(["mean", "standard_error"]).chain(scores).chain(tail);

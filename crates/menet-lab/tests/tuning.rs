@@ -10,7 +10,7 @@ use menet::select;
 use menet::{Dataset, MenParams, Method, Named};
 use menet_lab::params::MethodParams;
 use menet_lab::tune::TuningTrials;
-use menet_lab::{MetricChoice, Protocol, Set, TuneOptions, tune};
+use menet_lab::{MetricChoice, NamedSet, Protocol, TuneOptions, tune};
 use rand::{RngExt, SeedableRng};
 
 use crate::common::{data, file, go, opened, protocol, set};
@@ -31,7 +31,7 @@ fn tuning_never_sees_the_test_samples() {
     let from = |i: usize| if split.test.contains(&i) { 43 - i } else { i };
     let labels = set.data.class_indices().to_vec();
     let other = Mat::from_fn(44, 12, |i, j| x[(from(i), j)] + f64::from(from(i) != i) * 3.0);
-    let changed = Set { data: Dataset::from_owned(other, &labels).unwrap(), ..set.clone() };
+    let changed = NamedSet { data: Dataset::from_owned(other, &labels).unwrap(), ..set.clone() };
     let (a, b) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let ((one, first), (two, second)) = (go(&protocol, &set, a.path()), go(&protocol, &changed, b.path()));
     for (first, second) in first.iter().zip(&second) {

@@ -4,7 +4,7 @@ use menet::evaluate::subset;
 use menet::scores::ScoreKind;
 use menet::select::Grid;
 use menet::{Method, Named};
-use menet_lab::validate::{Baseline, Case, Choose, Decided, MenProcedure, Procedure, inner};
+use menet_lab::validate::{Baseline, Choose, Decisions, HeldOutCase, MenProcedure, Procedure, inner};
 use menet_lab::{Error, Progress, Result};
 use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
@@ -97,7 +97,7 @@ impl Procedure for PythonClassifier {
         self.identity.clone()
     }
 
-    fn decide(&self, case: &Case<'_>, _progress: &dyn Progress) -> Result<Decided> {
+    fn decide(&self, case: &HeldOutCase<'_>, _progress: &dyn Progress) -> Result<Decisions> {
         let mut folds = Vec::new();
         if let Some(count) = self.folds {
             let train = subset(case.data, &case.split.train)?;
@@ -112,6 +112,6 @@ impl Procedure for PythonClassifier {
         });
         let (given, probabilities, panel, variables, choice) =
             answer.map_err(|error| Error::Foreign { context: self.name.clone(), source: Box::new(error) })?;
-        Ok(Decided { given, probabilities, panel, variables, choice })
+        Ok(Decisions { given, probabilities, panel, variables, choice })
     }
 }

@@ -7,8 +7,8 @@ use menet::Monitor;
 use menet_io::ModelFile;
 use menet_io::model::LabelKind;
 use menet_lab::report::validation::check_link;
-use menet_lab::validate::{self as engine, Options, Procedure, Subject, output};
-use menet_lab::{Folder, Left, Progress, Set, Status};
+use menet_lab::validate::{self as engine, Options, Procedure, ValidationSubject, output};
+use menet_lab::{Folder, NamedSet, Progress, Status, TimeLeft};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -128,8 +128,8 @@ pub(crate) fn validate(
             check_named(&men.base, data.feature_names())?;
             men.base.check_names(&data)?;
         }
-        let set = Set { name: "data".to_owned(), data, rows: None, ids: samples.as_deref() };
-        let subject = Subject { set: &set, groups: groups.as_deref(), procedures: &procedures };
+        let set = NamedSet { name: "data".to_owned(), data, rows: None, ids: samples.as_deref() };
+        let subject = ValidationSubject { set: &set, groups: groups.as_deref(), procedures: &procedures };
         let folder = out.map(|out| Folder::open(&out, "validate", output::FILES)).transpose()?;
         let mut found = engine::validate(subject, &options, folder.as_ref(), &command, &watch)?;
         found.words.splice(1..1, words);
@@ -171,8 +171,8 @@ impl Progress for PythonProgress<'_> {
         let Some(tell) = self.tell else { return };
         let Status { now, done, total, left } = status;
         let (left, most) = match left {
-            Some(Left::About(left)) => (Some(left.as_secs_f64()), false),
-            Some(Left::AtMost(left)) => (Some(left.as_secs_f64()), true),
+            Some(TimeLeft::About(left)) => (Some(left.as_secs_f64()), false),
+            Some(TimeLeft::AtMost(left)) => (Some(left.as_secs_f64()), true),
             None => (None, false),
         };
         let told = Python::attach(|py| tell.call1(py, (now, done, total, left, most)).map(drop));

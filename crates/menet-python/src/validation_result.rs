@@ -1,6 +1,6 @@
 //! What a validation found, as dictionaries that the package makes its own classes from.
 
-use menet_lab::validate::{self, Assessed, Interval, Validation};
+use menet_lab::validate::{self, Interval, MethodResult, Validation};
 use pyo3::prelude::*;
 
 use crate::model::Model;
@@ -112,8 +112,8 @@ impl ValidationResult {
     }
 }
 
-impl From<Assessed> for Method {
-    fn from(method: Assessed) -> Self {
+impl From<MethodResult> for Method {
+    fn from(method: MethodResult) -> Self {
         let repeats = method.repeats.into_iter();
         let samples = &method.samples;
         Method {

@@ -9,7 +9,7 @@ use menet::prepare::PrepareParams;
 use menet::{Dataset, MenParams, Method};
 use menet_io::whole;
 use menet_lab::params::MethodParams;
-use menet_lab::{Set, settings};
+use menet_lab::{NamedSet, settings};
 use toml::Table;
 
 use crate::failure::Failure;
@@ -195,7 +195,11 @@ impl<const SEARCH: bool> Parameters<SEARCH> {
     }
 
     /// The parameters of methods with the groups of --feature-groups, which are groups of the variables of one data set.
-    pub(crate) fn grouped_methods(&self, params: &mut MethodParams, data: &[Set<'_>]) -> Result<(), Failure> {
+    pub(crate) fn grouped_methods(
+        &self,
+        params: &mut MethodParams,
+        data: &[NamedSet<'_>],
+    ) -> Result<(), Failure> {
         let (Some(_), [set, others @ ..]) = (&self.feature_groups, data) else { return Ok(()) };
         if !others.is_empty() {
             let problem = format!("{} data sets share no groups of variables; give one", data.len());

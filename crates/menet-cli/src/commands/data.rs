@@ -8,7 +8,7 @@ use menet_io::{Table, TableValues};
 use serde_json::json;
 
 use crate::Context;
-use crate::args::{HowArgs, builtin_names};
+use crate::args::{ReadingArgs, builtin_names};
 use crate::failure::Failure;
 use crate::regression;
 use crate::text::{self, table};
@@ -27,7 +27,7 @@ pub(crate) struct Data {
     #[arg(long = "data", id = "named", value_name = "FILE|FOLDER|SET")]
     named: Option<String>,
     #[command(flatten)]
-    how: HowArgs,
+    how: ReadingArgs,
 }
 
 impl Data {

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 use menet::Method;
 use menet_lab::cell::Cell;
-use menet_lab::{Protocol, Set, Study, output};
+use menet_lab::{NamedSet, Protocol, Study, output};
 use serde_json::json;
 
 use crate::Context;
-use crate::args::{HowArgs, SearchArgs, SearchedParamArgs, dimensions, labelled, of_others, set_name};
+use crate::args::{ReadingArgs, SearchArgs, SearchedParamArgs, dimensions, labelled, of_others, set_name};
 use crate::failure::Failure;
 use crate::{overwrite, signals, text};
 
@@ -57,7 +57,7 @@ pub(crate) struct Evaluate {
     #[command(flatten)]
     search: SearchArgs,
     #[command(flatten)]
-    how: HowArgs,
+    how: ReadingArgs,
 }
 
 const EXAMPLES: &str = "Examples:\n  menet evaluate --data orl --out orl-run\n  menet evaluate --data orl --out orl-run \
@@ -113,7 +113,12 @@ impl Evaluate {
             .zip(&tables)
             .map(|(source, table)| {
                 let ids = table.ids.as_ref().map(|ids| ids.values.as_slice());
-                Ok(Set { name: set_name(source), data: labelled(table, prepare.impute)?, rows: None, ids })
+                Ok(NamedSet {
+                    name: set_name(source),
+                    data: labelled(table, prepare.impute)?,
+                    rows: None,
+                    ids,
+                })
             })
             .collect::<Result<Vec<_>, Failure>>()?;
         self.params.grouped_methods(&mut protocol.params, &sets)?;

@@ -11,7 +11,7 @@ use menet::{Men, Named};
 use menet_io::ModelFile;
 use serde_json::{Value, json};
 
-use super::ends::{Ends, ends};
+use super::ends::{AxisEnds, ends};
 use crate::Context;
 use crate::args::{CountArgs, DataArgs, ParamArgs, UnlabelledArgs, labelled};
 use crate::failure::Failure;
@@ -104,7 +104,7 @@ impl Fit {
     }
 }
 
-fn report(men: &Men, ends: &[Option<Ends>], doubt: Option<&str>, (n, p): (usize, usize)) -> Value {
+fn report(men: &Men, ends: &[Option<AxisEnds>], doubt: Option<&str>, (n, p): (usize, usize)) -> Value {
     let mut all = json!({
         "n": n,
         "p": p,
@@ -125,7 +125,7 @@ fn report(men: &Men, ends: &[Option<Ends>], doubt: Option<&str>, (n, p): (usize,
         "graph_weight": men.params().graph_weight(),
         "refit": men.refit(),
         "rule": rule_name(men),
-        "ends": ends.iter().map(|ends| ends.as_ref().map(Ends::json)).collect::<Vec<_>>(),
+        "ends": ends.iter().map(|ends| ends.as_ref().map(AxisEnds::json)).collect::<Vec<_>>(),
         "label_doubt": doubt,
     });
     if let (Some(all), Value::Object(found)) = (all.as_object_mut(), json!(men.report().in_words())) {
@@ -249,7 +249,7 @@ fn exactness(size: f64) -> String {
 }
 
 /// A summary of a fit, for people.
-pub(super) fn summary(men: &Men, ends: &[Option<Ends>], n: usize, p: usize) -> String {
+pub(super) fn summary(men: &Men, ends: &[Option<AxisEnds>], n: usize, p: usize) -> String {
     let own = own_paths(men);
     let (certificates, sizes) = (men.certificates(), men.support_sizes());
     let levels = text::numbers(&men.levels(), false);
@@ -261,7 +261,7 @@ pub(super) fn summary(men: &Men, ends: &[Option<Ends>], n: usize, p: usize) -> S
                 row.extend([levels[k].clone(), exactness(certificates[k].kkt)]);
             }
             if known {
-                row.extend(ends[k].as_ref().map_or_else(|| ["-", "-"].map(str::to_owned), Ends::cells));
+                row.extend(ends[k].as_ref().map_or_else(|| ["-", "-"].map(str::to_owned), AxisEnds::cells));
             }
             row
         })

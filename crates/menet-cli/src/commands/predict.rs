@@ -7,7 +7,7 @@ use faer::{Mat, MatRef};
 use menet::rules::{Learned, Metric, Priors, Projected, RuleKind, RuleParams, learn};
 use menet::scores::{Scores, scores_of};
 use menet::{Named, SampleDoubts};
-use menet_io::{ForTables, ModelFile, Table, labels};
+use menet_io::{ModelFile, Table, TableModel, labels};
 use serde_json::{Map, Value, json};
 
 use crate::Context;
@@ -56,7 +56,7 @@ pub(crate) struct Predict {
 }
 
 /// The decisions of the rule for all samples.
-struct Decided {
+struct Decisions {
     classes: Vec<usize>,
     /// One row per sample, one column per class.
     log_probabilities: Mat<f64>,
@@ -85,12 +85,12 @@ impl Predict {
         let mut file = ModelFile::load(&self.model)?;
         file.men = smaller(&file.men, None, self.components)?;
         let rule = self.rule(&file)?;
-        let fitted = ForTables::new(&file.men)?;
+        let fitted = TableModel::new(&file.men)?;
         let NewSamples { table, men, fingerprints, doubts } =
             self.data.how.read_for(context, &self.data.data, &fitted, &self.fill)?;
         let mut z = table.project(men)?;
         doubts.unknown().for_each(|i| z.row_mut(i).fill(f64::NAN));
-        let decided = Decided {
+        let decided = Decisions {
             classes: rule.classify(z.as_ref())?,
             log_probabilities: rule.log_probabilities(z.as_ref())?,
         };
@@ -170,7 +170,7 @@ impl Predict {
     fn write(
         &self,
         table: &Table,
-        decided: &Decided,
+        decided: &Decisions,
         names: &[String],
         missing: Option<&[usize]>,
     ) -> Result<(), Failure> {
@@ -268,7 +268,7 @@ fn agreement(
     file: &ModelFile,
     table: &Table,
     fingerprints: &[u64],
-    decided: &Decided,
+    decided: &Decisions,
 ) -> Result<Agreement, Failure> {
     let names: Vec<String> = file.men.classes().iter().map(|name| labels::normal(name)).collect();
     let given = table.labels.as_deref().unwrap_or_default();

@@ -4,7 +4,7 @@ use menet::Named;
 use menet::rules::Learned;
 use serde_json::{Value, json};
 
-use super::{Flat, rows};
+use super::{ExportedModel, rows};
 use crate::error::Result;
 use crate::model::ModelFile;
 
@@ -13,7 +13,7 @@ use crate::model::ModelFile;
 /// # Errors
 /// When the model has no rule, centres batches, or fills missing values from neighbours.
 pub fn to_json(file: &ModelFile) -> Result<String> {
-    let flat = Flat::of(file)?;
+    let flat = ExportedModel::of(file)?;
     let variable = |place: usize| {
         let weights: Vec<f64> = flat.weights.row(place).iter().copied().collect();
         let mut variable =

@@ -13,7 +13,7 @@ use crate::error::{Error, Result, short};
 use crate::source::open;
 use crate::table::{Table, TableValues};
 use crate::{labels, memory};
-use parse::{Content, Numbers, Sparse, Variable, parse};
+use parse::{Numbers, Sparse, Variable, VariableContent, parse};
 
 /// Named matrices.
 pub const MAT: Format = Format {
@@ -66,7 +66,7 @@ fn samples(x: &Variable, path: &Path) -> Result<Table> {
         return Err(Error::input(path, format!("{name} is empty, {rows} x {columns}")));
     }
     let values: TableValues = match &x.content {
-        Content::Full(numbers) => {
+        VariableContent::Full(numbers) => {
             let floats =
                 numbers.floats().map_err(|problem| Error::input(path, format!("{name}: {problem}")))?;
             let mut values = Vec::new();
@@ -76,9 +76,11 @@ fn samples(x: &Variable, path: &Path) -> Result<Table> {
             }
             values.into()
         }
-        Content::Sparse(sparse) => from_sparse(sparse, rows, columns, path)?,
-        Content::Texts(_) => return Err(Error::input(path, format!("{name} holds text, not numbers"))),
-        Content::Other(kind) => {
+        VariableContent::Sparse(sparse) => from_sparse(sparse, rows, columns, path)?,
+        VariableContent::Texts(_) => {
+            return Err(Error::input(path, format!("{name} holds text, not numbers")));
+        }
+        VariableContent::Other(kind) => {
             let problem =
                 format!("{name} is {kind}, but samples must be a full or sparse matrix of real numbers");
             return Err(Error::input(path, problem));
@@ -124,17 +126,21 @@ fn from_sparse(x: &Sparse, rows: usize, columns: usize, path: &Path) -> Result<T
 
 fn labels_of(y: &Variable, path: &Path) -> Result<Vec<String>> {
     Ok(match &y.content {
-        Content::Full(Numbers::Floats(values)) => values.iter().map(|&x| labels::from_number(x)).collect(),
-        Content::Full(Numbers::Integers(values)) => values.iter().map(i128::to_string).collect(),
-        Content::Full(Numbers::Truths(values)) => values.iter().map(|&x| labels::from_bool(x)).collect(),
-        Content::Texts(texts) => texts.iter().map(|text| labels::normal(text)).collect(),
-        Content::Sparse(_) => {
+        VariableContent::Full(Numbers::Floats(values)) => {
+            values.iter().map(|&x| labels::from_number(x)).collect()
+        }
+        VariableContent::Full(Numbers::Integers(values)) => values.iter().map(i128::to_string).collect(),
+        VariableContent::Full(Numbers::Truths(values)) => {
+            values.iter().map(|&x| labels::from_bool(x)).collect()
+        }
+        VariableContent::Texts(texts) => texts.iter().map(|text| labels::normal(text)).collect(),
+        VariableContent::Sparse(_) => {
             return Err(Error::input(
                 path,
                 format!("the labels {} are a sparse matrix; save them as a full vector", short(&y.name)),
             ));
         }
-        Content::Other(kind) => {
+        VariableContent::Other(kind) => {
             let problem = format!(
                 "the labels {} are {kind}, but must be numbers, a matrix of characters or a cell array of texts",
                 short(&y.name)

@@ -9,7 +9,7 @@ use menet::sparse::SparseMatrix;
 use super::{Format, ReadOptions, Reader, refuse_transpose};
 use crate::error::{Error, Result, short};
 use crate::labels;
-use crate::source::{Bounded, open};
+use crate::source::{BoundedReader, open};
 use crate::table::{Table, TableValues};
 
 /// The most bytes per line.
@@ -32,7 +32,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
     let (mut labels, mut starts) = (Vec::new(), vec![0]);
     let (mut indices, mut values) = (Vec::new(), Vec::new());
     let mut columns = options.least_columns;
-    let mut reader = BufReader::new(Bounded::new(open(path)?, LINE));
+    let mut reader = BufReader::new(BoundedReader::new(open(path)?, LINE));
     let mut line = String::new();
     for number in 1.. {
         line.clear();

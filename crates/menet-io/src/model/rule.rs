@@ -8,43 +8,43 @@ use super::tensors::{Packer, Problem, Unpacker};
 /// The entry of a rule in the JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
-pub(super) enum Words {
+pub(super) enum RuleEntry {
     Nearest { voters: usize, metric: Metric },
     Centroid,
     Gaussian,
 }
 
-pub(super) fn pack_rule(pack: &mut Packer, rule: &Learned) -> Words {
+pub(super) fn pack_rule(pack: &mut Packer, rule: &Learned) -> RuleEntry {
     match rule {
         Learned::Nearest(rule) => {
             pack.dense("gallery", rule.gallery.as_ref());
             pack.indices("gallery.classes", &rule.classes);
             pack.floats("rule.temperature", &[rule.temperature]);
             pack.floats("rule.shifts", &rule.shifts);
-            Words::Nearest { voters: rule.neighbors, metric: rule.metric }
+            RuleEntry::Nearest { voters: rule.neighbors, metric: rule.metric }
         }
         Learned::Centroid(rule) => {
             pack.dense("rule.means", rule.means.as_ref());
             pack.floats("rule.variance", &[rule.variance]);
             pack.floats("rule.log_priors", &rule.log_priors);
             pack.floats("rule.temperature", &[rule.temperature]);
-            Words::Centroid
+            RuleEntry::Centroid
         }
         Learned::Gaussian(rule) => {
             pack.dense("rule.means", rule.means.as_ref());
             pack.dense("rule.covariance", rule.covariance.as_ref());
             pack.floats("rule.log_priors", &rule.log_priors);
             pack.floats("rule.temperature", &[rule.temperature]);
-            Words::Gaussian
+            RuleEntry::Gaussian
         }
     }
 }
 
 /// The rule of a model with `d` axes.
-pub(super) fn unpack_rule(unpack: &Unpacker<'_>, words: &Words, d: usize) -> Result<Learned, Problem> {
+pub(super) fn unpack_rule(unpack: &Unpacker<'_>, words: &RuleEntry, d: usize) -> Result<Learned, Problem> {
     let temperature = unpack.number("rule.temperature")?;
     let rule = match *words {
-        Words::Nearest { voters, metric } => Nearest::from_parts(
+        RuleEntry::Nearest { voters, metric } => Nearest::from_parts(
             unpack.dense("gallery", d)?,
             unpack.indices("gallery.classes")?,
             voters,
@@ -53,14 +53,14 @@ pub(super) fn unpack_rule(unpack: &Unpacker<'_>, words: &Words, d: usize) -> Res
             unpack.floats("rule.shifts")?,
         )
         .map(Learned::Nearest),
-        Words::Centroid => Centroid::from_parts(
+        RuleEntry::Centroid => Centroid::from_parts(
             unpack.dense("rule.means", d)?,
             unpack.number("rule.variance")?,
             unpack.floats("rule.log_priors")?,
             temperature,
         )
         .map(Learned::Centroid),
-        Words::Gaussian => Gaussian::from_parts(
+        RuleEntry::Gaussian => Gaussian::from_parts(
             unpack.dense("rule.means", d)?,
             unpack.dense("rule.covariance", d)?,
             unpack.floats("rule.log_priors")?,

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use menet::Men;
 use menet::sparse::SparseVector;
 
-use crate::curves::{self, Setting};
+use crate::curves::{self, TrainingSetting};
 use crate::error::{Error, Result};
 use crate::folder::Folder;
 use crate::names::slug;
@@ -142,7 +142,7 @@ fn renumbered(svg: &str) -> String {
 }
 
 /// The first showcase of a setting, if any: a second one would overwrite its files.
-fn showcase<'a>(study: &'a Study, setting: &Setting) -> Option<&'a Showcase> {
+fn showcase<'a>(study: &'a Study, setting: &TrainingSetting) -> Option<&'a Showcase> {
     let fits = |s: &&Showcase| s.data == setting.data && s.train_per_class == setting.train;
     study.showcases.iter().find(fits)
 }

@@ -14,7 +14,7 @@ use kuva::render::layout::{Layout, TickFormat};
 use kuva::render::plots::Plot;
 
 use super::canvas::FONT;
-use super::rates::{Extent, MARKERS, style};
+use super::rates::{AxesExtent, MARKERS, style};
 use crate::names::plotted;
 use crate::output::words;
 use crate::palette::look;
@@ -36,7 +36,7 @@ fn of_selection(tuned: &TuningResult, selection: &Selection, source: &str) -> St
     let usable: Vec<&menet::select::Trial> =
         selection.usable().filter(|trial| mean(trial, score).is_some()).collect();
     let (mut bands, mut lines) = (Vec::new(), Vec::new());
-    let (mut extent, mut least, mut most) = (Extent::default(), f64::INFINITY, 1.0_f64);
+    let (mut extent, mut least, mut most) = (AxesExtent::default(), f64::INFINITY, 1.0_f64);
     for (number, &refit) in Refit::ALL.iter().enumerate() {
         let mut by_size: BTreeMap<(Option<usize>, Option<usize>), &menet::select::Trial> = BTreeMap::new();
         for &trial in usable.iter().filter(|trial| trial.params.refit.kind() == refit) {
@@ -133,7 +133,7 @@ fn of_walk(tuned: &TuningResult, best_trial: &Trial, trials: &[Trial], source: &
         let most = best.entry(place(trial)).or_insert(0.0);
         *most = most.max(trial.score.rate());
     }
-    let mut extent = Extent::default();
+    let mut extent = AxesExtent::default();
     best.values().for_each(|&rate| extent.rate(rate));
     let (mut xs, mut low, mut high) = (Vec::new(), Vec::new(), Vec::new());
     for (&x, trial) in &chosen {

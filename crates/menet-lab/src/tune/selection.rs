@@ -25,10 +25,10 @@ use menet::{Dataset, Error as CoreError, MenParams, Method, Named};
 use super::{TuningResult, TuningTrials, too_small};
 use crate::cell::out_of_reach;
 use crate::error::{Error, Result};
-use crate::progress::{Left, Progress, Quiet, Status, proportional};
+use crate::progress::{Progress, QuietProgress, Status, TimeLeft, proportional};
 use crate::protocol::TuneOptions;
 pub(crate) use columns::{COLUMNS, cells};
-use settings::{Setting, by_problem, near, with};
+use settings::{PathSetting, by_problem, near, with};
 pub use sizes::SIZES;
 use sizes::{beside, sizes};
 
@@ -124,7 +124,7 @@ struct Search<'a> {
     folds: &'a [Split],
     progress: &'a dyn Progress,
     began: Instant,
-    tried: Vec<Setting>,
+    tried: Vec<PathSetting>,
     trials: Vec<Trial>,
     fits: usize,
 }
@@ -192,7 +192,7 @@ impl<'a> Search<'a> {
         // A ridge of 0 is nearest to the smallest one.
         let far = |ridge: f64| if ridge == own { -1.0 } else { (ridge.max(1e-9) / own.max(1e-9)).ln().abs() };
         ridges.sort_by(|a, b| far(*a).total_cmp(&far(*b)));
-        let settings = ridges.into_iter().map(|ridge| Setting { beta, target_shrinkage, ridge });
+        let settings = ridges.into_iter().map(|ridge| PathSetting { beta, target_shrinkage, ridge });
         let (settings, sizes) = (settings.collect::<Vec<_>>(), self.grid.sizes.clone());
         if self.affordable(&sizes) == 0 {
             return Err(too_small(self.options.budget, self.price(&sizes)));
@@ -208,7 +208,7 @@ impl<'a> Search<'a> {
         let mut settings = Vec::new();
         for &beta in &betas {
             for &target_shrinkage in &shrinkages {
-                settings.push(Setting { beta, target_shrinkage, ..best });
+                settings.push(PathSetting { beta, target_shrinkage, ..best });
             }
         }
         settings.sort_by_key(|setting| {
@@ -233,12 +233,12 @@ impl<'a> Search<'a> {
                 self.attempt(&[best], &beside, "sizes next to the best")?;
                 sizes.extend(beside);
             }
-            let ridges = near(best.ridge).into_iter().map(|ridge| Setting { ridge, ..best });
+            let ridges = near(best.ridge).into_iter().map(|ridge| PathSetting { ridge, ..best });
             let shrinkages = self.shrinkages(&near(best.target_shrinkage), best.target_shrinkage).into_iter();
             let betas = self.betas(&near(best.beta), best.beta).into_iter();
-            let settings: Vec<Setting> = ridges
-                .chain(shrinkages.map(|target_shrinkage| Setting { target_shrinkage, ..best }))
-                .chain(betas.map(|beta| Setting { beta, ..best }))
+            let settings: Vec<PathSetting> = ridges
+                .chain(shrinkages.map(|target_shrinkage| PathSetting { target_shrinkage, ..best }))
+                .chain(betas.map(|beta| PathSetting { beta, ..best }))
                 .collect();
             let before = self.trials.len();
             self.attempt(&settings, &sizes, "neighbours of the best")?;
@@ -266,8 +266,8 @@ impl<'a> Search<'a> {
 
     /// Tries the new settings, as many as the budget allows. A setting that fails does not stop the search, unless nothing was
     /// found so far.
-    fn attempt(&mut self, settings: &[Setting], sizes: &[ModelSize], what: &str) -> Result<()> {
-        let mut new: Vec<Setting> =
+    fn attempt(&mut self, settings: &[PathSetting], sizes: &[ModelSize], what: &str) -> Result<()> {
+        let mut new: Vec<PathSetting> =
             settings.iter().copied().filter(|setting| !self.tried.contains(setting)).collect();
         new.truncate(self.affordable(sizes));
         // Settings with the same β and the same ridges share the neighbours and the alignment of every fold.
@@ -295,7 +295,7 @@ impl<'a> Search<'a> {
                 &grid,
                 self.folds,
                 self.options.score,
-                &Quiet(self.progress),
+                &QuietProgress(self.progress),
                 &|done, _| {
                     self.tell(what, before + done);
                 },
@@ -326,7 +326,7 @@ impl<'a> Search<'a> {
 
     /// Reports how many paths are finished. The search may end before the budget is used.
     fn tell(&self, what: &str, finished: usize) {
-        let left = proportional(self.began.elapsed(), finished, self.options.budget).map(Left::AtMost);
+        let left = proportional(self.began.elapsed(), finished, self.options.budget).map(TimeLeft::AtMost);
         let now = format!("trying {what}");
         self.progress.status(Status { now, done: finished, total: self.options.budget, left });
     }
@@ -337,10 +337,10 @@ impl<'a> Search<'a> {
     }
 
     /// The setting of the best trial so far.
-    fn best(&self) -> Option<Setting> {
+    fn best(&self) -> Option<PathSetting> {
         let params = &self.trials[self.best_place()?].params;
         let (beta, target_shrinkage, ridge) = (params.manifold.beta, params.target.shrinkage, params.ridge());
-        Some(Setting { beta, target_shrinkage, ridge })
+        Some(PathSetting { beta, target_shrinkage, ridge })
     }
 
     /// Fits the choice on all samples. If a choice works in the folds but fails on all samples, the next one is taken.
@@ -359,7 +359,7 @@ impl<'a> Search<'a> {
         };
         while let Some(chosen) = choose(&self.trials) {
             let params = self.trials[chosen].params.clone();
-            let men = match menet::fit(self.data, &params, &Quiet(self.progress)) {
+            let men = match menet::fit(self.data, &params, &QuietProgress(self.progress)) {
                 Ok(men) => men,
                 Err(stopped @ CoreError::Stopped { .. }) => return Err(stopped.into()),
                 Err(error) => {

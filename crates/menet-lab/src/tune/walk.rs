@@ -33,10 +33,10 @@ use crate::cell::out_of_reach;
 use crate::curves::mean_and_sd;
 use crate::error::{Error, Result};
 use crate::params::{fields, overlay};
-use crate::progress::{Left, Progress, Quiet, Status, proportional};
+use crate::progress::{Progress, QuietProgress, Status, TimeLeft, proportional};
 use crate::protocol::{MetricChoice, TuneOptions};
 use crate::space::{Parameter, default_space, largest_support, sparsities};
-use folds::{Cell, FoldCells, up_to};
+use folds::{FoldCells, FoldScore, up_to};
 use step::step;
 
 /// One setting at one sparsity, dimension and metric, over all folds: a row of `trials.csv`.
@@ -274,7 +274,7 @@ impl Search<'_> {
 
     /// Reports what is tried now, and how many fits are finished. The search may end before the budget is used.
     fn tell(&self, what: &str, finished: usize) {
-        let left = proportional(self.began.elapsed(), finished, self.budget).map(Left::AtMost);
+        let left = proportional(self.began.elapsed(), finished, self.budget).map(TimeLeft::AtMost);
         let now = format!("trying {what}");
         self.progress.status(Status { now, done: finished, total: self.budget, left });
     }
@@ -283,7 +283,7 @@ impl Search<'_> {
     fn cells(&self, method: &Method, fold: &Split) -> menet::Result<FoldCells> {
         let (train, test) = halves(self.data, fold, &self.prepare)?;
         let most = self.dims.iter().copied().max();
-        let reduced = method.reducer().fit(&train, most, &Quiet(self.progress))?;
+        let reduced = method.reducer().fit(&train, most, &QuietProgress(self.progress))?;
         let reached = reduced.projection.components();
         let (known, asked) = (classes_of(self.data, &fold.train), classes_of(self.data, &fold.test));
         let sizes: Vec<Option<usize>> = if has_paths(method) {
@@ -305,7 +305,7 @@ impl Search<'_> {
             let (gallery, samples) = (projection.project(&train)?, projection.project(&test)?);
             for &metric in self.metrics {
                 let found = scores(gallery.as_ref(), &known, samples.as_ref(), &asked, self.dims, metric)?;
-                cells.extend(found.into_iter().map(|(dimension, score)| Cell {
+                cells.extend(found.into_iter().map(|(dimension, score)| FoldScore {
                     nonzeros,
                     dimension,
                     metric,

@@ -6,15 +6,15 @@ use serde::{Deserialize, Serialize};
 use toml::Table;
 
 use super::permutation::Statistic;
-use super::procedure::Decided;
+use super::procedure::Decisions;
 use crate::error::Result;
 use crate::folder::Folder;
-use crate::journal::{Fingerprint, Journal, Line};
+use crate::journal::{Fingerprint, Journal, JournalLine};
 
 /// Which piece of work.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Place {
+pub enum WorkItem {
     /// A procedure on one fold.
     Fold {
         /// The name of the procedure.
@@ -34,7 +34,7 @@ pub enum Place {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum WorkResult {
-    Decided(Decided),
+    Decided(Decisions),
     Statistic(Statistic),
     /// The variables in the order in which they enter.
     Order(Vec<usize>),
@@ -43,20 +43,20 @@ pub(super) enum WorkResult {
 /// A finished piece of work: a line of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FinishedWork {
-    place: Place,
+    place: WorkItem,
     found: WorkResult,
 }
 
 /// The name of the journal of `validate` in its folder.
 pub const NAME: &str = "work.jsonl";
 
-impl Line for FinishedWork {
-    type Place = Place;
+impl JournalLine for FinishedWork {
+    type Key = WorkItem;
     const NAME: &'static str = NAME;
     /// Format 1 had no checksums, and a permutation that could not be fitted had no result.
     const FORMAT: u32 = 2;
 
-    fn place(&self) -> Place {
+    fn place(&self) -> WorkItem {
         self.place.clone()
     }
 }
@@ -65,7 +65,7 @@ impl Line for FinishedWork {
 #[derive(Debug)]
 pub(super) enum WorkStore {
     Disk(Box<Journal<FinishedWork>>),
-    Memory(HashMap<Place, FinishedWork>),
+    Memory(HashMap<WorkItem, FinishedWork>),
 }
 
 impl WorkStore {
@@ -78,7 +78,7 @@ impl WorkStore {
         })
     }
 
-    pub(super) fn add(&mut self, place: Place, found: WorkResult) -> Result<()> {
+    pub(super) fn add(&mut self, place: WorkItem, found: WorkResult) -> Result<()> {
         let done = FinishedWork { place, found };
         match self {
             WorkStore::Disk(journal) => journal.add(done),
@@ -89,7 +89,7 @@ impl WorkStore {
         }
     }
 
-    fn find(&self, place: &Place) -> Option<&WorkResult> {
+    fn find(&self, place: &WorkItem) -> Option<&WorkResult> {
         match self {
             WorkStore::Disk(journal) => journal.find(place),
             WorkStore::Memory(kept) => kept.get(place),
@@ -97,11 +97,11 @@ impl WorkStore {
         .map(|done| &done.found)
     }
 
-    pub(super) fn has(&self, place: &Place) -> bool {
+    pub(super) fn has(&self, place: &WorkItem) -> bool {
         self.find(place).is_some()
     }
 
-    pub(super) fn decided(&self, place: &Place) -> Option<&Decided> {
+    pub(super) fn decided(&self, place: &WorkItem) -> Option<&Decisions> {
         match self.find(place)? {
             WorkResult::Decided(decided) => Some(decided),
             _ => None,
@@ -109,21 +109,21 @@ impl WorkStore {
     }
 
     pub(super) fn statistic(&self, k: usize) -> Option<Statistic> {
-        match self.find(&Place::Permutation(k))? {
+        match self.find(&WorkItem::Permutation(k))? {
             WorkResult::Statistic(statistic) => Some(*statistic),
             _ => None,
         }
     }
 
     pub(super) fn order(&self, k: usize) -> Option<&Vec<usize>> {
-        match self.find(&Place::Half(k))? {
+        match self.find(&WorkItem::Half(k))? {
             WorkResult::Order(order) => Some(order),
             _ => None,
         }
     }
 
     /// Puts the lines on disk in the order of `places`.
-    pub(super) fn arrange(&self, places: &[Place]) -> Result<()> {
+    pub(super) fn arrange(&self, places: &[WorkItem]) -> Result<()> {
         match self {
             WorkStore::Disk(journal) => journal.arrange(places),
             WorkStore::Memory(_) => Ok(()),

@@ -9,7 +9,7 @@ use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::evaluate::{Split, halves};
 use crate::fit::{Neighborhood, Prepared};
-use crate::monitor::{Monitor, Quiet, Stage, proceed};
+use crate::monitor::{Monitor, QuietMonitor, Stage, proceed};
 use crate::panel::candidates;
 use crate::params::MenParams;
 use crate::prepare::PrepareParams;
@@ -106,7 +106,7 @@ impl Fold {
         monitor: &dyn Monitor,
         step: &(dyn Fn() + Sync),
     ) -> Result<Vec<SettingResult>> {
-        let quiet = Quiet(monitor);
+        let quiet = QuietMonitor(monitor);
         // The samples of the fold are prepared.
         let base = &base.clone().prepared();
         let neighborhood = Neighborhood::new(&self.train, base, &quiet)?;

@@ -6,13 +6,13 @@ use super::*;
 
 /// The flags alone.
 #[derive(Debug, Parser)]
-struct Alone {
+struct FlagsOnly {
     #[command(flatten)]
     params: ParamArgs,
 }
 
 fn resolved(arguments: &[&str]) -> Result<MenParams, Failure> {
-    Alone::try_parse_from([&["menet"], arguments].concat()).unwrap().params.resolve()
+    FlagsOnly::try_parse_from([&["menet"], arguments].concat()).unwrap().params.resolve()
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn flags_and_set_say_the_same() {
 
 #[test]
 fn help_shows_the_words_the_choices_and_the_default() {
-    let command = Alone::command();
+    let command = FlagsOnly::command();
     for one in flagged(false) {
         let flag = command.get_arguments().find(|flag| flag.get_id() == one.path.as_str()).unwrap();
         let shown = flag.get_help().unwrap().to_string();
