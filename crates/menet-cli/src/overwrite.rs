@@ -219,9 +219,12 @@ mod tests {
             ("faces/anna/1.png", true),
             ("faces/new.csv", false),
         ] {
-            let told = message(&inputs, &[Output::File("--out", &at(name))]);
-            assert_eq!(told.is_some(), refused, "{name}: {told:?}");
-            assert!(told.is_none_or(|told| told.contains("--out") && told.contains("--data")), "{name}");
+            let refusal = message(&inputs, &[Output::File("--out", &at(name))]);
+            assert_eq!(refusal.is_some(), refused, "{name}: {refusal:?}");
+            assert!(
+                refusal.is_none_or(|refusal| refusal.contains("--out") && refusal.contains("--data")),
+                "{name}"
+            );
         }
         assert!(message(&inputs, &[Output::File("--out", Path::new("-"))]).is_none());
     }
@@ -231,8 +234,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
         let two = |a: &Path, b: &Path| message(&[], &[Output::File("--out", a), Output::File("--svg", b)]);
-        let told = two(&at("a"), &at("./a")).unwrap();
-        assert!(told.contains("--out") && told.contains("--svg"), "{told}");
+        let refusal = two(&at("a"), &at("./a")).unwrap();
+        assert!(refusal.contains("--out") && refusal.contains("--svg"), "{refusal}");
         assert!(two(&at("new/a"), &at("new/./a")).is_some(), "a folder that does not exist has one name too");
         assert!(two(&at("a"), &at("b")).is_none());
         assert!(two(Path::new("-"), Path::new("-")).is_some());

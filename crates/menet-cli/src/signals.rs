@@ -45,7 +45,7 @@ impl Signal {
     }
 
     /// The line about it. `stage` is where the work ended, if it was work that noticed; `complete` is whether all was done.
-    pub(crate) fn told(self, stage: Option<menet::Stage>, complete: bool) -> String {
+    pub(crate) fn message(self, stage: Option<menet::Stage>, complete: bool) -> String {
         line(self, stage, complete, RESUMABLE.load(Ordering::Relaxed), &atomic::written())
     }
 }
@@ -95,7 +95,7 @@ fn force(signal: Signal, clear: &dyn Fn()) -> ! {
     take_over();
     atomic::remove_drafts();
     clear();
-    text::complain(signal.told(None, false));
+    text::complain(signal.message(None, false));
     std::process::exit(signal.code());
 }
 

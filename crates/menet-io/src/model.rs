@@ -42,7 +42,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use menet::refit::RefitReport;
-use menet::{Component, Dataset, FitReport, Men, MenParams, MenParts, Projection, Reading};
+use menet::{Component, Dataset, FitReport, Men, MenParams, MenParts, Projection, SizeLimits};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, short};
@@ -177,7 +177,7 @@ impl ModelFile {
     /// # Errors
     /// When there are fewer axes, or the model has a refit, which needs the training samples.
     pub fn at_components(&self, components: usize) -> Result<Self> {
-        let reading = Reading::default().with(|it| it.components = Some(components));
+        let reading = SizeLimits::default().with(|it| it.components = Some(components));
         Ok(ModelFile { men: self.men.at(reading, None)?, ..self.clone() })
     }
 

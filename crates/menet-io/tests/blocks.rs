@@ -257,14 +257,14 @@ fn blocks_together_are_the_table() {
 /// The error for the whole table.
 fn whole_message(men: &Men, source: &Path) -> String {
     let fitted = TableModel::new(men).unwrap();
-    let told = |table: Table| {
+    let project = |table: Table| {
         let (table, men) = fitted.arrange(table)?;
         table.check_missing_for(men)?;
         men.transform(table.matrix()?)?;
         Ok(())
     };
     let options = ReadOptions { needs: fitted.needs(), ..ReadOptions::default() };
-    load(source, &options).and_then(told).unwrap_err().to_string()
+    load(source, &options).and_then(project).unwrap_err().to_string()
 }
 
 #[test]

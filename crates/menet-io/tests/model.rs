@@ -5,8 +5,8 @@ use std::path::Path;
 
 use crate::common::{folder, sample};
 use menet::refit::Refit;
-use menet::rules::{Learned, Metric, Priors, RuleKind};
-use menet::{Dataset, Men, MenParams, MenParts, Named, Reading, fit};
+use menet::rules::{LearnedRule, Metric, Priors, RuleKind};
+use menet::{Dataset, Men, MenParams, MenParts, Named, SizeLimits, fit};
 use menet_io::export::to_sql;
 use menet_io::model::{LabelKind, paths_from_bytes, paths_to_bytes};
 use menet_io::{ModelFile, Table, TableValues};
@@ -42,8 +42,8 @@ fn with_parts(model: &ModelFile, change: impl FnOnce(&mut MenParts)) -> ModelFil
     ModelFile { men: Men::from_parts(parts).unwrap(), ..model.clone() }
 }
 
-fn reading(nonzeros: Option<usize>, components: Option<usize>) -> Reading {
-    Reading::default().with(|it| {
+fn reading(nonzeros: Option<usize>, components: Option<usize>) -> SizeLimits {
+    SizeLimits::default().with(|it| {
         it.nonzeros = nonzeros;
         it.panel_size = None;
         it.components = components;
@@ -193,7 +193,7 @@ fn numbers_of_a_model_are_finite() {
     let (model, _) = model();
     for bad in [f64::NAN, f64::INFINITY] {
         let broken = with_parts(&model, |parts| {
-            if let Some(Learned::Nearest(rule)) = &mut parts.rule {
+            if let Some(LearnedRule::Nearest(rule)) = &mut parts.rule {
                 rule.gallery[(0, 0)] = bad;
             }
         });

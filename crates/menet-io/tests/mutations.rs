@@ -61,10 +61,10 @@ fn silent(name: &str, bytes: &[u8], seed: u64, read: &dyn Fn(&Path) -> Option<Fi
     // A decoder's panic becomes an error, so the thousands of panic messages are hidden.
     static QUIET: Once = Once::new();
     QUIET.call_once(|| {
-        let told = std::panic::take_hook();
+        let previous_hook = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
             if !menet_io::guard::expected() {
-                told(panic);
+                previous_hook(panic);
             }
         }));
     });

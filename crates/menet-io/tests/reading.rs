@@ -329,8 +329,8 @@ fn text_in_every_dress() {
         let table = from_bytes(name, text, &options).unwrap();
         assert_eq!(table.values, expected.clone().into(), "{text:?}");
     }
-    let told = ReadOptions { delimiter: Some(Delimiter::Byte(b';')), ..plain() };
-    assert!(error(csv("a;b\n1,5;2\n", &told)).ends_with("give --decimal ,"));
+    let with_semicolons = ReadOptions { delimiter: Some(Delimiter::Byte(b';')), ..plain() };
+    assert!(error(csv("a;b\n1,5;2\n", &with_semicolons)).ends_with("give --decimal ,"));
     assert!(error(csv(b"PAR1 and more", &plain())).contains("--format parquet"));
     assert!(error(csv("a,b\n1,9007199254740993\n", &plain())).contains("beyond 2^53"));
     assert!(error(csv("a,b\n1,-9007199254740993\n", &plain())).contains("beyond 2^53"));

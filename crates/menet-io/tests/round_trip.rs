@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::common::{fixture, folder, load, sample, write};
 use menet::prepare::{Impute, Preparation, PrepareParams};
-use menet::rules::Learned;
+use menet::rules::LearnedRule;
 use menet::{MenParams, fit};
 use menet_io::{ReadOptions, Table, TableValues, read};
 use rand::{RngExt, SeedableRng};
@@ -225,7 +225,7 @@ fn sparse_files_stay_sparse_where_dense_would_be_large() {
     assert_eq!(data.sparse(), Some(x));
     let men = fit(&data, &MenParams::paper().with(|it| it.nonzeros = Some(3)), &()).unwrap();
     let z = table.project(&men).unwrap();
-    let Learned::Nearest(rule) = men.rule().unwrap() else { panic!("another rule") };
+    let LearnedRule::Nearest(rule) = men.rule().unwrap() else { panic!("another rule") };
     assert_eq!(rule.gallery, z);
     // Sparse data have no missing values.
     let mut filled = table.clone();

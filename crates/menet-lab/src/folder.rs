@@ -240,8 +240,8 @@ mod tests {
     fn files_of_others_are_never_replaced() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("summary.csv"), "mine").unwrap();
-        let told = message(Folder::open(dir.path(), "tune", &["trials.csv", "summary.csv"]));
-        assert!(told.contains("summary.csv that menet tune did not write"), "{told}");
+        let refusal = message(Folder::open(dir.path(), "tune", &["trials.csv", "summary.csv"]));
+        assert!(refusal.contains("summary.csv that menet tune did not write"), "{refusal}");
         let folder = Folder::open(dir.path(), "tune", &["trials.csv", "figures/"]).unwrap();
         folder.write("trials.csv", b"ours").unwrap();
         assert!(message(folder.file("summary.csv")).contains("did not write"));
@@ -253,8 +253,8 @@ mod tests {
         let text = |name: &str| std::fs::read_to_string(dir.path().join(name)).unwrap();
         assert_eq!([text("summary.csv"), text("figures/a.svg")], ["mine"; 2]);
         drop(folder);
-        let told = message(Folder::open(dir.path(), "validate", &[]));
-        assert!(told.contains("holds the results of menet tune"), "{told}");
+        let refusal = message(Folder::open(dir.path(), "validate", &[]));
+        assert!(refusal.contains("holds the results of menet tune"), "{refusal}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use menet::evaluate::subset;
 use menet::prepare::{Impute, Preparation, PrepareParams};
-use menet::{Dataset, Men, Method, Named, Reading};
+use menet::{Dataset, Men, Method, Named, SizeLimits};
 use toml::Table;
 
 use crate::cell::{Cell, CellKey, DimensionResult, TunedChoice, evaluate, places_of};
@@ -53,9 +53,9 @@ pub fn run(
     for name in &protocol.methods {
         let method = protocol.params.method(name)?;
         for set in &sets {
-            let told = |source| Error::Method { context: format!("{name} on {}", set.name), source };
-            method.reducer().check(set.data.variables()).map_err(&told)?;
-            method.men().map_or(Ok(()), |men| men.check_names(&set.data)).map_err(told)?;
+            let in_context = |source| Error::Method { context: format!("{name} on {}", set.name), source };
+            method.reducer().check(set.data.variables()).map_err(&in_context)?;
+            method.men().map_or(Ok(()), |men| men.check_names(&set.data)).map_err(in_context)?;
         }
     }
     let fingerprints: Vec<Fingerprint> = sets.iter().map(Fingerprint::new).collect();
@@ -259,7 +259,7 @@ fn rates_by_nonzeros(men: &Men, train: &Dataset<'_>, test: &Dataset<'_>) -> Resu
     let mut rates = Vec::new();
     // Only a few numbers, because each needs a refit and, with a limit on the panel, an elimination.
     for k in sparsities(most).into_iter().filter(|&k| k > 0) {
-        let reading = Reading::default().with(|it| it.nonzeros = Some(k));
+        let reading = SizeLimits::default().with(|it| it.nonzeros = Some(k));
         let sparser = match men.at(reading, Some(train)) {
             Ok(sparser) => sparser,
             // A tie can leave an axis without variables.

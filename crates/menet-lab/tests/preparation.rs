@@ -80,8 +80,8 @@ fn evaluate_prepares_inside_the_training_samples() {
                     found.unwrap().iter().map(|found| found.score.rate()).collect()
                 }
             };
-            let told: Vec<f64> = cell.outcomes.iter().map(|outcome| outcome.rate).collect();
-            assert_eq!(told, rates, "{name} {prepare:?}");
+            let cell_rates: Vec<f64> = cell.outcomes.iter().map(|outcome| outcome.rate).collect();
+            assert_eq!(cell_rates, rates, "{name} {prepare:?}");
         }
     }
 }

@@ -9,7 +9,7 @@ use faer::Mat;
 use menet::evaluate::{generator, subset};
 use menet::{Dataset, MenParams, Monitor};
 use menet_lab::validate::{
-    Baseline, Choose, Decisions, HeldOutCase, MenProcedure, NAME, Options, Procedure, Validation,
+    Baseline, Decisions, HeldOutCase, MenProcedure, NAME, Options, Procedure, TrialChoice, Validation,
     ValidationSubject, output, validate,
 };
 use menet_lab::{Error, NamedSet, Progress, Result, Status};
@@ -262,12 +262,13 @@ fn two_classes_are_validated_with_fixed_and_with_chosen_settings() {
 fn choices_can_prefer_small_or_stable_models() {
     let set = set(made(5, &[20, 20], 40, 4, 1.5));
     let options = Options { permutations: 0, pairs: 0, repeats: 1, ..quick() };
-    let with = |choose: Choose| {
+    let with = |choose: TrialChoice| {
         let mut men = MenProcedure { choose, ..MenProcedure::new(MenParams::default()) };
         men.grid.sizes = [2, 5, 10, 20].map(menet::select::ModelSize::Nonzeros).to_vec();
         go(&set, &options, &[&men], None)
     };
-    let (best, small, stable) = (with(Choose::Best), with(Choose::Smallest), with(Choose::MostStable));
+    let (best, small, stable) =
+        (with(TrialChoice::Best), with(TrialChoice::Smallest), with(TrialChoice::MostStable));
     assert!(small.methods[0].variables <= best.methods[0].variables);
     assert!(small.panel.len() <= best.panel.len());
     assert!(stable.words[0].contains("most stable") && small.words[0].contains("smallest"));

@@ -65,7 +65,7 @@ fn every_property_of_the_samples_that_a_fit_uses_is_told() {
         ),
         (data().with_batches(&batches).unwrap(), "The mean of every batch (2 batches) was subtracted"),
     ] {
-        let (_, told) = words(data, &men);
-        assert!(told.contains(word) && !plain.contains(word), "{word}: {told}");
+        let (_, sentences) = words(data, &men);
+        assert!(sentences.contains(word) && !plain.contains(word), "{word}: {sentences}");
     }
 }

@@ -40,7 +40,7 @@ pub(crate) fn group_lasso<'py>(
     let (p, found) = run(py, threads, |monitor| {
         Ok(x.with(|x| Ok((x.ncols(), regression(x, y, &options, &sizes, monitor)?)))?)
     })?;
-    let told = |found: GroupSolution| {
+    let arrays = |found: GroupSolution| {
         let kkt = found.certificates.iter().map(|certificate| certificate.kkt);
         (
             PyArray1::from_vec(py, found.levels),
@@ -50,5 +50,5 @@ pub(crate) fn group_lasso<'py>(
             found.exact,
         )
     };
-    Ok(found.into_iter().map(told).collect())
+    Ok(found.into_iter().map(arrays).collect())
 }

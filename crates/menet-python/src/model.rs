@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use faer::{Mat, MatRef};
-use menet::rules::Learned;
-use menet::{Men, Method, Named, Reading};
+use menet::rules::LearnedRule;
+use menet::{Men, Method, Named, SizeLimits};
 use menet_io::ModelFile;
 use menet_io::model::LabelKind;
 use numpy::ndarray::Array2;
@@ -48,7 +48,7 @@ impl Model {
         &self.file.men
     }
 
-    fn rule(&self) -> PyResult<&Learned> {
+    fn rule(&self) -> PyResult<&LearnedRule> {
         Ok(self.men().rule().map_err(Failure::from)?)
     }
 
@@ -58,7 +58,7 @@ impl Model {
         py: Python<'py>,
         z: &PyReadonlyArray2<'_, f64>,
         threads: usize,
-        decide: impl Fn(&Learned, MatRef<'_, f64>) -> menet::Result<Mat<f64>> + Sync + Send,
+        decide: impl Fn(&LearnedRule, MatRef<'_, f64>) -> menet::Result<Mat<f64>> + Sync + Send,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let (rule, z) = (self.rule()?, matrix(z)?);
         let values = run(py, threads, |_| Ok(decide(rule, z)?))?;
@@ -66,8 +66,8 @@ impl Model {
     }
 }
 
-fn reading(nonzeros: Option<usize>, components: Option<usize>, panel_size: Option<usize>) -> Reading {
-    Reading::default().with(|it| {
+fn reading(nonzeros: Option<usize>, components: Option<usize>, panel_size: Option<usize>) -> SizeLimits {
+    SizeLimits::default().with(|it| {
         it.nonzeros = nonzeros;
         it.panel_size = panel_size;
         it.components = components;
@@ -273,11 +273,11 @@ impl Model {
     /// How samples are prepared, as JSON: the fraction of the training samples that lack every variable, the variables that were left
     /// out, and the names of the batches; null if samples are taken as they are.
     fn preparation(&self) -> PyResult<String> {
-        let told = self.men().preparation().map(|learned| {
+        let preparation = self.men().preparation().map(|learned| {
             let batches = learned.batches.as_ref().map(|batches| &batches.names);
             serde_json::json!({ "missing": learned.missing, "dropped": learned.dropped, "batches": batches })
         });
-        json(&told)
+        json(&preparation)
     }
 
     /// The class of each row of `z`, which is projected.
@@ -299,7 +299,7 @@ impl Model {
         z: PyReadonlyArray2<'_, f64>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        self.decided(py, &z, threads, Learned::log_probabilities)
+        self.decided(py, &z, threads, LearnedRule::log_probabilities)
     }
 
     /// The decision value of every class of each row of `z`.
@@ -309,7 +309,7 @@ impl Model {
         z: PyReadonlyArray2<'_, f64>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        self.decided(py, &z, threads, Learned::decision_values)
+        self.decided(py, &z, threads, LearnedRule::decision_values)
     }
 
     /// The distinct variables that the axes use, rising.
@@ -374,7 +374,7 @@ impl Model {
     }
 
     /// What the fit found and did, as JSON, with its refit and the name of the rule that decides.
-    fn told(&self) -> PyResult<String> {
+    fn facts(&self) -> PyResult<String> {
         #[derive(serde::Serialize)]
         struct ModelFacts<'m> {
             refit: &'m menet::refit::RefitReport,

@@ -3,7 +3,7 @@
 //! An answer is two arrays with one row per sample: the numbers of its neighbours, the groups side by side and nearest first,
 //! and their squared distances; −1 and infinity where there are fewer.
 
-use menet::neighbors::{Among, Block, Buckets, Centre, Nearest};
+use menet::neighbors::{Block, Buckets, Centre, NearestSamples, NeighborScope};
 use menet::patches::{PatchParams, rule};
 use menet::{Method, Result};
 use numpy::ndarray::{Array1, Array2};
@@ -18,10 +18,10 @@ use crate::settings::{Settings, method};
 
 /// As many groups as there are kinds of neighbours; those that nobody asks for have none.
 const KINDS: usize = 3;
-const NAMES: [(&str, Among); KINDS] =
-    [("within", Among::Within), ("between", Among::Between), ("all", Among::All)];
+const NAMES: [(&str, NeighborScope); KINDS] =
+    [("within", NeighborScope::Within), ("between", NeighborScope::Between), ("all", NeighborScope::All)];
 
-type Groups = [(Among, usize); KINDS];
+type Groups = [(NeighborScope, usize); KINDS];
 type GroupRequests = Vec<(String, usize)>;
 
 /// Numbers and squared distances.
@@ -61,7 +61,7 @@ pub(crate) fn nearest_within<'py>(
     let (mean, dropped) = (vector(&mean)?, whole("dropped", &dropped)?);
     let found = run(py, threads, |monitor| {
         let centre = Centre::new(mean, &dropped)?;
-        Ok(Nearest::search_within(&chunk.block(start)?, centre, groups, monitor)?)
+        Ok(NearestSamples::search_within(&chunk.block(start)?, centre, groups, monitor)?)
     })?;
     answer(py, found, chunk.class.len(), groups)
 }
@@ -92,7 +92,7 @@ pub(crate) fn nearest_between<'py>(
     let (of_x, of_y) = run(py, threads, |monitor| {
         let centre = Centre::new(mean, &dropped)?;
         let (a, b) = (x.block(x_start)?.knowing(x_known), y.block(y_start)?.knowing(y_known));
-        Ok(Nearest::search_both(&a, &b, centre, groups, monitor)?)
+        Ok(NearestSamples::search_both(&a, &b, centre, groups, monitor)?)
     })?;
     Ok((answer(py, of_x, x.class.len(), groups)?, answer(py, of_y, y.class.len(), groups)?))
 }
@@ -127,7 +127,7 @@ pub(crate) fn merge_nearest<'py>(
         .map(|(indices, squared)| Ok((flat(indices)?, flat(squared)?)))
         .collect::<PyResult<_>>()?;
     let found = run(py, threads, |_| {
-        let mut found = Nearest::none(groups, rows);
+        let mut found = NearestSamples::none(groups, rows);
         for (indices, squared) in parts {
             found.add(indices, squared)?;
         }
@@ -163,7 +163,7 @@ pub(crate) fn nearest_in<'py>(
         let centre = Centre::new(mean, &dropped)?;
         let queries = x.block(0)?.numbered(&numbers)?.knowing(known);
         let references = y.block(0)?.numbered(&y_numbers)?;
-        Ok(Nearest::search(&queries, &references, centre, groups, monitor)?)
+        Ok(NearestSamples::search(&queries, &references, centre, groups, monitor)?)
     })?;
     answer(py, found, x.class.len(), groups)
 }
@@ -263,7 +263,7 @@ fn kinds(asked: &GroupRequests) -> PyResult<Groups> {
             asked.len()
         )));
     }
-    let mut groups = [(Among::All, 0); KINDS];
+    let mut groups = [(NeighborScope::All, 0); KINDS];
     for (group, (name, k)) in groups.iter_mut().zip(asked) {
         let found = NAMES.iter().find(|it| it.0 == name);
         let refusal = || PyValueError::new_err(format!("a group is {name:?}, but must be one of {names:?}"));
@@ -298,7 +298,7 @@ fn flat<'a, T: numpy::Element>(array: &'a PyReadonlyArray2<'_, T>) -> PyResult<&
 /// What was found, without a copy.
 fn answer<'py>(
     py: Python<'py>,
-    found: Nearest<KINDS>,
+    found: NearestSamples<KINDS>,
     samples: usize,
     groups: Groups,
 ) -> PyResult<NeighborArrays<'py>> {

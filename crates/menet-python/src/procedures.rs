@@ -4,7 +4,7 @@ use menet::evaluate::subset;
 use menet::scores::ScoreKind;
 use menet::select::Grid;
 use menet::{Method, Named};
-use menet_lab::validate::{Baseline, Choose, Decisions, HeldOutCase, MenProcedure, Procedure, inner};
+use menet_lab::validate::{Baseline, Decisions, HeldOutCase, MenProcedure, Procedure, TrialChoice, inner};
 use menet_lab::{Error, Progress, Result};
 use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
@@ -49,7 +49,7 @@ impl ProcedureDescription {
                     None => Grid::of(&base),
                 };
                 let score = ScoreKind::from_name(&score).map_err(Failure::from)?;
-                let choose = Choose::from_name(&choose).map_err(Failure::from)?;
+                let choose = TrialChoice::from_name(&choose).map_err(Failure::from)?;
                 Box::new(MenProcedure { name, base, grid, folds, score, choose })
             }
             ProcedureDescription::Python { name, identity, folds, decide } => {

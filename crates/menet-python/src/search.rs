@@ -6,7 +6,7 @@ use menet::evaluate::Split;
 use menet::refit::Refit;
 use menet::rules::{Metric, Priors, RuleKind};
 use menet::scores::ScoreKind;
-use menet::select::{self, Choose, Grid, ModelSize, Trial};
+use menet::select::{self, Grid, ModelSize, Trial, TrialChoice};
 use menet::{MenParams, Method, Named};
 use numpy::ndarray::Array3;
 use numpy::{PyArray1, PyArray3, PyReadonlyArray1};
@@ -70,7 +70,7 @@ pub(crate) fn search<'py>(
 ) -> PyResult<TrialTable<'py>> {
     let bases = bases.into_iter().map(base).collect::<PyResult<Vec<MenParams>>>()?;
     let score = ScoreKind::from_name(score).map_err(Failure::from)?;
-    let choose = Choose::from_name(choose).map_err(Failure::from)?;
+    let choose = TrialChoice::from_name(choose).map_err(Failure::from)?;
     // Bases differ in the number of nonzeros alone, so that one grid serves all.
     let grid = values.grid(bases.first().unwrap_or(&MenParams::default()))?;
     let folds: Vec<Split> = folds.into_iter().map(|(train, test)| Split { train, test }).collect();
@@ -89,9 +89,9 @@ pub(crate) fn search<'py>(
         for (at, base) in bases.iter().enumerate() {
             let step = |done: usize, total: usize| {
                 let Some(progress) = &progress else { return };
-                let told =
+                let reported =
                     Python::attach(|py| progress.call1(py, (at * total + done, count * total)).map(drop));
-                if let (Err(error), Ok(mut raised)) = (told, raised.lock()) {
+                if let (Err(error), Ok(mut raised)) = (reported, raised.lock()) {
                     raised.get_or_insert(error);
                 }
             };

@@ -75,8 +75,8 @@ pub(crate) fn stable_selection(
         }
         let step = |done: usize, total: usize| {
             let Some(progress) = &progress else { return };
-            let told = Python::attach(|py| progress.call1(py, (done, total)).map(drop));
-            if let (Err(error), Ok(mut raised)) = (told, raised.lock()) {
+            let reported = Python::attach(|py| progress.call1(py, (done, total)).map(drop));
+            if let (Err(error), Ok(mut raised)) = (reported, raised.lock()) {
                 raised.get_or_insert(error);
             }
         };

@@ -175,8 +175,8 @@ impl Progress for PythonProgress<'_> {
             Some(TimeLeft::AtMost(left)) => (Some(left.as_secs_f64()), true),
             None => (None, false),
         };
-        let told = Python::attach(|py| tell.call1(py, (now, done, total, left, most)).map(drop));
-        if let (Err(error), Ok(mut raised)) = (told, self.raised.lock()) {
+        let reported = Python::attach(|py| tell.call1(py, (now, done, total, left, most)).map(drop));
+        if let (Err(error), Ok(mut raised)) = (reported, self.raised.lock()) {
             raised.get_or_insert(error);
         }
     }

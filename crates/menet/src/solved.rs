@@ -6,13 +6,13 @@ use crate::error::Result;
 use crate::fit::Prepared;
 use crate::lars::Path;
 use crate::monitor::Stage;
-use crate::panel::{self, Reading};
+use crate::panel::{self, SizeLimits};
 use crate::params::MenParams;
 use crate::refit::{Axes, Elimination, ReadOffOptions, ReadOffSource, Refit, RefitProblem, Training};
 
 /// The paths, and what axes are read off them with.
 #[derive(Debug)]
-pub struct Solved<'a> {
+pub struct SolvedPaths<'a> {
     pub(crate) prepared: &'a Prepared<'a>,
     pub(crate) paths: Vec<Path>,
     pub(crate) units: Vec<f64>,
@@ -20,14 +20,14 @@ pub struct Solved<'a> {
     reached: OnceLock<RefitProblem>,
 }
 
-impl<'a> Solved<'a> {
+impl<'a> SolvedPaths<'a> {
     pub(crate) fn new(
         prepared: &'a Prepared<'a>,
         paths: Vec<Path>,
         units: Vec<f64>,
         seconds: Vec<(Stage, f64)>,
     ) -> Self {
-        Solved { prepared, paths, units, seconds, reached: OnceLock::new() }
+        SolvedPaths { prepared, paths, units, seconds, reached: OnceLock::new() }
     }
 
     /// The path of every axis, in the solver's units.
@@ -39,7 +39,7 @@ impl<'a> Solved<'a> {
     ///
     /// # Errors
     /// When the paths do not reach so far, no variable can be used, or a system cannot be solved.
-    pub fn read(&self, reading: Reading, params: &MenParams) -> Result<Axes> {
+    pub fn read(&self, reading: SizeLimits, params: &MenParams) -> Result<Axes> {
         self.source(params.refit.kind()).read(&ReadOffOptions::new(reading, params, self.paths.len()))
     }
 
@@ -55,7 +55,7 @@ impl<'a> Solved<'a> {
         candidates: usize,
         (size, params): (usize, &MenParams),
     ) -> Result<Elimination> {
-        let how = ReadOffOptions::new(Reading::default(), params, paths.len());
+        let how = ReadOffOptions::new(SizeLimits::default(), params, paths.len());
         ReadOffSource { paths, ..self.source(Refit::Discriminant) }.eliminate(&how, candidates, size)
     }
 
@@ -66,7 +66,7 @@ impl<'a> Solved<'a> {
         elimination: Option<&Elimination>,
         params: &MenParams,
     ) -> Result<Axes> {
-        let reading = Reading { panel_size: params.panel_size, ..Reading::default() };
+        let reading = SizeLimits { panel_size: params.panel_size, ..SizeLimits::default() };
         let (how, source) = (
             ReadOffOptions::new(reading, params, paths.len()),
             ReadOffSource { paths, ..self.source(params.refit.kind()) },

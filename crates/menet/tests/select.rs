@@ -220,8 +220,8 @@ fn a_class_missing_from_a_fold_is_never_recognised_there() {
 
 #[test]
 fn a_search_can_be_stopped_and_refuses_what_it_cannot_do() {
-    struct Stop;
-    impl Monitor for Stop {
+    struct StopsAtOnce;
+    impl Monitor for StopsAtOnce {
         fn stop(&self) -> bool {
             true
         }
@@ -233,7 +233,7 @@ fn a_search_can_be_stopped_and_refuses_what_it_cannot_do() {
     let run = |grid: &Grid, monitor: &dyn Monitor| {
         search(&data, &base, grid, &folds, ScoreKind::Rate, monitor, &|_, _| ())
     };
-    assert!(matches!(run(&Grid::of(&base), &Stop), Err(Error::Stopped { .. })));
+    assert!(matches!(run(&Grid::of(&base), &StopsAtOnce), Err(Error::Stopped { .. })));
     let empty = Grid::of(&base).with(|it| it.ridge = Vec::new());
     assert!(run(&empty, &()).unwrap_err().to_string().contains("ridge"));
     let wrong = Grid::of(&base).with(|it| it.ridge = vec![-1.0, 0.1]);

@@ -6,7 +6,7 @@ use menet::rules::RuleKind;
 use menet::scores::ScoreKind;
 use menet::select::ModelSize;
 use menet::{Method, Named};
-use menet_lab::validate::{Choose, INNER_FOLDS, MenProcedure};
+use menet_lab::validate::{INNER_FOLDS, MenProcedure, TrialChoice};
 
 use super::search::{list, named, names, with_default};
 use crate::failure::Failure;
@@ -86,9 +86,9 @@ impl ChoiceArgs {
             return Err(Failure::Usage(format!("--inner-folds {}: use at least 2", men.folds)));
         }
         men.choose = match (self.one_standard_error, self.most_stable) {
-            (true, _) => Choose::Smallest,
-            (_, true) => Choose::MostStable,
-            _ => Choose::Best,
+            (true, _) => TrialChoice::Smallest,
+            (_, true) => TrialChoice::MostStable,
+            _ => TrialChoice::Best,
         };
         Ok(men)
     }

@@ -4,7 +4,7 @@
 //! axis is known.
 
 use menet::Men;
-use menet::rules::{Learned, Nearest};
+use menet::rules::{LearnedRule, Nearest};
 use menet_io::ModelFile;
 use serde_json::{Value, json};
 
@@ -36,9 +36,9 @@ pub(super) fn ends(file: &ModelFile, men: &Men) -> Vec<Option<AxisEnds>> {
 fn of_axis(file: &ModelFile, k: usize) -> Option<AxisEnds> {
     let classes = file.men.classes();
     let means = match file.men.rule().ok()? {
-        Learned::Nearest(rule) => of_gallery(rule, k),
-        Learned::Centroid(rule) => rule.means.col(k).iter().map(|&mean| Some(mean)).collect(),
-        Learned::Gaussian(rule) => rule.means.col(k).iter().map(|&mean| Some(mean)).collect(),
+        LearnedRule::Nearest(rule) => of_gallery(rule, k),
+        LearnedRule::Centroid(rule) => rule.means.col(k).iter().map(|&mean| Some(mean)).collect(),
+        LearnedRule::Gaussian(rule) => rule.means.col(k).iter().map(|&mean| Some(mean)).collect(),
     };
     let known = || means.iter().enumerate().filter_map(|(class, mean)| Some((class, (*mean)?)));
     let end = |(class, mean): (usize, f64)| ClassMean { class: classes[class].clone(), mean };

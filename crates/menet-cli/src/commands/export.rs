@@ -89,11 +89,11 @@ impl Export {
             (None, None) => export::to_json(&file)?.into_bytes(),
         };
         atomic::write(out, |to| to.write_all(&bytes))?;
-        if out == Path::new("-") { Ok(()) } else { context.say(told(&file, out, bytes.len())) }
+        if out == Path::new("-") { Ok(()) } else { context.say(summary(&file, out, bytes.len())) }
     }
 }
 
-fn told(file: &ModelFile, out: &Path, bytes: usize) -> String {
+fn summary(file: &ModelFile, out: &Path, bytes: usize) -> String {
     let projection = file.men.projection();
     let (variables, axes) = (projection.panel().len(), projection.components());
     format!("{variables} variables on {axes} axes, {} kB: {}", bytes.div_ceil(1000), out.display())

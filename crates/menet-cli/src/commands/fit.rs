@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use menet::lars::{Path, Report};
+use menet::lars::{Path, PenaltyReport};
 use menet::penalties::PenaltyKind;
 use menet::refit::RefitReport;
-use menet::rules::Learned;
+use menet::rules::LearnedRule;
 use menet::{Men, Named};
 use menet_io::ModelFile;
 use serde_json::{Value, json};
@@ -157,7 +157,7 @@ fn decision_line(men: &Men) -> String {
     let plural = if size == 1 { "" } else { "s" };
     let shrinkage = shrinkage.map_or_else(String::new, |share| format!(" (shrinkage {share:.3})"));
     let rule = match men.rule() {
-        Ok(Learned::Nearest(rule)) => {
+        Ok(LearnedRule::Nearest(rule)) => {
             let voters =
                 if rule.neighbors == 1 { String::new() } else { format!("{} voters, ", rule.neighbors) };
             format!("rule nearest ({voters}{})", rule.metric.name())
@@ -182,11 +182,11 @@ fn penalty(men: &Men) -> String {
     let mut local = true;
     for report in men.paths().iter().filter_map(Path::report) {
         match report {
-            Report::Rounds { count, settled: yes, stationarity } => {
+            PenaltyReport::Rounds { count, settled: yes, stationarity } => {
                 (rounds, axes, settled) = (rounds.max(*count), axes + 1, settled + usize::from(*yes));
                 off = stationarity.map_or(off, |found| Some(off.map_or(found, |worst| worst.max(found))));
             }
-            Report::Subsets { local: found } => local &= found.iter().all(|&local| local),
+            PenaltyReport::Subsets { local: found } => local &= found.iter().all(|&local| local),
             _ => {}
         }
     }
@@ -218,7 +218,7 @@ fn forced_line(men: &Men, always: &[usize]) -> String {
         }
     };
     let graph = men.params().penalty.feature_graph.as_ref().map_or_else(String::new, |graph| {
-        format!("feature graph: {}, weight {}\n", graph.told(), men.params().graph_weight())
+        format!("feature graph: {}, weight {}\n", graph.in_words(), men.params().graph_weight())
     });
     line("always in, not counted in the panel", always)
         + &line("never in", &men.never())

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use faer::{Mat, MatRef};
-use menet::rules::{Learned, Metric, Priors, Projected, RuleKind, RuleParams, learn};
+use menet::rules::{LearnedRule, Metric, Priors, Projected, RuleKind, RuleParams, learn};
 use menet::scores::{Scores, scores_of};
 use menet::{Named, SampleDoubts};
 use menet_io::{ModelFile, Table, TableModel, labels};
@@ -105,16 +105,16 @@ impl Predict {
             Some(ids) => format!("{:?}", ids.values[i]),
             None => format!("sample {}", i + 1),
         };
-        let told = doubts.in_words(&name, &|j| men.name_of(j));
-        told.into_iter().for_each(|doubt| context.notice(doubt));
+        let sentences = doubts.in_words(&name, &|j| men.name_of(j));
+        sentences.into_iter().for_each(|doubt| context.notice(doubt));
         self.tell(context, &agreement, &doubts, file.men.classes())
     }
 
     /// The rule of the model, with the changes that the options make.
-    fn rule(&self, file: &ModelFile) -> Result<Learned, Failure> {
+    fn rule(&self, file: &ModelFile) -> Result<LearnedRule, Failure> {
         let mut rule = file.men.rule()?.clone();
         let kind = rule.kind().name();
-        if let Learned::Nearest(own) = &rule {
+        if let LearnedRule::Nearest(own) = &rule {
             if self.neighbors.is_none() && self.metric.is_none() && self.priors.is_none() {
                 return Ok(rule);
             }
@@ -159,9 +159,9 @@ impl Predict {
             other => other.logs(&vec![1.0; file.men.classes().len()])?,
         };
         match &mut rule {
-            Learned::Centroid(rule) => rule.log_priors = log_priors,
-            Learned::Gaussian(rule) => rule.log_priors = log_priors,
-            Learned::Nearest(_) => {}
+            LearnedRule::Centroid(rule) => rule.log_priors = log_priors,
+            LearnedRule::Gaussian(rule) => rule.log_priors = log_priors,
+            LearnedRule::Nearest(_) => {}
         }
         Ok(rule)
     }

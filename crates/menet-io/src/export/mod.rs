@@ -22,7 +22,7 @@ mod sql;
 use faer::Mat;
 use menet::Men;
 use menet::prepare::{Filling, Scale};
-use menet::rules::Learned;
+use menet::rules::LearnedRule;
 
 use crate::error::{Error, Result};
 use crate::model::{LabelKind, ModelFile};
@@ -46,7 +46,7 @@ struct ExportedModel<'a> {
     mean: Vec<f64>,
     /// m×d.
     weights: Mat<f64>,
-    rule: &'a Learned,
+    rule: &'a LearnedRule,
     kind: LabelKind,
 }
 

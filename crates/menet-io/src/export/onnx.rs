@@ -1,10 +1,10 @@
 //! The model as an ONNX file: gather the panel, project, decide, and turn decision values into probabilities.
 //!
 //! Samples come in single or double precision; everything in between is computed in double. Results are `label`, `probabilities` (a column
-//! per class) and `scores` (a column per axis), as [`Learned`] computes them: ties go to the first gallery sample, and, among equally many
+//! per class) and `scores` (a column per axis), as [`LearnedRule`] computes them: ties go to the first gallery sample, and, among equally many
 //! votes, to the class of the nearest voter.
 
-use menet::rules::{Learned, Linear, Metric, Nearest};
+use menet::rules::{LearnedRule, Linear, Metric, Nearest};
 use prost::Message as _;
 
 use super::graph::{ElementType, GraphBuilder};
@@ -66,8 +66,8 @@ pub fn to_onnx(file: &ModelFile, precision: Precision) -> Result<Vec<u8>> {
     let centred = it.apply("Sub", &[&values, &mean]);
     let mut z = it.apply("MatMul", &[&centred, &weights]);
     let (mut class, mut values) = match flat.rule {
-        Learned::Nearest(rule) => nearest(&mut it, &z, rule),
-        Learned::Centroid(_) | Learned::Gaussian(_) => match flat.rule.linear()? {
+        LearnedRule::Nearest(rule) => nearest(&mut it, &z, rule),
+        LearnedRule::Centroid(_) | LearnedRule::Gaussian(_) => match flat.rule.linear()? {
             Some(rule) => linear(&mut it, &z, &rule),
             None => return Err(Error::Model("the rule has no linear form".to_owned())),
         },

@@ -15,7 +15,7 @@
 use std::fmt::Write as _;
 
 use faer::Mat;
-use menet::rules::{Learned, Linear};
+use menet::rules::{LearnedRule, Linear};
 
 use super::ExportedModel;
 use crate::error::{Error, Result};
@@ -54,10 +54,10 @@ pub fn to_sql(file: &ModelFile, table: &str) -> Result<String> {
     };
     check_names(names)?;
     let (linear, label) = match flat.rule {
-        Learned::Nearest(rule) => {
+        LearnedRule::Nearest(rule) => {
             (centroids(&rule.gallery, &rule.classes, rule.shifts.len()), "nearest_centroid")
         }
-        Learned::Centroid(_) | Learned::Gaussian(_) => match flat.rule.linear()? {
+        LearnedRule::Centroid(_) | LearnedRule::Gaussian(_) => match flat.rule.linear()? {
             Some(linear) => (linear, "label"),
             None => return Err(Error::Model("the rule has no linear form".to_owned())),
         },

@@ -65,7 +65,7 @@ pub(super) struct Records {
     limit: u64,
     pub(super) decimal_comma: bool,
     /// Whether the user gave the separator.
-    told: bool,
+    delimiter_given: bool,
 }
 
 impl Records {
@@ -100,9 +100,17 @@ impl Records {
             .flexible(true)
             .buffer_capacity(BUFFER)
             .from_reader(BoundedReader::new(source, 0));
-        let told = options.delimiter.is_some();
+        let delimiter_given = options.delimiter.is_some();
         let path = path.to_owned();
-        Ok(Records { path, reader, held: None, fields: None, limit: HEADER, decimal_comma: comma, told })
+        Ok(Records {
+            path,
+            reader,
+            held: None,
+            fields: None,
+            limit: HEADER,
+            decimal_comma: comma,
+            delimiter_given,
+        })
     }
 
     /// Returns `record` again.
@@ -164,7 +172,9 @@ impl Records {
 
     /// Refuses a first line that is one field, but looks as if another character separated its fields.
     pub(super) fn check_separated(&self, first: &csv::ByteRecord) -> Result<()> {
-        let Some(only) = first.get(0).filter(|_| first.len() == 1 && !self.told) else { return Ok(()) };
+        let Some(only) = first.get(0).filter(|_| first.len() == 1 && !self.delimiter_given) else {
+            return Ok(());
+        };
         let Some((_, name)) = SIGNS.iter().find(|(sign, _)| only.contains(sign)) else { return Ok(()) };
         let problem = format!(
             "its first line, {:?}, is one column, but another separator is likely; give --delimiter {name} (and --decimal , \

@@ -22,9 +22,9 @@ pub(super) fn read(mut records: Records, path: &Path, options: &ReadOptions) -> 
     records.check_separated(&first)?;
     records.bound(first.len())?;
     // Names of samples may be numbers, so the first line is a header unless --no-header is given.
-    let told = ReadOptions { header: !options.no_header, ..options.clone() };
+    let with_header = ReadOptions { header: !options.no_header, ..options.clone() };
     let second = if options.no_header { None } else { records.next(&mut row)?.then(|| row.clone()) };
-    let header = header(&first, second.as_ref(), path, &told)?;
+    let header = header(&first, second.as_ref(), path, &with_header)?;
     records.require(header.names.len())?;
     if let Some(held) = if header.is_data { Some(first) } else { second } {
         records.hold(held);

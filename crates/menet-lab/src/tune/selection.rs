@@ -18,7 +18,7 @@ use menet::evaluate::Split;
 use menet::refit::Refit;
 use menet::rules::{Metric, RuleKind};
 use menet::scores::ScoreKind;
-use menet::select::{self, Choose, Grid, ModelSize, Trial};
+use menet::select::{self, Grid, ModelSize, Trial, TrialChoice};
 use menet::targets::TargetKind;
 use menet::{Dataset, Error as CoreError, MenParams, Method, Named};
 
@@ -44,7 +44,7 @@ pub struct Selection {
     /// The score that was tuned for.
     pub score: ScoreKind,
     /// Which of the models that are good enough was chosen.
-    pub choose: Choose,
+    pub choose: TrialChoice,
     /// All trials, in the order in which they were tried.
     pub trials: Vec<Trial>,
     /// The index of the chosen trial.
@@ -348,13 +348,13 @@ impl<'a> Search<'a> {
         let score = self.options.score;
         let mut last = None;
         let how = match (self.options.one_standard_error, self.options.most_stable) {
-            (true, _) => Choose::Smallest,
-            (_, true) => Choose::MostStable,
-            _ => Choose::Best,
+            (true, _) => TrialChoice::Smallest,
+            (_, true) => TrialChoice::MostStable,
+            _ => TrialChoice::Best,
         };
         let variables = self.data.variables();
         let choose = |trials: &[Trial]| match how {
-            Choose::Best => select::best_or_own(trials, score, own),
+            TrialChoice::Best => select::best_or_own(trials, score, own),
             other => other.of(trials, score, variables),
         };
         while let Some(chosen) = choose(&self.trials) {

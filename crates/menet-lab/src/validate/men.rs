@@ -4,7 +4,7 @@ use menet::evaluate::{Split, subset};
 use menet::refit::Refit;
 use menet::rules::{Metric, RuleKind};
 use menet::scores::ScoreKind;
-use menet::select::{self, Choose, Grid, ModelSize, Trial};
+use menet::select::{self, Grid, ModelSize, Trial, TrialChoice};
 use menet::{Dataset, Men, MenParams, Named};
 
 use super::procedure::{Decisions, HeldOutCase, Procedure};
@@ -37,7 +37,7 @@ pub struct MenProcedure {
     /// The score to choose by.
     pub score: ScoreKind,
     /// Which of the settings that are good enough is taken.
-    pub choose: Choose,
+    pub choose: TrialChoice,
 }
 
 /// A model, and the trials that it was chosen from.
@@ -72,7 +72,7 @@ impl MenProcedure {
             grid,
             folds: INNER_FOLDS,
             score: ScoreKind::Balanced,
-            choose: Choose::Best,
+            choose: TrialChoice::Best,
         }
     }
 

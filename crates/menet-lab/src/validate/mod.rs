@@ -59,7 +59,7 @@ use crate::progress::Progress;
 use crate::protocol::NamedSet;
 pub use baseline::Baseline;
 pub use men::{INNER_FOLDS, MenProcedure, RIDGES, SIZES};
-pub use menet::select::Choose;
+pub use menet::select::TrialChoice;
 pub use options::Options;
 pub(crate) use permutation::LEVEL;
 pub use procedure::{Decisions, HeldOutCase, Procedure};

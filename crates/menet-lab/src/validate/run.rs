@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::time::Instant;
 
-use menet::evaluate::{Split, Together};
+use menet::evaluate::{SampleGrouping, Split};
 use menet::{Dataset, Error as CoreError};
 
 use super::arrangements::Arrangements;
@@ -22,7 +22,7 @@ const BATCH: usize = 16;
 pub(super) struct ValidationRun<'a> {
     /// Its groups are the samples that stay together, copies too.
     pub(super) subject: ValidationSubject<'a>,
-    pub(super) together: &'a Together,
+    pub(super) together: &'a SampleGrouping,
     pub(super) options: &'a Options,
     /// The folds of every repeat.
     pub(super) repeats: Vec<Vec<Split>>,
@@ -210,7 +210,7 @@ impl ValidationRun<'_> {
     pub(super) fn design(&self) -> Design {
         let Options { seed, leave_one_group_out, .. } = *self.options;
         let men = self.subject.procedures[0].men();
-        let Together { copies, expected, groups, .. } = *self.together;
+        let SampleGrouping { copies, expected, groups, .. } = *self.together;
         Design {
             folds: self.repeats[0].len(),
             repeats: self.repeats.len(),

@@ -1,9 +1,9 @@
 //! Paths, axes and the rule.
 
 use menet::pieces::Moments;
-use menet::plan::{Plan, Shape};
-use menet::refit::{Sums, Training};
-use menet::{FitReport, Men, Reading, ReducedProblem, Stage};
+use menet::plan::{DataShape, Plan};
+use menet::refit::{Training, TrainingSums};
+use menet::{FitReport, Men, ReducedProblem, SizeLimits, Stage};
 use menet_io::ModelFile;
 use menet_io::model::{LabelKind, Provenance};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
@@ -50,33 +50,33 @@ pub(crate) fn solve(
     norms: PyReadonlyArray1<'_, f64>,
     centres: PyReadonlyArray2<'_, f64>,
     target: PyReadonlyArray2<'_, f64>,
-    told: FitFacts,
+    facts: FitFacts,
     threads: usize,
 ) -> PyResult<Model> {
     let params = params(settings)?;
     let (mean, norms) = (vector(&mean)?.to_vec(), vector(&norms)?.to_vec());
     let (gram, target, centres) = (matrix(&gram)?, matrix(&target)?, matrix(&centres)?);
     let mut report: FitReport =
-        serde_json::from_str(&told.report).map_err(|e| PyTypeError::new_err(e.to_string()))?;
-    let label_kind: LabelKind = read(told.label_kind.into())?;
+        serde_json::from_str(&facts.report).map_err(|e| PyTypeError::new_err(e.to_string()))?;
+    let label_kind: LabelKind = read(facts.label_kind.into())?;
     run(py, threads, |monitor| {
         let moments = Moments::known(counts, mean, norms, centres.to_owned())?;
         let (samples, variables) = (moments.samples(), moments.mean.len());
-        let shape = Shape { samples, variables, classes: told.classes.len(), nonzeros: None };
+        let shape = DataShape { samples, variables, classes: facts.classes.len(), nonzeros: None };
         let plan = Plan::of_pieces(shape, &params)?;
         report.regime = Some(plan.regime);
         let b = moments.correlations(target, params.penalty.standardize);
         let (mean, norms) = (moments.mean, moments.norms);
         let problem = ReducedProblem::new(Box::new(mirrored(gram)), b, mean, norms, samples, report)?;
-        let problem = match &told.feature_names {
+        let problem = match &facts.feature_names {
             Some(names) => problem.with_names(names.clone())?,
             None => problem,
         };
         let problem = problem.with_graph(&params, None)?;
         let paths = problem.paths(&params, monitor)?;
-        let men = Men::from_paths(&problem, paths, &params, told.classes)?;
+        let men = Men::from_paths(&problem, paths, &params, facts.classes)?;
         let mut parts = men.parts().clone();
-        parts.feature_names = told.feature_names;
+        parts.feature_names = facts.feature_names;
         let (menet, data) = (env!("CARGO_PKG_VERSION").to_owned(), "Python".to_owned());
         Ok(Model::from(ModelFile {
             men: Men::from_parts(parts)?,
@@ -128,7 +128,7 @@ impl ModelWithoutRule {
     pub(crate) fn read(
         py: Python<'_>,
         file: &ModelFile,
-        reading: Reading,
+        reading: SizeLimits,
         sums: &GivenSums<'_>,
         threads: usize,
     ) -> PyResult<Self> {
@@ -137,7 +137,7 @@ impl ModelWithoutRule {
         let products = (matrix(squares)?.to_owned(), matrix(fourths)?.to_owned());
         let (counts, norms, units) = (counts.clone(), norms.clone(), (units.clone(), ranges.clone()));
         let undecided = run(py, threads, |_| {
-            let sums = Sums::new(variables, counts, centres, norms, units, products)?;
+            let sums = TrainingSums::new(variables, counts, centres, norms, units, products)?;
             Ok(file.men.axes_at(reading, Training::Sums(&sums))?)
         })?;
         Ok(ModelWithoutRule { undecided, file: file.clone() })

@@ -1,7 +1,7 @@
 //! Means, norms, class centres and the target.
 
 use menet::pieces::{ClassSums, Moments, Outline, Target};
-use menet::plan::{Plan, Shape};
+use menet::plan::{DataShape, Plan};
 use menet::targets::AxisCount;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -20,7 +20,7 @@ pub(crate) fn check_pieces(
     variables: usize,
     classes: usize,
 ) -> PyResult<()> {
-    let shape = Shape { samples, variables, classes, nonzeros: None };
+    let shape = DataShape { samples, variables, classes, nonzeros: None };
     Plan::of_pieces(shape, &params(settings)?).map_err(Failure::from)?;
     Ok(())
 }

@@ -15,7 +15,7 @@ use crate::dataset::Dataset;
 use crate::error::{Error, Result, at_least_one, check};
 use crate::gram::{Gram, GramForm, of_factor};
 use crate::lars::{LarsOptions, lars_paths};
-use crate::methods::{Reduced, Reducer};
+use crate::methods::{LearnedReduction, Reducer};
 use crate::monitor::{Monitor, Stage, proceed};
 use crate::numerics::linalg::{axpy, column, dot, inner_products, product, thin_svd};
 use crate::numerics::sparse::SparseVector;
@@ -78,7 +78,12 @@ impl Reducer for Spca {
         check("tolerance", self.tolerance, "a number > 0, at most 1e100", |x| x > 0.0)
     }
 
-    fn fit(&self, data: &Dataset<'_>, components: Option<usize>, monitor: &dyn Monitor) -> Result<Reduced> {
+    fn fit(
+        &self,
+        data: &Dataset<'_>,
+        components: Option<usize>,
+        monitor: &dyn Monitor,
+    ) -> Result<LearnedReduction> {
         at_least_one("components", components.or(self.components))?;
         self.check(data.variables())?;
         let pre = Centred::new(data, None)?;
@@ -108,7 +113,7 @@ impl Reducer for Spca {
         });
         remarks.push(unsettled.clone().unwrap_or_else(|| format!("settled after {} turns", found.turns)));
         let axes = order.iter().map(|&at| signed(&units[at].to_dense(p))).collect();
-        Ok(Reduced { remarks, unsettled, ..Projection::new(pre.mean().to_vec(), axes)?.into() })
+        Ok(LearnedReduction { remarks, unsettled, ..Projection::new(pre.mean().to_vec(), axes)?.into() })
     }
 }
 

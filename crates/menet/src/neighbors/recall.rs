@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{Among, NeighborLists};
+use super::{NeighborLists, NeighborScope};
 use crate::error::Result;
 use crate::monitor::{Monitor, Stage, proceed};
 use crate::preprocess::Rows;
@@ -22,7 +22,7 @@ const BLOCK: usize = 512;
 pub(super) fn recall<const G: usize>(
     samples: &Rows<'_>,
     class: &[usize],
-    groups: [(Among, usize); G],
+    groups: [(NeighborScope, usize); G],
     found: &NeighborLists<G>,
     monitor: &dyn Monitor,
 ) -> Result<f64> {

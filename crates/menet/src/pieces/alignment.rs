@@ -6,7 +6,7 @@
 use faer::MatRef;
 use faer::sparse::Triplet;
 
-use crate::alignment::{Alignment, Entries, Patched};
+use crate::alignment::{Alignment, Entries, PatchInputs};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::neighbors::{Neighbor, NeighborLists};
@@ -50,7 +50,7 @@ impl Patches {
             None => Rows::Copied(x.transpose().to_owned()),
         };
         let none = vec![Vec::new(); near.len()];
-        let patched = Patched { rows: &rows, variables: x.ncols(), rule, params, found: (&near, &none) };
+        let patched = PatchInputs { rows: &rows, variables: x.ncols(), rule, params, found: (&near, &none) };
         let entries = patched.attract(&|at| centres[at], 1.0, monitor)?;
         let entries = entries.into_iter().map(|entry| (numbers[entry.row], numbers[entry.col], entry.val));
         Ok(Patches { entries: entries.collect() })
@@ -72,7 +72,7 @@ pub fn alignment(
     if !rule.needs_samples() {
         let rows = Rows::Copied(faer::Mat::new());
         return Alignment::from_patches(
-            &Patched { rows: &rows, variables: 0, rule, params, found: (&found[0], &found[1]) },
+            &PatchInputs { rows: &rows, variables: 0, rule, params, found: (&found[0], &found[1]) },
             monitor,
         );
     }

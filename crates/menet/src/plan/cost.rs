@@ -83,7 +83,7 @@ impl ProblemSize {
 mod tests {
     use super::*;
     use crate::params::MenParams;
-    use crate::plan::{Plan, Shape};
+    use crate::plan::{DataShape, Plan};
 
     /// Seconds as measured, by way, and the way that `auto` takes: never a third more than the best.
     #[test]
@@ -105,7 +105,7 @@ mod tests {
             (1_500, 400, 10, [474, 593, 294, 392]),
             (2_000, 1_600, 10, [1_358, 1_945, 1_263, 1_933]),
         ] {
-            let shape = Shape { samples: n, variables: p, classes, nonzeros: None };
+            let shape = DataShape { samples: n, variables: p, classes, nonzeros: None };
             let chosen = Plan::new(shape, &MenParams::default()).unwrap().regime;
             let took = ways.iter().position(|&way| way == (chosen.route, chosen.gram)).unwrap();
             let best = measured.iter().min().unwrap();

@@ -32,16 +32,16 @@ use crate::error::{Error, Result, check};
 use crate::lars::Path;
 use crate::named::named;
 use crate::numerics::sparse::SparseVector;
-use crate::panel::{Reading, at_least, at_nonzeros, candidates, reach, union, within_size};
+use crate::panel::{SizeLimits, at_least, at_nonzeros, candidates, reach, union, within_size};
 use crate::params::MenParams;
 use crate::reduce::ReducedProblem;
 use crate::rules::RuleKind;
 pub(crate) use elimination::Elimination;
-pub use sums::Sums;
+pub use sums::TrainingSums;
 pub use training::Training;
+use training::TrainingVariables;
 pub(crate) use training::VariableSpread;
-use training::Variables;
-use within::Within;
+use within::WithinCovariance;
 
 /// How the weights of the selected variables are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -185,7 +185,7 @@ pub(crate) struct ReadOffSource<'a> {
 /// How axes are read off.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ReadOffOptions {
-    pub(crate) reading: Reading,
+    pub(crate) reading: SizeLimits,
     pub(crate) refit: Refit,
     /// Whether a panel of a given size is dropped down to from more candidates.
     pub(crate) eliminates: bool,
@@ -352,13 +352,13 @@ impl ReadOffSource<'_> {
     }
 
     /// Some variables of all samples, centred.
-    fn variables(&self, variables: &[usize]) -> Result<Variables<'_>> {
+    fn variables(&self, variables: &[usize]) -> Result<TrainingVariables<'_>> {
         self.training.of(self.mean, variables)
     }
 }
 
 impl ReadOffOptions {
-    pub(crate) fn new(reading: Reading, params: &MenParams, paths: usize) -> Self {
+    pub(crate) fn new(reading: SizeLimits, params: &MenParams, paths: usize) -> Self {
         let axes = reading.components.unwrap_or(paths).min(paths);
         // A panel of one variable has one discriminant, however many paths there are.
         let one = reading.panel_size == Some(1);
@@ -380,7 +380,7 @@ impl ReadOffOptions {
 }
 
 /// The covariance of scores, from that of the panel.
-fn covariance(within: &Within, w: MatRef<'_, f64>) -> Mat<f64> {
+fn covariance(within: &WithinCovariance, w: MatRef<'_, f64>) -> Mat<f64> {
     let w = Mat::from_fn(w.nrows(), w.ncols(), |i, k| w[(i, k)] * within.scale[i]);
     within.of_scores(w.as_ref())
 }

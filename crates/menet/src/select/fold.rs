@@ -15,9 +15,9 @@ use crate::params::MenParams;
 use crate::prepare::PrepareParams;
 use crate::projection::Projection;
 use crate::refit::{Axes, Elimination};
-use crate::rules::{Learned, Projected, RuleKind, RuleParams, learn, learn_blunt};
+use crate::rules::{LearnedRule, Projected, RuleKind, RuleParams, learn, learn_blunt};
 use crate::scores::{ScoreKind, Scores, weighted_scores};
-use crate::solved::Solved;
+use crate::solved::SolvedPaths;
 
 /// What was found of a setting, or why there is nothing.
 pub(super) type SettingResult = Result<SettingOutcome>;
@@ -27,11 +27,11 @@ pub(super) struct SettingOutcome {
     pub(super) scores: Scores,
     pub(super) panel: Vec<usize>,
     /// The parameters and samples to compute probabilities with, if that can be asked for later.
-    pub(super) later: Option<(RuleParams, Arc<Space>)>,
+    pub(super) later: Option<(RuleParams, Arc<ProjectedFold>)>,
 }
 
 /// Training and test samples on the same axes.
-pub(super) struct Space {
+pub(super) struct ProjectedFold {
     gallery: Mat<f64>,
     z: Mat<f64>,
     covariance: Option<Mat<f64>>,
@@ -154,7 +154,7 @@ impl Fold {
         };
         let solved = longest.reads_off().then(|| prepared.solve(longest, monitor)).transpose()?;
         let smallest = settings.iter().filter_map(|params| params.panel_size).min();
-        let mut shared = Shared { prepared, solved, longest, smallest, orders: Vec::new() };
+        let mut shared = SharedFit { prepared, solved, longest, smallest, orders: Vec::new() };
         let gaussian = grid.rule.contains(&RuleKind::Gaussian);
         let mut all = Vec::new();
         for params in settings {
@@ -187,7 +187,7 @@ impl Fold {
         };
         let unknown = self.lacking.iter().enumerate().filter(|(_, lacking)| unknown(lacking));
         unknown.for_each(|(i, _)| z.row_mut(i).fill(f64::NAN));
-        let space = Arc::new(Space { gallery, z, covariance: axes.covariance.clone() });
+        let space = Arc::new(ProjectedFold { gallery, z, covariance: axes.covariance.clone() });
         let one = |params: &MenParams| {
             let rule = params.rule.on(axes.axes.len());
             let panel = axes.panel.clone();
@@ -204,7 +204,7 @@ impl Fold {
     }
 
     /// The scores of a rule, with those that need probabilities.
-    pub(super) fn with_probabilities(&self, rule: &RuleParams, space: &Space) -> Result<Scores> {
+    pub(super) fn with_probabilities(&self, rule: &RuleParams, space: &ProjectedFold) -> Result<Scores> {
         let rule = learn(rule, &self.projected(space))?;
         let given = self.given(&rule, space)?;
         let known = rule.log_probabilities(space.z.as_ref())?;
@@ -219,7 +219,7 @@ impl Fold {
         weighted_scores(&self.truth, given, self.classes, logs, self.weights.as_deref())
     }
 
-    fn projected<'a>(&'a self, space: &'a Space) -> Projected<'a> {
+    fn projected<'a>(&'a self, space: &'a ProjectedFold) -> Projected<'a> {
         Projected {
             z: space.gallery.as_ref(),
             classes: self.train.class_indices(),
@@ -230,16 +230,16 @@ impl Fold {
     }
 
     /// The classes that a rule gives to the test samples, among those of all samples.
-    fn given(&self, rule: &Learned, space: &Space) -> Result<Vec<usize>> {
+    fn given(&self, rule: &LearnedRule, space: &ProjectedFold) -> Result<Vec<usize>> {
         Ok(rule.classify(space.z.as_ref())?.into_iter().map(|class| self.class_of[class]).collect())
     }
 }
 
 /// What settings share that differ in their size and refit alone.
-struct Shared<'a> {
+struct SharedFit<'a> {
     prepared: &'a Prepared<'a>,
     /// The paths of the longest setting; none if every size needs paths of its own.
-    solved: Option<Solved<'a>>,
+    solved: Option<SolvedPaths<'a>>,
     longest: &'a MenParams,
     /// The smallest panel.
     smallest: Option<usize>,
@@ -247,7 +247,7 @@ struct Shared<'a> {
     orders: Vec<((usize, Option<usize>), Elimination)>,
 }
 
-impl Shared<'_> {
+impl SharedFit<'_> {
     /// The axes of a fit with `params`.
     fn axes(&mut self, params: &MenParams, monitor: &dyn Monitor) -> Result<Axes> {
         let held = self.solved.as_ref().map(|solved| solved.held(self.longest, params)).transpose()?;

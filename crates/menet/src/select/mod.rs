@@ -27,7 +27,7 @@ use crate::scores::{ScoreKind, Scores};
 use best::tied;
 use fold::{Fold, SettingOutcome, SettingResult};
 
-pub use best::{Choose, best, best_or_own, most_stable};
+pub use best::{TrialChoice, best, best_or_own, most_stable};
 pub use grid::{Grid, ModelSize};
 
 /// One setting over all folds.

@@ -130,10 +130,10 @@ fn conditions_hold_on_problems_of_every_kind() {
                     let what = format!("{design:?} {n}x{p}x{d} overlap {overlap} {axes:?} {size:?} {round}");
                     let broken = worst(&gram, &b, &options, &found);
                     assert!(broken <= 1e-9, "{what}: {broken:e}");
-                    let told = found.certificates.iter().map(|c| c.kkt).fold(0.0, f64::max);
+                    let claimed = found.certificates.iter().map(|c| c.kkt).fold(0.0, f64::max);
                     assert!(
-                        told <= 1e-9 && (told - broken).abs() < 1e-10,
-                        "{what}: told {told:e}, {broken:e}"
+                        claimed <= 1e-9 && (claimed - broken).abs() < 1e-10,
+                        "{what}: told {claimed:e}, {broken:e}"
                     );
                     if let GroupSparsity::Groups(g) = size {
                         assert!(found.chosen.iter().all(|chosen| chosen.len() <= g), "{what}");
@@ -284,9 +284,9 @@ fn the_same_bits_on_any_number_of_threads() {
 #[test]
 fn what_cannot_be_is_refused() {
     let (gram, b) = (Mat::<f64>::identity(3, 3), Mat::from_fn(3, 1, |j, _| j as f64));
-    let refused = |options: GroupOptions, size: GroupSparsity, told: &str| {
+    let refused = |options: GroupOptions, size: GroupSparsity, expected: &str| {
         let message = solve(&gram, b.as_ref(), &options, size, &()).unwrap_err().to_string();
-        assert!(message.contains(told), "{message}");
+        assert!(message.contains(expected), "{message}");
     };
     let of = |groups: &[(usize, &str)]| GroupOptions::new(Groups::from_pairs(groups.iter().copied()));
     let one = GroupSparsity::Groups(1);

@@ -76,44 +76,50 @@ pub(super) struct Sparse {
 
 /// All variables of a file.
 pub(super) fn parse(bytes: &[u8], path: &Path) -> FileResult<Vec<Variable>> {
-    let told = |problem: String| Error::input(path, problem);
+    let in_file = |problem: String| Error::input(path, problem);
     if bytes.starts_with(b"MATLAB 7.3") || bytes.starts_with(b"\x89HDF") {
-        return Err(told("a MATLAB 7.3 (HDF5) file, which menet does not read; save it with -v7".to_owned()));
+        return Err(in_file(
+            "a MATLAB 7.3 (HDF5) file, which menet does not read; save it with -v7".to_owned(),
+        ));
     }
-    let header = bytes.get(..128).ok_or_else(|| told("too short for a MATLAB file".to_owned()))?;
+    let header = bytes.get(..128).ok_or_else(|| in_file("too short for a MATLAB file".to_owned()))?;
     match &header[124..128] {
         [0x00, 0x01, b'I', b'M'] => {}
         [0x01, 0x00, b'M', b'I'] => {
-            return Err(told(
+            return Err(in_file(
                 "a big-endian MATLAB file, which menet does not read; save it with a current MATLAB"
                     .to_owned(),
             ));
         }
         other => {
-            return Err(told(format!("not a MATLAB file of version 5: its header ends in {other:?}")));
+            return Err(in_file(format!("not a MATLAB file of version 5: its header ends in {other:?}")));
         }
     }
     let mut variables = Vec::new();
     let mut rest = &bytes[128..];
     while !rest.is_empty() {
-        let (kind, data, next) = element(rest).map_err(told)?;
+        let (kind, data, next) = element(rest).map_err(in_file)?;
         match kind {
             COMPRESSED => {
                 let unpacked = memory::read_to_end(&mut flate2::read::ZlibDecoder::new(data), path)?;
-                let (kind, data, _) = element(&unpacked).map_err(told)?;
+                let (kind, data, _) = element(&unpacked).map_err(in_file)?;
                 if kind != MATRIX {
-                    return Err(told(format!("a compressed element has type {kind} and is not a variable")));
+                    return Err(in_file(format!(
+                        "a compressed element has type {kind} and is not a variable"
+                    )));
                 }
-                variables.push(variable(data, 0).map_err(told)?);
+                variables.push(variable(data, 0).map_err(in_file)?);
                 // A compressed element is not padded to eight bytes.
-                let end = 8 + word(rest, 4).map_err(told)? as usize;
+                let end = 8 + word(rest, 4).map_err(in_file)? as usize;
                 rest = rest.get(end..).unwrap_or_default();
             }
             MATRIX => {
-                variables.push(variable(data, 0).map_err(told)?);
+                variables.push(variable(data, 0).map_err(in_file)?);
                 rest = next;
             }
-            other => return Err(told(format!("damaged: an element has type {other} and is not a variable"))),
+            other => {
+                return Err(in_file(format!("damaged: an element has type {other} and is not a variable")));
+            }
         }
     }
     Ok(variables)

@@ -49,7 +49,7 @@ pub(super) fn sparkline(subject: &PageSubject<'_>, k: usize) -> String {
     let span = high / 2.0 - low / 2.0;
     let x =
         |value: f64| 3.0 + (WIDTH - 6.0) * if span > 0.0 { (value / 2.0 - low / 2.0) / span } else { 0.5 };
-    let (mut marks, mut told) = (String::new(), Vec::new());
+    let (mut marks, mut medians) = (String::new(), Vec::new());
     for (row, (class, five)) in boxes.iter().enumerate() {
         let colour = class.map_or_else(|| "var(--faint)".to_owned(), |c| format!("var(--k{})", c % LOOKS));
         let [least, lower, median, upper, most] = five.map(x);
@@ -63,12 +63,12 @@ pub(super) fn sparkline(subject: &PageSubject<'_>, k: usize) -> String {
             ROW - 4.0,
         );
         let name = class.map_or_else(|| "the rest".to_owned(), |c| subject.class(c, 24));
-        told.push(format!("{name} {}", short(five[2])));
+        medians.push(format!("{name} {}", short(five[2])));
     }
     let height = ROW * boxes.len() as f64;
     format!(
         "<svg class=\"boxes\" width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"Medians: {}\">{marks}</svg>",
-        told.join(", ")
+        medians.join(", ")
     )
 }
 

@@ -1,7 +1,7 @@
 //! The final model inside the page, with all digits, so that `project.js` computes what the command computes.
 
 use faer::MatRef;
-use menet::rules::{Learned, Metric};
+use menet::rules::{LearnedRule, Metric};
 use menet::{Men, Named};
 use serde_json::{Value, json};
 
@@ -76,13 +76,13 @@ pub(super) fn rule(subject: &PageSubject<'_>, men: &Men) -> Value {
     };
     let mut out = match men.rule() {
         Err(error) => return json!({ "missing": error.to_string() }),
-        Ok(Learned::Nearest(rule)) if rule.gallery.nrows() * rule.gallery.ncols() > MOST => {
+        Ok(LearnedRule::Nearest(rule)) if rule.gallery.nrows() * rule.gallery.ncols() > MOST => {
             let samples = count(rule.gallery.nrows());
             return json!({ "missing": format!(
                 "the rule nearest compares with {samples} samples, which are too many for a page; use `menet predict`"
             ) });
         }
-        Ok(Learned::Nearest(rule)) => json!({
+        Ok(LearnedRule::Nearest(rule)) => json!({
             "gallery": rows(rule.gallery.as_ref()),
             "owners": rule.classes,
             "neighbors": rule.neighbors,
@@ -90,13 +90,13 @@ pub(super) fn rule(subject: &PageSubject<'_>, men: &Men) -> Value {
             "temperature": rule.temperature,
             "shifts": rule.shifts,
         }),
-        Ok(Learned::Centroid(rule)) => json!({
+        Ok(LearnedRule::Centroid(rule)) => json!({
             "means": rows(rule.means.as_ref()),
             "variance": rule.variance,
             "logPriors": rule.log_priors,
             "temperature": rule.temperature,
         }),
-        Ok(Learned::Gaussian(rule)) => json!({
+        Ok(LearnedRule::Gaussian(rule)) => json!({
             "means": rows(rule.means.as_ref()),
             "covariance": rows(rule.covariance.as_ref()),
             "logPriors": rule.log_priors,

@@ -1,7 +1,7 @@
 //! The level at which a given number of groups is chosen.
 
 use super::problem::Problem;
-use super::solver::{Point, Solver};
+use super::solver::{LevelSolution, Solver};
 use crate::error::Result;
 use crate::monitor::{Monitor, Stage};
 
@@ -19,7 +19,7 @@ const AT_ONCE: f64 = 1e-10;
 
 /// What was found.
 pub(super) struct GroupSearchResult {
-    pub(super) point: Point,
+    pub(super) point: LevelSolution,
     /// How many groups would be chosen next, where there are more than were asked for.
     pub(super) next: Option<usize>,
 }
