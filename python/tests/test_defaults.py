@@ -99,9 +99,9 @@ def test_a_search_has_the_same_parameters_and_lists_for_some():
 
 def test_documentation_says_what_presets_stand_for():
     entry = next(e for e in ClassDoc(menet.ManifoldElasticNet)["Parameters"] if e.name == "preset")
-    told = " ".join(entry.desc)
+    text = " ".join(entry.desc)
     for preset, values in json.loads(_core.presets()).items():
-        of_preset = told.split(f'"{preset}": ')[1].split(". ")[0]
+        of_preset = text.split(f'"{preset}": ')[1].split(". ")[0]
         for name, value in values.items():
             assert f"``{name}={json.dumps(value)}``" in of_preset, (preset, name, value)
 
