@@ -219,7 +219,8 @@ fn models() -> Vec<(&'static str, ModelFile)> {
         (
             "groups",
             with(|it| {
-                it.penalty.feature_groups = Some(Groups::from_pairs([(0, "a"), (2, "a"), (2, "b"), (3, "b")]))
+                it.penalty.feature_groups =
+                    Some(Groups::from_pairs([(0, "a"), (2, "a"), (2, "b"), (3, "b")]));
             }),
         ),
         (
@@ -242,7 +243,7 @@ fn models() -> Vec<(&'static str, ModelFile)> {
             "knn",
             with(|it| {
                 (it.prepare.impute, it.prepare.scale, it.prepare.batch_scale) =
-                    (Some(Impute::Knn), Scale::Unit, true)
+                    (Some(Impute::Knn), Scale::Unit, true);
             }),
         ),
         (

@@ -113,7 +113,7 @@ pub(crate) fn validate(
         procedures.into_iter().map(ProcedureDescription::procedure).collect::<PyResult<_>>()?;
     let (x, codes, counting, raised) = (x.view()?, vector(&codes)?, counting.view()?, Mutex::new(None));
     let outcome = run_apart(py, threads, |monitor| {
-        let watch = PythonProgress { monitor, tell: progress.as_ref(), raised: &raised };
+        let watch = PythonProgress { monitor, callback: progress.as_ref(), raised: &raised };
         check_link(link.as_deref())?;
         let mut data = counting.weigh(x.lacking(codes, classes, batches.as_deref())?)?;
         if let Some(names) = variables {
@@ -155,27 +155,27 @@ pub(crate) fn validate(
 struct PythonProgress<'a> {
     monitor: &'a dyn Monitor,
     /// Is called with the current work, how much of how much is finished, the seconds left, and whether they are at most these.
-    tell: Option<&'a Py<PyAny>>,
+    callback: Option<&'a Py<PyAny>>,
     raised: &'a Mutex<Option<PyErr>>,
 }
 
 impl Monitor for PythonProgress<'_> {
     fn stop(&self) -> bool {
         let raised = || self.raised.lock().is_ok_and(|raised| raised.is_some());
-        self.monitor.stop() || (self.tell.is_some() && raised())
+        self.monitor.stop() || (self.callback.is_some() && raised())
     }
 }
 
 impl Progress for PythonProgress<'_> {
     fn status(&self, status: Status) {
-        let Some(tell) = self.tell else { return };
+        let Some(callback) = self.callback else { return };
         let Status { now, done, total, left } = status;
         let (left, most) = match left {
             Some(TimeLeft::About(left)) => (Some(left.as_secs_f64()), false),
             Some(TimeLeft::AtMost(left)) => (Some(left.as_secs_f64()), true),
             None => (None, false),
         };
-        let reported = Python::attach(|py| tell.call1(py, (now, done, total, left, most)).map(drop));
+        let reported = Python::attach(|py| callback.call1(py, (now, done, total, left, most)).map(drop));
         if let (Err(error), Ok(mut raised)) = (reported, self.raised.lock()) {
             raised.get_or_insert(error);
         }

@@ -35,7 +35,7 @@ pub struct Samples {
 ///
 /// Of the parameters in `open`, which are chosen among several values, the sentences say only that they are chosen.
 pub fn steps(params: &MenParams, open: &[&str], samples: Samples) -> Vec<String> {
-    let tell = ParamsInWords { params, open, samples };
+    let in_words = ParamsInWords { params, open, samples };
     // Every field is named: one that is new must be told below, or be listed here as affecting nothing but time and memory.
     let MenParams {
         components: _,
@@ -75,14 +75,14 @@ pub fn steps(params: &MenParams, open: &[&str], samples: Samples) -> Vec<String>
         compute: _, // time and memory
     } = params;
     [
-        tell.preparation(),
-        tell.manifold(),
-        tell.target(),
-        tell.penalty(),
-        tell.size(),
-        tell.constraints(),
-        tell.refit(),
-        tell.rule(),
+        in_words.preparation(),
+        in_words.manifold(),
+        in_words.target(),
+        in_words.penalty(),
+        in_words.size(),
+        in_words.constraints(),
+        in_words.refit(),
+        in_words.rule(),
     ]
     .concat()
 }
@@ -302,7 +302,7 @@ impl ParamsInWords<'_> {
                 sentences.push(format!("The number of {what} per axis was chosen."));
             }
             Some(k) => {
-                sentences.push(format!("Each axis selected at most {k} {what}; this number was given."))
+                sentences.push(format!("Each axis selected at most {k} {what}; this number was given."));
             }
             None if it.panel_size.is_some() || self.is_open("panel_size") => {}
             None => sentences.push(format!("The number of {what} per axis was the default ({default}).")),

@@ -142,7 +142,7 @@ fn whatever_else_a_fit_has() {
         (&plain, |it| it.rule.kind = Some(RuleKind::Centroid)),
         (&weighted, |_| ()),
         (&plain, |it| {
-            (it.penalty.always, it.penalty.never) = (Some(vec![2.into(), 20.into()]), Some(vec![0.into()]))
+            (it.penalty.always, it.penalty.never) = (Some(vec![2.into(), 20.into()]), Some(vec![0.into()]));
         }),
         (&plain, |it| it.penalty.feature_graph = Some(FeatureGraph::Chain)),
         (&holes, |it| (it.prepare.impute, it.prepare.scale) = (Some(Impute::Median), Scale::Unit)),

@@ -125,7 +125,7 @@ impl ReadingArgs {
         fitted: &'f TableModel<'_>,
         fill: &FillArgs,
     ) -> Result<NewSamples<'f>, Failure> {
-        self.tell_of_batches(context, fitted.men());
+        self.note_batches(context, fitted.men());
         // An svmlight file may lack the last variables: they are 0.
         let least_columns = fitted.men().projection().variables();
         let options = ReadOptions { least_columns, needs: fitted.needs(), ..self.options() };
@@ -145,7 +145,7 @@ impl ReadingArgs {
     }
 
     /// Tells if batches have no effect.
-    pub(crate) fn tell_of_batches(&self, context: &Context, men: &Men) {
+    pub(crate) fn note_batches(&self, context: &Context, men: &Men) {
         let knows = men.preparation().is_some_and(|preparation| preparation.batches.is_some());
         if let (Some(batch), false) = (&self.batch, knows) {
             context.notice(format_args!(

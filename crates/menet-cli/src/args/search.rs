@@ -18,7 +18,7 @@ use crate::failure::Failure;
 #[command(next_help_heading = "Search and metric")]
 pub(crate) struct SearchArgs {
     /// Metric of the nearest-neighbour rule: euclidean, cosine, or auto when tuning [default: for MEN that of its parameters, or
-    /// both when tuning; for other methods that of the table men in --params, or euclidean]
+    /// both when tuning; for other methods that of the table [men] in --params, or euclidean]
     #[arg(long, value_name = "NAME")]
     metric: Option<String>,
     #[arg(long, value_name = "FITS", help = with_default(

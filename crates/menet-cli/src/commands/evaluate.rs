@@ -122,20 +122,20 @@ impl Evaluate {
             })
             .collect::<Result<Vec<_>, Failure>>()?;
         self.params.grouped_methods(&mut protocol.params, &sets)?;
-        sets.iter().try_for_each(|set| super::tell_of_copies(context, &set.data, None))?;
+        sets.iter().try_for_each(|set| super::note_copies(context, &set.data, None))?;
         let command: Vec<String> =
             std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
         let outcome = menet_lab::run(&protocol, &sets, &self.out, &command, &context.watch);
         context.watch.done();
         let (study, cells) = outcome?;
-        self.tell(context, &study, &cells)?;
+        self.print_results(context, &study, &cells)?;
         match cells.iter().find_map(|cell| cell.failed.as_deref()).filter(|_| study.summary.is_empty()) {
             Some(why) => Err(Failure::Usage(format!("no method could be fitted; the first reason: {why}"))),
             None => Ok(()),
         }
     }
 
-    fn tell(&self, context: &Context, study: &Study, cells: &[Cell]) -> Result<(), Failure> {
+    fn print_results(&self, context: &Context, study: &Study, cells: &[Cell]) -> Result<(), Failure> {
         let failed = || cells.iter().filter_map(|cell| Some((&cell.place, cell.failed.as_deref()?)));
         if context.json {
             let summary: Vec<_> = study

@@ -147,7 +147,7 @@ impl Inspect {
         }
         if self.panel {
             self.show_panel(context, &men)?;
-            return self.tell_pictures(d);
+            return self.print_pictures(d);
         }
         let always = men.always();
         let missing = axes.clone().any(|k| ends[k].is_none());
@@ -184,10 +184,10 @@ impl Inspect {
                  its own axes",
             )?;
         }
-        self.tell_pictures(d)
+        self.print_pictures(d)
     }
 
-    fn tell_pictures(&self, d: usize) -> Result<(), Failure> {
+    fn print_pictures(&self, d: usize) -> Result<(), Failure> {
         match &self.png {
             Some(folder) => text::print(format_args!("pictures of {d} axes in {}", text::path(folder))),
             None => Ok(()),

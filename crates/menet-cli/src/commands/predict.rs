@@ -107,7 +107,7 @@ impl Predict {
         };
         let sentences = doubts.in_words(&name, &|j| men.name_of(j));
         sentences.into_iter().for_each(|doubt| context.notice(doubt));
-        self.tell(context, &agreement, &doubts, file.men.classes())
+        self.print_summary(context, &agreement, &doubts, file.men.classes())
     }
 
     /// The rule of the model, with the changes that the options make.
@@ -216,7 +216,7 @@ impl Predict {
         }
     }
 
-    fn tell(
+    fn print_summary(
         &self,
         context: &Context,
         agreement: &Agreement,

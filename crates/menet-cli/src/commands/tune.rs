@@ -108,7 +108,7 @@ impl Tune {
         }
         let groups =
             table.groups.as_deref().map(|groups| super::validate::numbered(&table.of_labelled(groups)));
-        super::tell_of_copies(context, &data, groups.as_deref())?;
+        super::note_copies(context, &data, groups.as_deref())?;
         let groups = groups.as_deref().map(|groups| (groups, self.leave_one_group_out));
         let folds = folds(&data, groups, options.folds, self.seed)?;
         let folder = Folder::open(&self.out, "tune", TUNING_FILES)?;
@@ -135,7 +135,7 @@ impl Tune {
         let Some(model) = &self.model else { return Ok(()) };
         if method.men().is_none() {
             return Err(Failure::Usage(format!(
-                "--model: only men and its variants can be saved as models, but the method is {}; remove --model",
+                "--model: only MEN and its variants can be saved as models, but the method is {}; remove --model",
                 method.name()
             )));
         }

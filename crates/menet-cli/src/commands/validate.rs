@@ -150,7 +150,7 @@ impl Validate {
         if context.json {
             return text::print(self.report(&found));
         }
-        self.tell(context, &found)
+        self.print_summary(context, &found)
     }
 
     /// Refuses files that cannot be written or would be overwritten, before anything is read.
@@ -230,7 +230,7 @@ impl Validate {
         })
     }
 
-    fn tell(&self, context: &Context, found: &Validation) -> Result<(), Failure> {
+    fn print_summary(&self, context: &Context, found: &Validation) -> Result<(), Failure> {
         let header = ["method", "balanced accuracy", "rate", "AUC", "log loss", "variables"];
         let shown = |value: Option<Interval>| value.map_or_else(|| "-".to_owned(), interval);
         let rows: Vec<Vec<String>> = found

@@ -29,6 +29,15 @@ pub(super) fn figure(tuned: &TuningResult, source: &str) -> String {
     }
 }
 
+/// The title. In text the method `men` is called MEN.
+fn title(tuned: &TuningResult, source: &str) -> String {
+    let name = match tuned.method.name() {
+        "men" => "MEN",
+        other => other,
+    };
+    format!("Tuning {name} on {}", plotted(source, 60))
+}
+
 /// One line per refit: at every size that was tried the best over all other parameters, with a band of one standard error.
 fn of_selection(tuned: &TuningResult, selection: &Selection, source: &str) -> String {
     let score = selection.score;
@@ -85,7 +94,7 @@ fn of_selection(tuned: &TuningResult, selection: &Selection, source: &str) -> St
     let better = if score == ScoreKind::LogLoss { ", lower is better" } else { "" };
     let unit = if percent { " (%)" } else { "" };
     let layout = Layout::auto_from_plots(&bands)
-        .with_title(format!("Tuning {} on {}", tuned.method.name(), plotted(source, 60)))
+        .with_title(title(tuned, source))
         .with_subtitle(format!(
             "in cross-validation{better}: at every size the best of all other settings; bands are one standard error"
         ))
@@ -167,7 +176,7 @@ fn of_walk(tuned: &TuningResult, best_trial: &Trial, trials: &[Trial], source: &
     let x_label = if sparse { "variables an axis may use (K)" } else { "dimension of the projected space" };
     let (bottom, top) = extent.rates();
     let layout = Layout::auto_from_plots(&plots)
-        .with_title(format!("Tuning {} on {}", tuned.method.name(), plotted(source, 60)))
+        .with_title(title(tuned, source))
         .with_subtitle("cross-validated rate; the band is one standard error over the folds")
         .with_x_label(x_label)
         .with_y_label("recognition rate (%)")

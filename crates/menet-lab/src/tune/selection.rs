@@ -288,7 +288,7 @@ impl<'a> Search<'a> {
         let mut last = None;
         for grid in calls {
             let before = self.fits;
-            self.tell(what, before);
+            self.report_progress(what, before);
             let found = select::search(
                 self.data,
                 &self.base,
@@ -297,7 +297,7 @@ impl<'a> Search<'a> {
                 self.options.score,
                 &QuietProgress(self.progress),
                 &|done, _| {
-                    self.tell(what, before + done);
+                    self.report_progress(what, before + done);
                 },
             );
             self.fits += grid.paths_per_fold() * self.folds.len();
@@ -325,7 +325,7 @@ impl<'a> Search<'a> {
     }
 
     /// Reports how many paths are finished. The search may end before the budget is used.
-    fn tell(&self, what: &str, finished: usize) {
+    fn report_progress(&self, what: &str, finished: usize) {
         let left = proportional(self.began.elapsed(), finished, self.options.budget).map(TimeLeft::AtMost);
         let now = format!("trying {what}");
         self.progress.status(Status { now, done: finished, total: self.options.budget, left });

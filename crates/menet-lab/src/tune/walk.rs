@@ -252,10 +252,10 @@ impl Search<'_> {
         }
         let method = overlay(&self.base, setting)?;
         let finished = AtomicUsize::new(self.fits);
-        self.tell(what, self.fits);
+        self.report_progress(what, self.fits);
         let of_fold = |fold: &Split| {
             let cells = self.cells(&method, fold);
-            self.tell(what, finished.fetch_add(1, Ordering::Relaxed) + 1);
+            self.report_progress(what, finished.fetch_add(1, Ordering::Relaxed) + 1);
             cells
         };
         let found: menet::Result<Vec<FoldCells>> = self.folds.par_iter().map(of_fold).collect();
@@ -273,7 +273,7 @@ impl Search<'_> {
     }
 
     /// Reports what is tried now, and how many fits are finished. The search may end before the budget is used.
-    fn tell(&self, what: &str, finished: usize) {
+    fn report_progress(&self, what: &str, finished: usize) {
         let left = proportional(self.began.elapsed(), finished, self.budget).map(TimeLeft::AtMost);
         let now = format!("trying {what}");
         self.progress.status(Status { now, done: finished, total: self.budget, left });

@@ -34,7 +34,7 @@ fn a_fit_uses_whole_groups_and_never_constant_columns() {
         for refit in [Refit::None, Refit::Axis, Refit::Panel, Refit::Discriminant] {
             for gram in [GramRequest::Full, GramRequest::Columns] {
                 let params = base.clone().with(|it| {
-                    (it.penalty.group_axes, it.refit.kind, it.compute.gram) = (axes, Some(refit), gram)
+                    (it.penalty.group_axes, it.refit.kind, it.compute.gram) = (axes, Some(refit), gram);
                 });
                 let men = fit(&data, &params, &()).unwrap();
                 assert!(men.certificates().iter().all(|certificate| certificate.kkt <= 1e-9));

@@ -240,7 +240,7 @@ fn always_wrong(subject: &PageSubject<'_>) -> String {
     let cut = if wrong.len() > LISTED { format!("; the first {LISTED} are listed") } else { String::new() };
     let unnamed = if wrong.iter().any(|s| s.name.is_none()) { "; rows are counted from 0" } else { "" };
     format!(
-        "<details id=\"wrong\"{open}>\n<summary>{} of {} always wrong</summary>\n<p class=\"note\">whenever they are held out, by {}; \
+        "<details id=\"wrong\"{open}>\n<summary>{} of {} always wrong</summary>\n<p class=\"note\">whenever they are held out, by <code>{}</code>; \
          look whether their labels are right{unnamed}{cut}</p>\n<div class=\"scroll tall\" tabindex=\"0\" role=\"region\" \
          aria-label=\"Samples that are always wrong\">\n<table>\n<thead><tr><th scope=\"col\">sample</th><th \
          scope=\"col\">class</th><th scope=\"col\">most often given</th><th scope=\"col\">times held \
