@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from menet._weights import Counting
+from menet._weights import SampleWeighting
 
 # Dense, or a matrix or array of SciPy in the format csr or csc.
 _Samples = NDArray[np.float64] | NDArray[np.float32] | Any
@@ -36,8 +36,8 @@ __all__ = [
     "VERSION",
     "Baseline",
     "Model",
+    "ModelWithoutRule",
     "Paths",
-    "Undecided",
     "align",
     "basis",
     "builtin_set",
@@ -127,7 +127,7 @@ class Model:
         settings: dict[str, Any],
         x: _Samples,
         codes: _Codes,
-        counting: Counting,
+        counting: SampleWeighting,
         classes: list[str],
         label_kind: str,
         feature_names: list[str] | None,
@@ -146,7 +146,7 @@ class Model:
         nonzeros: int | None,
         components: int | None,
         panel_size: int | None,
-        training: tuple[_Samples, _Codes, Counting] | None,
+        training: tuple[_Samples, _Codes, SampleWeighting] | None,
         whole: bool,
         threads: int,
     ) -> Model: ...
@@ -155,7 +155,7 @@ class Model:
     def wanted(self, nonzeros: int | None, components: int | None, panel_size: int | None) -> list[int]: ...
     def axes_at(
         self, nonzeros: int | None, components: int | None, panel_size: int | None, sums: _Sums, threads: int
-    ) -> Undecided: ...
+    ) -> ModelWithoutRule: ...
     def project(self, x: _Samples, threads: int, single: bool, batches: list[str] | None = None) -> Any: ...
     def prepared(
         self,
@@ -180,7 +180,7 @@ class Model:
     def kkt(self) -> _Floats: ...
     def levels(self) -> _Floats: ...
     def selected(self) -> list[list[int]]: ...
-    def told(self) -> str: ...
+    def facts(self) -> str: ...
     def params(self) -> str: ...
     def penalty_factors(self) -> list[float] | None: ...
     def classes(self) -> list[str]: ...
@@ -295,7 +295,7 @@ def search(
     values: dict[str, list[Any]],
     x: _Samples,
     codes: _Codes,
-    counting: Counting,
+    counting: SampleWeighting,
     folds: list[tuple[list[int], list[int]]],
     score: str,
     choose: str,
@@ -309,7 +309,7 @@ def stable_selection(
     how: dict[str, Any],
     x: _Samples,
     codes: _Codes,
-    counting: Counting,
+    counting: SampleWeighting,
     classes: list[str],
     feature_names: list[str] | None,
     progress: Callable[[int, int], None] | None,
@@ -345,7 +345,7 @@ def builtin_set(
 ) -> tuple[_Floats, list[str], list[str] | None, tuple[int, int] | None]: ...
 
 @final
-class Undecided:
+class ModelWithoutRule:
     def axes(self) -> tuple[_Floats, list[tuple[_Codes, _Floats]]]: ...
     def learn(
         self,
@@ -424,10 +424,10 @@ def solve(
     norms: _Floats,
     centres: _Floats,
     target: _Floats,
-    told: dict[str, Any],
+    facts: dict[str, Any],
     threads: int,
 ) -> Model: ...
-def distinct(x: _Samples, codes: _Codes, counting: Counting, threads: int) -> tuple[_Codes, _Floats]: ...
+def distinct(x: _Samples, codes: _Codes, counting: SampleWeighting, threads: int) -> tuple[_Codes, _Floats]: ...
 def together(
     x: _Samples, codes: _Codes, groups: list[int] | None, threads: int
 ) -> tuple[list[int] | None, str | None]: ...

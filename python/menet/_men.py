@@ -11,13 +11,13 @@ from menet import _core, _labels
 from menet._anndata import Annotated
 from menet._batches import batch_names
 from menet._input import COPIES_IN_A_FIT, sparse_or_dense
-from menet._kept import Kept
+from menet._kept import SavableEstimator
 from menet._parameters import settings
 from menet._training import Training
-from menet._weights import Counting, Weighted
+from menet._weights import SampleWeighting, Weighted
 
 
-class ManifoldElasticNet(Annotated, Weighted, Kept):
+class ManifoldElasticNet(Annotated, Weighted, SavableEstimator):
     """Sparse, supervised, linear dimension reduction by the Manifold Elastic Net.
 
     The method selects variables that keep the local geometry of each class and push classes apart, at most
@@ -201,7 +201,7 @@ class ManifoldElasticNet(Annotated, Weighted, Kept):
         classes: list[str],
         threads: int,
         variables: list[int] | None = None,
-        counting: Counting | None = None,
+        counting: SampleWeighting | None = None,
     ) -> None:
         counting = counting or self._counting(X, codes)
         names = getattr(self, "feature_names_in_", None)

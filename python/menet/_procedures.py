@@ -17,7 +17,7 @@ from menet._comparisons import (
     CHOOSING,
     NAMED,
     WORDS,
-    Brought,
+    PythonClassifier,
     check_classifier,
     copies_of,
     identity,
@@ -86,7 +86,7 @@ class Procedures:
         self, name: str, make: Callable[..., Any], identity: str, X: Any, folds: int | None = None
     ) -> dict[str, Any]:
         self.brought = True
-        decide = Brought(make, X, self.classes, self.groups).decide
+        decide = PythonClassifier(make, X, self.classes, self.groups).decide
         return {"name": name, "identity": identity, "folds": folds, "decide": decide}
 
     def _men(self, name: str, estimator: Any) -> dict[str, Any]:
@@ -112,14 +112,16 @@ class Procedures:
         """Return what a methods section says about methods that the engine does not know."""
         paragraphs = []
         if estimator is not None and type(estimator) not in (ManifoldElasticNet, ManifoldElasticNetCV):
-            paragraphs.append(f"The classifier is {_told(estimator)}.")
+            paragraphs.append(f"The classifier is {_described(estimator)}.")
         if others:
-            told = (f"{name} ({WORDS.get(one, OURS) if isinstance(one, str) else _told(one)})" for name, one in others)
-            paragraphs.append(f"The same folds were used for comparison with {'; '.join(told)}.")
+            comparisons = (
+                f"{name} ({WORDS.get(one, OURS) if isinstance(one, str) else _described(one)})" for name, one in others
+            )
+            paragraphs.append(f"The same folds were used for comparison with {'; '.join(comparisons)}.")
         return paragraphs
 
 
-def _told(estimator: Any) -> str:
+def _described(estimator: Any) -> str:
     package = type(estimator).__module__.split(".")[0]
     known = f" of {package} {version(package)}" if hasattr(sys.modules.get(package), "__version__") else ""
     return f"{short(estimator)}{known}"

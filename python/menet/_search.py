@@ -126,14 +126,14 @@ def results(params: list[dict[str, Any]], scores: NDArray[Any], variables: NDArr
 def progress(name: str = "ManifoldElasticNetCV", units: str = "paths") -> Callable[[int, int], None]:
     """Return a function that reports progress, at most twice per second and at the end."""
     start = time.monotonic()
-    told = start
+    last = start
 
-    def tell(done: int, total: int) -> None:
-        nonlocal told
+    def report(done: int, total: int) -> None:
+        nonlocal last
         now = time.monotonic()
-        if done < total and now - told < 0.5:
+        if done < total and now - last < 0.5:
             return
-        told = now
+        last = now
         print(f"{name}: {done} of {total} {units}, {now - start:.1f} s", file=sys.stderr, flush=True)
 
-    return tell
+    return report

@@ -34,7 +34,7 @@ from menet._search import (
     value_of,
 )
 from menet._settings import flag, whole_number
-from menet._weights import Counting, Weighted
+from menet._weights import SampleWeighting, Weighted
 
 
 class Searched(Annotated, Weighted, Decider):
@@ -180,7 +180,7 @@ class Searched(Annotated, Weighted, Decider):
         codes: NDArray[np.int64],
         classes: list[str],
         threads: int,
-        counting: Counting,
+        counting: SampleWeighting,
     ) -> None:
         """Fit the best estimator to samples that are already validated, and take over its fitted attributes."""
         for name in ("classes_", "n_features_in_", "feature_names_in_", "layer_"):

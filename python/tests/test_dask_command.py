@@ -21,7 +21,7 @@ import menet
 from menet._settings import core_name, parameter_hints
 from menet.dask.command import _cluster
 from menet.dask.command._flags import OUTSIDE
-from menet.dask.command._main import _told, main
+from menet.dask.command._main import _message_and_code, main
 
 pytest_plugins = ["dask_commands"]
 
@@ -245,20 +245,20 @@ def test_what_goes_wrong_later_is_told_in_one_line():
         (ValueError("`n_nonzeros` is 0, but `kappa` and `other` matter"), 2, ("--nonzeros", "--kappa", "`other`")),
         (RuntimeError("odd"), 1, ("RuntimeError: odd",)),
     ):
-        message, found = _told(error)
+        message, found = _message_and_code(error)
         assert found == code and all(word in message for word in words), message
 
 
 def test_sizes_of_a_local_cluster(monkeypatch):
     monkeypatch.setattr(_cluster, "available_memory", lambda: 10_000_000_000)
     monkeypatch.setattr(_cluster, "CPU_COUNT", 8)
-    assert _cluster.sizes(_cluster.Where()) == _cluster.Sizes(4, 2, 2_000_000_000)
-    assert _cluster.sizes(_cluster.Where(workers=2)) == _cluster.Sizes(2, 4, 4_000_000_000)
-    assert _cluster.sizes(_cluster.Where(threads=1)) == _cluster.Sizes(8, 1, 1_000_000_000)
-    assert _cluster.sizes(_cluster.Where(memory="4GB")) == _cluster.Sizes(2, 4, 4_000_000_000)
-    for memory, told in (("4", "at least"), ("much", "not a size"), ("-1GB", "not a size")):
-        with pytest.raises(_cluster.CommandError, match=told):
-            _cluster.sizes(_cluster.Where(memory=memory))
+    assert _cluster.sizes(_cluster.ClusterOptions()) == _cluster.ClusterSizes(4, 2, 2_000_000_000)
+    assert _cluster.sizes(_cluster.ClusterOptions(workers=2)) == _cluster.ClusterSizes(2, 4, 4_000_000_000)
+    assert _cluster.sizes(_cluster.ClusterOptions(threads=1)) == _cluster.ClusterSizes(8, 1, 1_000_000_000)
+    assert _cluster.sizes(_cluster.ClusterOptions(memory="4GB")) == _cluster.ClusterSizes(2, 4, 4_000_000_000)
+    for memory, expected in (("4", "at least"), ("much", "not a size"), ("-1GB", "not a size")):
+        with pytest.raises(_cluster.CommandError, match=expected):
+            _cluster.sizes(_cluster.ClusterOptions(memory=memory))
 
 
 def started(folder, *args):

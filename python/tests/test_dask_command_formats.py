@@ -138,7 +138,7 @@ def test_single_precision_stays(address, tmp_path, data):
     pd.DataFrame(X, columns=[str(k) for k in range(64)]).astype(np.float32).to_parquet(tmp_path / "d.parquet")
     np.save(tmp_path / "x.npy", X.astype(np.float32))
     for name in ("d.parquet", "x.npy"):
-        source = _read.read(str(tmp_path / name), _read.Options(_columns.Wanted()))
+        source = _read.read(str(tmp_path / name), _read.Options(_columns.ColumnOptions()))
         assert source.samples.dtype == np.float32 == source.samples.compute(scheduler="sync").dtype
 
 
@@ -147,7 +147,7 @@ def test_whole_numbers_truth_values_and_gaps_of_parquet(tmp_path):
         {"a": [1, 2, None], "b": [True, False, True], "c": pa.array([1, 2, 3], pa.int8()), "id": [1, 2, 3]}
     )
     pq.write_table(table, tmp_path / "d.parquet")
-    source = _read.read(str(tmp_path / "d.parquet"), _read.Options(_columns.Wanted()))
+    source = _read.read(str(tmp_path / "d.parquet"), _read.Options(_columns.ColumnOptions()))
     expected = [[1, 1, 1], [2, 0, 2], [np.nan, 1, 3]]
     np.testing.assert_array_equal(source.samples.compute(scheduler="sync"), expected)
     assert source.variables == ["a", "b", "c"] and source.ids.compute(scheduler="sync").tolist() == ["1", "2", "3"]
@@ -163,7 +163,7 @@ def test_chunks_have_about_the_rows_that_were_asked_for():
 
 def test_rows_are_not_counted_again(tmp_path, data):
     write_parquet(frame_of(data), tmp_path / "d.parquet")
-    source = _read.read(str(tmp_path / "d.parquet"), _read.Options(_columns.Wanted("y"), ROWS))
+    source = _read.read(str(tmp_path / "d.parquet"), _read.Options(_columns.ColumnOptions("y"), ROWS))
     assert source.samples.chunks == ((75, 75, 90), (64,))
     given = source.given()
     assert given.X is source.samples

@@ -111,11 +111,11 @@ def test_what_memory_refuses_is_refused_before_any_work(few, params, words):
         raise AssertionError("a chunk was computed")
 
     lazy = da.from_array(X, chunks=(250, -1)).map_blocks(late, dtype=float, meta=np.empty((0, 0)))
-    with pytest.raises((ValueError, TypeError), match=words) as told:
+    with pytest.raises((ValueError, TypeError), match=words) as refusal:
         ManifoldElasticNet(**params).fit(lazy, y)
     with pytest.raises((ValueError, TypeError)) as in_memory:
         menet.ManifoldElasticNet(**params).fit(X, y)
-    assert str(told.value) == str(in_memory.value)
+    assert str(refusal.value) == str(in_memory.value)
 
 
 # The command
@@ -146,7 +146,7 @@ def files(tmp_path, monkeypatch, few):
 
 @pytest.mark.parametrize("kind", ["named", "numbered"])
 @pytest.mark.parametrize(
-    ("flags", "params", "told"),
+    ("flags", "params", "expected"),
     [
         (
             ("--always", "21,44", "--never", "37"),
@@ -163,7 +163,7 @@ def files(tmp_path, monkeypatch, few):
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )
-def test_flags(address, files, few, kind, flags, params, told, capsys):
+def test_flags(address, files, few, kind, flags, params, expected, capsys):
     flags = [f"{kind}-{flag}" if flag.endswith(".csv") else flag for flag in flags]
     if kind == "named":
         flags = [re.sub(r"\d+", lambda at: NAMES[int(at[0]) - 1], flag) if "x" not in flag else flag for flag in flags]
@@ -172,7 +172,9 @@ def test_flags(address, files, few, kind, flags, params, told, capsys):
     same(menet.ManifoldElasticNet.load("m.safetensors"), menet.ManifoldElasticNet(n_nonzeros=3, **params).fit(*few))
     # Below the size and the panel: what was asked for.
     shown = capsys.readouterr().out.split("\n\n")[0].splitlines()[2:]
-    assert [re.match(words, line) is not None for words, line in zip(told, shown, strict=True)] == [True] * len(told)
+    assert [re.match(words, line) is not None for words, line in zip(expected, shown, strict=True)] == [True] * len(
+        expected
+    )
 
 
 @pytest.mark.parametrize(

@@ -46,8 +46,8 @@ mod workers;
 
 pub use error::{Error, Result};
 pub use folder::Folder;
-pub use progress::{Left, Progress, Status};
-pub use protocol::{MetricChoice, Protocol, Set, TuneOptions};
+pub use progress::{Progress, Status, TimeLeft};
+pub use protocol::{MetricChoice, NamedSet, Protocol, TuneOptions};
 pub use run::run;
 pub use study::Study;
-pub use tune::{Tuned, tune};
+pub use tune::{TuningResult, tune};

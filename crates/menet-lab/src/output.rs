@@ -10,10 +10,10 @@ use crate::error::{Error, Result};
 use crate::folder::Folder;
 use crate::journal::{self, Fingerprint};
 use crate::params::fields;
-use crate::protocol::{Protocol, Set};
+use crate::protocol::{NamedSet, Protocol};
 use crate::study::{ChoiceRow, Confusion, Study, SummaryRow};
 use crate::tune::selection::{self, Selection, mean};
-use crate::tune::{Found, Trial, Tuned};
+use crate::tune::{Trial, TuningResult, TuningTrials};
 
 /// The files that a run of [`write()`] leaves in its folder.
 pub const FILES: &[&str] = &[
@@ -35,7 +35,7 @@ pub const TUNING_FILES: &[&str] = &["trials.csv", "best.toml", "params.toml", "t
 ///
 /// # Errors
 /// When one cannot be written.
-pub fn write(study: &Study, protocol: &Protocol, sets: &[Set<'_>], folder: &Folder) -> Result<()> {
+pub fn write(study: &Study, protocol: &Protocol, sets: &[NamedSet<'_>], folder: &Folder) -> Result<()> {
     let header = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<String>>();
     csv_table(
         &folder.file("results.csv")?,
@@ -76,7 +76,7 @@ pub fn write(study: &Study, protocol: &Protocol, sets: &[Set<'_>], folder: &Fold
         study.confusions.iter().flat_map(confusion_rows),
     )?;
     // One split at a time: those of many large sets would not fit in memory together.
-    let of_split = |set: &Set<'_>, size: usize, repeat: usize| -> Vec<Vec<String>> {
+    let of_split = |set: &NamedSet<'_>, size: usize, repeat: usize| -> Vec<Vec<String>> {
         let Ok(split) = protocol.split(set, size, repeat) else { return Vec::new() };
         let role = |row: usize| if split.train.binary_search(&row).is_ok() { "train" } else { "test" };
         let line = |row: usize| {
@@ -188,10 +188,10 @@ pub fn table(study: &Study, cells: &[Cell]) -> (Vec<String>, Vec<Vec<String>>) {
 ///
 /// # Errors
 /// When the folder or a file cannot be written.
-pub fn write_tuning(tuned: &Tuned, source: &str, folder: &Folder) -> Result<()> {
+pub fn write_tuning(tuned: &TuningResult, source: &str, folder: &Folder) -> Result<()> {
     let (header, rows) = match &tuned.found {
-        Found::Walk { trials, .. } => walk_table(trials),
-        Found::Selection(selection) => selection_table(selection),
+        TuningTrials::Walk { trials, .. } => walk_table(trials),
+        TuningTrials::Selection(selection) => selection_table(selection),
     };
     csv_table(&folder.file("trials.csv")?, &header, rows.into_iter())?;
     let chosen = fields(&tuned.method)?;
@@ -215,12 +215,12 @@ pub fn write_tuning(tuned: &Tuned, source: &str, folder: &Folder) -> Result<()> 
 }
 
 /// The cross-validated score of the choice, in words.
-pub fn validated(tuned: &Tuned) -> String {
+pub fn validated(tuned: &TuningResult) -> String {
     match &tuned.found {
-        Found::Walk { best, .. } => {
+        TuningTrials::Walk { best, .. } => {
             format!("rate {:.2} % (standard error {:.2})", best.score.rate(), best.standard_error)
         }
-        Found::Selection(selection) => {
+        TuningTrials::Selection(selection) => {
             let (best, score) = (selection.best(), selection.score);
             let error = best.standard_error(score);
             let value = |digits: usize, unit: &str| {
@@ -246,9 +246,9 @@ pub fn words(score: ScoreKind) -> &'static str {
 }
 
 /// A header and rows of text.
-type Rows = (Vec<String>, Vec<Vec<String>>);
+type TextTable = (Vec<String>, Vec<Vec<String>>);
 
-fn walk_table(trials: &[Trial]) -> Rows {
+fn walk_table(trials: &[Trial]) -> TextTable {
     let mut searched: Vec<String> = trials.iter().flat_map(|trial| trial.params.keys().cloned()).collect();
     searched.sort_unstable();
     searched.dedup();
@@ -279,7 +279,7 @@ fn walk_table(trials: &[Trial]) -> Rows {
 
 /// The parameters, the mean and standard error of the score that was tuned for, every score, the number of variables, whether
 /// the setting was chosen, and why it has no scores.
-fn selection_table(selection: &Selection) -> Rows {
+fn selection_table(selection: &Selection) -> TextTable {
     let scores = ScoreKind::ALL.iter().map(|score| score.name());
     let tail = ["variables", "chosen", "failed"];
     let header = selection::COLUMNS.into_iter().chain(["mean", "standard_error"]).chain(scores).chain(tail);

@@ -14,7 +14,7 @@ use crate::params::MethodParams;
 
 /// A named data set.
 #[derive(Debug, Clone)]
-pub struct Set<'a> {
+pub struct NamedSet<'a> {
     /// The name in tables and files.
     pub name: String,
     /// The data.
@@ -25,7 +25,7 @@ pub struct Set<'a> {
     pub ids: Option<&'a [String]>,
 }
 
-impl Set<'_> {
+impl NamedSet<'_> {
     /// The row of sample `i` in the file, from 0.
     pub fn row(&self, i: usize) -> usize {
         self.rows.as_ref().map_or(i, |rows| rows[i])
@@ -256,7 +256,7 @@ impl Protocol {
     ///
     /// # Errors
     /// When too few are left.
-    pub fn restrict<'a>(&self, set: &Set<'a>) -> Result<Set<'a>> {
+    pub fn restrict<'a>(&self, set: &NamedSet<'a>) -> Result<NamedSet<'a>> {
         let data = &set.data;
         let least = self.min_per_class.unwrap_or(1);
         let mut classes: Vec<usize> =
@@ -282,14 +282,14 @@ impl Protocol {
                 set.name
             )));
         }
-        Ok(Set { name: set.name.clone(), data: subset(data, &rows)?, rows: Some(rows), ids: set.ids })
+        Ok(NamedSet { name: set.name.clone(), data: subset(data, &rows)?, rows: Some(rows), ids: set.ids })
     }
 
     /// The split of a repeat: the same for every method.
     ///
     /// # Errors
     /// When a class is too small.
-    pub fn split(&self, set: &Set<'_>, train_per_class: usize, repeat: usize) -> Result<Split> {
+    pub fn split(&self, set: &NamedSet<'_>, train_per_class: usize, repeat: usize) -> Result<Split> {
         let mut rng = generator(self.seed, &[SPLIT, train_per_class as u64, repeat as u64]);
         random_split(&set.data, train_per_class, &mut rng)
             .map_err(|source| Error::Method { context: set.name.clone(), source })

@@ -298,7 +298,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_told_in_the_words_of_the_file() {
-        for (text, told) in [
+        for (text, expected) in [
             ("ridge = \"a\"", "`ridge` is \"a\", but must be a number"),
             ("nonzeros = -1", "`nonzeros` is -1, but must be a whole number"),
             ("penalty = \"lo\"", "`penalty.kind` is \"lo\", but must be one of l1, adaptive"),
@@ -309,7 +309,7 @@ mod tests {
             ("[rule]\npriors = \"even\"", "must be train, equal, or one number per class"),
         ] {
             let message = read(text).unwrap_err().to_string();
-            assert!(message.contains(told), "{text}: {message}");
+            assert!(message.contains(expected), "{text}: {message}");
         }
     }
 }

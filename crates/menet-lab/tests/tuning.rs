@@ -9,8 +9,8 @@ use menet::scores::ScoreKind;
 use menet::select;
 use menet::{Dataset, MenParams, Method, Named};
 use menet_lab::params::MethodParams;
-use menet_lab::tune::Found;
-use menet_lab::{MetricChoice, Protocol, Set, TuneOptions, tune};
+use menet_lab::tune::TuningTrials;
+use menet_lab::{MetricChoice, NamedSet, Protocol, TuneOptions, tune};
 use rand::{RngExt, SeedableRng};
 
 use crate::common::{data, file, go, opened, protocol, set};
@@ -31,7 +31,7 @@ fn tuning_never_sees_the_test_samples() {
     let from = |i: usize| if split.test.contains(&i) { 43 - i } else { i };
     let labels = set.data.class_indices().to_vec();
     let other = Mat::from_fn(44, 12, |i, j| x[(from(i), j)] + f64::from(from(i) != i) * 3.0);
-    let changed = Set { data: Dataset::from_owned(other, &labels).unwrap(), ..set.clone() };
+    let changed = NamedSet { data: Dataset::from_owned(other, &labels).unwrap(), ..set.clone() };
     let (a, b) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let ((one, first), (two, second)) = (go(&protocol, &set, a.path()), go(&protocol, &changed, b.path()));
     for (first, second) in first.iter().zip(&second) {
@@ -54,8 +54,10 @@ fn a_search_keeps_its_budget_and_its_choice_is_what_fit_takes() {
             let dims: Vec<usize> = (1..5).collect();
             let tuned = tune(&method, &data, &dims, MetricChoice::Auto, &options, 0, &()).unwrap();
             let rates: Vec<f64> = match &tuned.found {
-                Found::Walk { trials, .. } => trials.iter().map(|trial| trial.score.rate()).collect(),
-                Found::Selection(found) => found.usable().map(|trial| trial.merit(ScoreKind::Rate)).collect(),
+                TuningTrials::Walk { trials, .. } => trials.iter().map(|trial| trial.score.rate()).collect(),
+                TuningTrials::Selection(found) => {
+                    found.usable().map(|trial| trial.merit(ScoreKind::Rate)).collect()
+                }
             };
             assert!(tuned.fits <= 30 && !rates.is_empty(), "{}: {}", method.name(), tuned.fits);
             let (best, all) = (tuned.rate(), rates.into_iter().fold(0.0, f64::max));
@@ -84,10 +86,10 @@ fn a_search_keeps_its_budget_and_its_choice_is_what_fit_takes() {
             let tuned =
                 tune(&method, &data, &[1, 2, 3, 4], MetricChoice::Euclidean, &options, 0, &()).unwrap();
             match &tuned.found {
-                Found::Walk { best, .. } => {
+                TuningTrials::Walk { best, .. } => {
                     (best.nonzeros.unwrap() as f64, best.score.rate(), best.standard_error)
                 }
-                Found::Selection(found) => {
+                TuningTrials::Selection(found) => {
                     let (best, rate) = (found.best(), ScoreKind::Rate);
                     (best.variables, best.merit(rate), best.standard_error(rate))
                 }
@@ -107,7 +109,7 @@ fn men_is_searched_in_full_and_for_the_score_asked_for() {
     for &score in ScoreKind::ALL {
         let options = TuneOptions { budget: 60, folds: 3, score, ..TuneOptions::default() };
         let tuned = tune(&men, &data, &dims, MetricChoice::Euclidean, &options, 0, &()).unwrap();
-        let Found::Selection(found) = &tuned.found else { panic!() };
+        let TuningTrials::Selection(found) = &tuned.found else { panic!() };
         let Method::Men(own) = &men else { panic!() };
         assert_eq!(select::best_or_own(&found.trials, score, own), Some(found.chosen), "{score:?}");
         let seen = |of: &dyn Fn(&MenParams) -> String| -> BTreeSet<String> {
@@ -140,7 +142,7 @@ fn the_search_of_men_can_be_restricted() {
     let search = |name: &str, options: TuneOptions| {
         let method = Method::from_name(name).unwrap();
         let tuned = tune(&method, &data, &[1, 2, 3, 4], MetricChoice::Euclidean, &options, 0, &()).unwrap();
-        let Found::Selection(found) = tuned.found else { panic!() };
+        let TuningTrials::Selection(found) = tuned.found else { panic!() };
         found.trials
     };
     let few = TuneOptions { budget: 12, folds: 3, ..TuneOptions::default() };
@@ -191,7 +193,7 @@ fn the_number_of_variables_given_is_the_most_that_is_tried() {
     let tuned =
         tune(&method, &data(1), &[1, 2, 3, 4], MetricChoice::Euclidean, &TuneOptions::default(), 0, &())
             .unwrap();
-    let Found::Selection(found) = tuned.found else { panic!() };
+    let TuningTrials::Selection(found) = tuned.found else { panic!() };
     assert!(found.trials.iter().all(|trial| trial.params.nonzeros.is_some_and(|k| k <= 4)));
 }
 
@@ -204,7 +206,7 @@ fn sparse_pca_is_searched_at_several_sparsities() {
     let method = Method::from_name("spca").unwrap();
     let tuned =
         tune(&method, &data, &[1, 2], MetricChoice::Euclidean, &TuneOptions::default(), 0, &()).unwrap();
-    let Found::Walk { trials, .. } = tuned.found else { panic!() };
+    let TuningTrials::Walk { trials, .. } = tuned.found else { panic!() };
     let mut seen: Vec<Option<usize>> = trials.iter().map(|trial| trial.support()).collect();
     seen.sort_unstable();
     seen.dedup();

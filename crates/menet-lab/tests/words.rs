@@ -5,8 +5,8 @@ use menet::evaluate::generator;
 use menet::prepare::PrepareParams;
 use menet::select::Grid;
 use menet::{Dataset, MenParams};
-use menet_lab::Set;
-use menet_lab::validate::{Baseline, MenProcedure, Options, Subject, validate};
+use menet_lab::NamedSet;
+use menet_lab::validate::{Baseline, MenProcedure, Options, ValidationSubject, validate};
 use rand::RngExt;
 
 fn data() -> Dataset<'static> {
@@ -17,11 +17,11 @@ fn data() -> Dataset<'static> {
 
 /// The paragraphs on the cross-validation and on the steps of a fit.
 fn words(data: Dataset<'static>, men: &MenProcedure) -> (String, String) {
-    let set = Set { name: "set".to_owned(), data, rows: None, ids: None };
+    let set = NamedSet { name: "set".to_owned(), data, rows: None, ids: None };
     let options = Options { folds: 2, repeats: 1, permutations: 0, pairs: 0, ..Options::default() };
     let method = menet::Method::from_name("pca").unwrap();
     let pca = Baseline { method, prepare: PrepareParams::default(), folds: 2 };
-    let subject = Subject { set: &set, groups: None, procedures: &[men, &pca] };
+    let subject = ValidationSubject { set: &set, groups: None, procedures: &[men, &pca] };
     let mut all = validate(subject, &options, None, &[], &()).unwrap().words.into_iter();
     let found = (all.next().unwrap(), all.next().unwrap());
     assert!(all.next().unwrap().contains("For comparison, pca was fitted"));
@@ -65,7 +65,7 @@ fn every_property_of_the_samples_that_a_fit_uses_is_told() {
         ),
         (data().with_batches(&batches).unwrap(), "The mean of every batch (2 batches) was subtracted"),
     ] {
-        let (_, told) = words(data, &men);
-        assert!(told.contains(word) && !plain.contains(word), "{word}: {told}");
+        let (_, sentences) = words(data, &men);
+        assert!(sentences.contains(word) && !plain.contains(word), "{word}: {sentences}");
     }
 }

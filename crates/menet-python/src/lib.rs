@@ -33,7 +33,6 @@ mod counting;
 mod errors;
 mod export;
 mod files;
-mod found;
 mod groups;
 mod model;
 mod neighbors;
@@ -47,6 +46,7 @@ mod sets;
 mod settings;
 mod stability;
 mod validate;
+mod validation_result;
 mod variables;
 
 use pyo3::prelude::*;
@@ -73,7 +73,7 @@ mod core {
     use super::paths::{Paths, gram_paths, path_defaults, regression_paths};
     #[pymodule_export]
     use super::pieces::{
-        Undecided, align, basis, check_pieces, class_sums, fingerprints, gram, images, moments,
+        ModelWithoutRule, align, basis, check_pieces, class_sums, fingerprints, gram, images, moments,
         needs_samples, outline, patches, reconstructed, solve, spread, stacked, target, triangle,
         triangle_rank,
     };

@@ -6,7 +6,7 @@ use menet::evaluate::Split;
 use menet::refit::Refit;
 use menet::rules::{Metric, Priors, RuleKind};
 use menet::scores::ScoreKind;
-use menet::select::{self, Choose, Grid, Size, Trial};
+use menet::select::{self, Grid, ModelSize, Trial, TrialChoice};
 use menet::{MenParams, Method, Named};
 use numpy::ndarray::Array3;
 use numpy::{PyArray1, PyArray3, PyReadonlyArray1};
@@ -14,7 +14,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use crate::arrays::{Samples, vector};
-use crate::counting::Counting;
+use crate::counting::SampleWeighting;
 use crate::errors::Failure;
 use crate::run::run;
 use crate::settings::{Settings, check_named, method};
@@ -22,7 +22,7 @@ use crate::settings::{Settings, check_named, method};
 /// The values to try of every parameter that can be searched; none = the preset's.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct Values {
+pub(crate) struct SearchValues {
     beta: Vec<f64>,
     target_shrinkage: Vec<f64>,
     ridge: Vec<Option<f64>>,
@@ -46,7 +46,7 @@ enum PriorsGiven {
 
 /// Every trial: its parameters as JSON, trials × folds × scores (NaN where there is none; in the order of [`ScoreKind::ALL`]),
 /// its number of variables, why it failed, and the place of the best.
-type Found<'py> =
+type TrialTable<'py> =
     (Vec<String>, Bound<'py, PyArray3<f64>>, Bound<'py, PyArray1<f64>>, Vec<Option<String>>, Option<usize>);
 
 /// Tries every setting of a grid, on top of each of the base settings, on every fold.
@@ -56,10 +56,10 @@ type Found<'py> =
 pub(crate) fn search<'py>(
     py: Python<'py>,
     bases: Vec<Settings>,
-    values: Values,
+    values: SearchValues,
     x: Samples<'_>,
     codes: PyReadonlyArray1<'_, i64>,
-    counting: Counting<'_>,
+    counting: SampleWeighting<'_>,
     folds: Vec<(Vec<usize>, Vec<usize>)>,
     score: &str,
     choose: &str,
@@ -67,10 +67,10 @@ pub(crate) fn search<'py>(
     progress: Option<Py<PyAny>>,
     threads: usize,
     batches: Option<Vec<String>>,
-) -> PyResult<Found<'py>> {
+) -> PyResult<TrialTable<'py>> {
     let bases = bases.into_iter().map(base).collect::<PyResult<Vec<MenParams>>>()?;
     let score = ScoreKind::from_name(score).map_err(Failure::from)?;
-    let choose = Choose::from_name(choose).map_err(Failure::from)?;
+    let choose = TrialChoice::from_name(choose).map_err(Failure::from)?;
     // Bases differ in the number of nonzeros alone, so that one grid serves all.
     let grid = values.grid(bases.first().unwrap_or(&MenParams::default()))?;
     let folds: Vec<Split> = folds.into_iter().map(|(train, test)| Split { train, test }).collect();
@@ -89,9 +89,9 @@ pub(crate) fn search<'py>(
         for (at, base) in bases.iter().enumerate() {
             let step = |done: usize, total: usize| {
                 let Some(progress) = &progress else { return };
-                let told =
+                let reported =
                     Python::attach(|py| progress.call1(py, (at * total + done, count * total)).map(drop));
-                if let (Err(error), Ok(mut raised)) = (told, raised.lock()) {
+                if let (Err(error), Ok(mut raised)) = (reported, raised.lock()) {
                     raised.get_or_insert(error);
                 }
             };
@@ -128,12 +128,12 @@ pub(crate) fn base(settings: Settings) -> PyResult<MenParams> {
     }
 }
 
-impl Values {
+impl SearchValues {
     pub(crate) fn grid(self, base: &MenParams) -> PyResult<Grid> {
         let sizes = if self.panel_size.iter().any(Option::is_some) {
-            self.panel_size.into_iter().map(|size| size.map_or(Size::Base, Size::Panel)).collect()
+            self.panel_size.into_iter().map(|size| size.map_or(ModelSize::Base, ModelSize::Panel)).collect()
         } else {
-            self.nonzeros.into_iter().map(|size| size.map_or(Size::Base, Size::Nonzeros)).collect()
+            self.nonzeros.into_iter().map(|size| size.map_or(ModelSize::Base, ModelSize::Nonzeros)).collect()
         };
         let mut grid = Grid::of(base);
         (grid.beta, grid.target_shrinkage) = (self.beta, self.target_shrinkage);

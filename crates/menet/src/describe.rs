@@ -75,7 +75,7 @@ pub struct Parameter {
 /// A stage of the pipeline.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct StageWords {
+pub struct StageDescription {
     /// Its name.
     pub name: String,
     /// What it does.
@@ -87,7 +87,7 @@ pub struct StageWords {
 #[non_exhaustive]
 pub struct Description {
     /// The stages, in the order of the pipeline.
-    pub stages: Vec<StageWords>,
+    pub stages: Vec<StageDescription>,
     /// The parameters: first those of no stage, then by stage.
     pub parameters: Vec<Parameter>,
     /// The presets, with what they set.
@@ -124,7 +124,7 @@ fn describe() -> Description {
             own.push(parameter("", name, property, &defaults[name]));
             continue;
         }
-        stages.push(StageWords { name: name.clone(), about: paragraphs(property).0 });
+        stages.push(StageDescription { name: name.clone(), about: paragraphs(property).0 });
         let inner = properties(property);
         staged.extend(inner.map(|(leaf, property)| parameter(name, leaf, property, &defaults[name][leaf])));
     }

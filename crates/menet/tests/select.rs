@@ -7,7 +7,7 @@ use menet::penalties::PenaltyKind;
 use menet::refit::Refit;
 use menet::rules::{Metric, Priors, RuleKind};
 use menet::scores::{ScoreKind, scores_of};
-use menet::select::{Grid, Size, Trial, best, best_or_own, contest, most_stable, search};
+use menet::select::{Grid, ModelSize, Trial, best, best_or_own, contest, most_stable, search};
 use menet::{Dataset, Error, MenParams, Monitor, Named, fit};
 
 fn samples() -> (Mat<f64>, Vec<usize>) {
@@ -19,7 +19,7 @@ fn samples() -> (Mat<f64>, Vec<usize>) {
     (x, labels)
 }
 
-fn grid(sizes: Vec<Size>) -> Grid {
+fn grid(sizes: Vec<ModelSize>) -> Grid {
     Grid::of(&MenParams::default()).with(|it| {
         it.beta = vec![1.0, 10.0];
         it.target_shrinkage = vec![0.1];
@@ -53,11 +53,14 @@ fn every_setting_gets_what_its_own_fit_would() {
     let (x, labels) = samples();
     let data = Dataset::new(x.as_ref(), &labels).unwrap();
     let folds = stratified_folds(&data, 3, &mut generator(0, &[])).unwrap();
-    for sizes in
-        [vec![Size::Nonzeros(3), Size::Nonzeros(8)], vec![Size::Panel(4), Size::Panel(12)], vec![Size::Base]]
-    {
+    for sizes in [
+        vec![ModelSize::Nonzeros(3), ModelSize::Nonzeros(8)],
+        vec![ModelSize::Panel(4), ModelSize::Panel(12)],
+        vec![ModelSize::Base],
+    ] {
         let grid = grid(sizes);
-        let base = MenParams::default().with(|it| it.nonzeros = (grid.sizes[0] == Size::Base).then_some(5));
+        let base =
+            MenParams::default().with(|it| it.nonzeros = (grid.sizes[0] == ModelSize::Base).then_some(5));
         let trials = search(&data, &base, &grid, &folds, ScoreKind::LogLoss, &(), &|_, _| ()).unwrap();
         assert_eq!(trials.len(), grid.settings(&base).len());
         // Every seventh: all would take long.
@@ -87,7 +90,7 @@ fn shared_paths_give_what_own_paths_would() {
     let folds = stratified_folds(&data, 2, &mut generator(7, &[])).unwrap();
     for &penalty in PenaltyKind::ALL {
         for (panel_size, sizes) in
-            [(None, [1, 2, 15].map(Size::Panel)), (Some(6), [1, 3, 20].map(Size::Nonzeros))]
+            [(None, [1, 2, 15].map(ModelSize::Panel)), (Some(6), [1, 3, 20].map(ModelSize::Nonzeros))]
         {
             let base =
                 MenParams::default().with(|it| (it.penalty.kind, it.panel_size) = (penalty, panel_size));
@@ -113,7 +116,7 @@ fn the_best_is_chosen_and_one_standard_error_takes_fewer_variables() {
     let (x, labels) = samples();
     let data = Dataset::new(x.as_ref(), &labels).unwrap();
     let folds = stratified_folds(&data, 5, &mut generator(0, &[])).unwrap();
-    let grid = grid([1, 2, 4, 8, 16, 32].map(Size::Panel).to_vec());
+    let grid = grid([1, 2, 4, 8, 16, 32].map(ModelSize::Panel).to_vec());
     let trials =
         search(&data, &MenParams::default(), &grid, &folds, ScoreKind::LogLoss, &(), &|_, _| ()).unwrap();
     for score in [ScoreKind::Rate, ScoreKind::Balanced, ScoreKind::LogLoss, ScoreKind::Auc] {
@@ -134,7 +137,7 @@ fn a_contest_chooses_as_a_search_does() {
     let (base, score) = (MenParams::default(), ScoreKind::Balanced);
     for seed in 0..6 {
         let folds = stratified_folds(&data, 3, &mut generator(seed, &[])).unwrap();
-        let grid = grid([2, 5, 9].map(Size::Nonzeros).to_vec());
+        let grid = grid([2, 5, 9].map(ModelSize::Nonzeros).to_vec());
         let all = search(&data, &base, &grid, &folds, score, &(), &|_, _| ()).unwrap();
         let few = contest(&data, &base, &grid, &folds, score, &()).unwrap();
         let chosen = best(&few, score, false).unwrap();
@@ -155,7 +158,7 @@ fn the_most_stable_choice_agrees_most_within_one_standard_error() {
     let data = Dataset::new(x.as_ref(), &labels).unwrap();
     let score = ScoreKind::Balanced;
     let folds = stratified_folds(&data, 5, &mut generator(1, &[])).unwrap();
-    let grid = grid([2, 5, 9].map(Size::Nonzeros).to_vec());
+    let grid = grid([2, 5, 9].map(ModelSize::Nonzeros).to_vec());
     let trials = search(&data, &MenParams::default(), &grid, &folds, score, &(), &|_, _| ()).unwrap();
     let agreement = |at: usize| {
         let found = menet::stability::Stability::new(data.variables(), trials[at].panels.clone()).unwrap();
@@ -175,7 +178,7 @@ fn the_own_settings_stay_unless_something_is_clearly_better() {
     let (x, labels) = samples();
     let data = Dataset::new(x.as_ref(), &labels).unwrap();
     let folds = stratified_folds(&data, 5, &mut generator(0, &[])).unwrap();
-    let grid = grid([2, 8].map(Size::Panel).to_vec());
+    let grid = grid([2, 8].map(ModelSize::Panel).to_vec());
     let score = ScoreKind::Balanced;
     let mut trials = search(&data, &MenParams::default(), &grid, &folds, score, &(), &|_, _| ()).unwrap();
     let own = MenParams::default().with(|it| {
@@ -217,8 +220,8 @@ fn a_class_missing_from_a_fold_is_never_recognised_there() {
 
 #[test]
 fn a_search_can_be_stopped_and_refuses_what_it_cannot_do() {
-    struct Stop;
-    impl Monitor for Stop {
+    struct StopsAtOnce;
+    impl Monitor for StopsAtOnce {
         fn stop(&self) -> bool {
             true
         }
@@ -230,7 +233,7 @@ fn a_search_can_be_stopped_and_refuses_what_it_cannot_do() {
     let run = |grid: &Grid, monitor: &dyn Monitor| {
         search(&data, &base, grid, &folds, ScoreKind::Rate, monitor, &|_, _| ())
     };
-    assert!(matches!(run(&Grid::of(&base), &Stop), Err(Error::Stopped { .. })));
+    assert!(matches!(run(&Grid::of(&base), &StopsAtOnce), Err(Error::Stopped { .. })));
     let empty = Grid::of(&base).with(|it| it.ridge = Vec::new());
     assert!(run(&empty, &()).unwrap_err().to_string().contains("ridge"));
     let wrong = Grid::of(&base).with(|it| it.ridge = vec![-1.0, 0.1]);

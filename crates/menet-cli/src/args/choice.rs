@@ -4,9 +4,9 @@ use clap::Args;
 use menet::refit::Refit;
 use menet::rules::RuleKind;
 use menet::scores::ScoreKind;
-use menet::select::Size;
+use menet::select::ModelSize;
 use menet::{Method, Named};
-use menet_lab::validate::{Choose, INNER_FOLDS, MenProcedure};
+use menet_lab::validate::{INNER_FOLDS, MenProcedure, TrialChoice};
 
 use super::search::{list, named, names, with_default};
 use crate::failure::Failure;
@@ -57,8 +57,8 @@ impl ChoiceArgs {
     pub(crate) fn of(&self, name: &str, params: menet::MenParams) -> Result<MenProcedure, Failure> {
         let mut men = MenProcedure { name: name.to_owned(), ..MenProcedure::new(params) };
         if !self.nonzeros.is_empty() || !self.panel_size.is_empty() {
-            let nonzeros = self.nonzeros.iter().map(|&k| Size::Nonzeros(k));
-            men.grid.sizes = nonzeros.chain(self.panel_size.iter().map(|&k| Size::Panel(k))).collect();
+            let nonzeros = self.nonzeros.iter().map(|&k| ModelSize::Nonzeros(k));
+            men.grid.sizes = nonzeros.chain(self.panel_size.iter().map(|&k| ModelSize::Panel(k))).collect();
             (men.base.nonzeros, men.base.panel_size) = (None, None);
         }
         for (name, sizes) in [("nonzeros", &self.nonzeros), ("panel-size", &self.panel_size)] {
@@ -86,9 +86,9 @@ impl ChoiceArgs {
             return Err(Failure::Usage(format!("--inner-folds {}: use at least 2", men.folds)));
         }
         men.choose = match (self.one_standard_error, self.most_stable) {
-            (true, _) => Choose::Smallest,
-            (_, true) => Choose::MostStable,
-            _ => Choose::Best,
+            (true, _) => TrialChoice::Smallest,
+            (_, true) => TrialChoice::MostStable,
+            _ => TrialChoice::Best,
         };
         Ok(men)
     }

@@ -9,7 +9,7 @@ use menet::prepare::PrepareParams;
 use menet::{Dataset, MenParams, Method};
 use menet_io::whole;
 use menet_lab::params::MethodParams;
-use menet_lab::{Set, settings};
+use menet_lab::{NamedSet, settings};
 use toml::Table;
 
 use crate::failure::Failure;
@@ -125,19 +125,19 @@ impl<const SEARCH: bool> Parameters<SEARCH> {
                 preset = Some(text.clone());
             } else {
                 let flag = parameters().find(path).map(flag).unwrap_or_default();
-                let told = |e: menet_lab::Error| Failure::Usage(format!("--{flag}: {e}"));
-                settings::set_text(&mut table, path, text).map_err(told)?;
+                let usage_error = |e: menet_lab::Error| Failure::Usage(format!("--{flag}: {e}"));
+                settings::set_text(&mut table, path, text).map_err(usage_error)?;
             }
         }
         for pair in &self.set {
-            let told = |problem: String| Failure::Usage(format!("--set {pair}: {problem}"));
+            let usage_error = |problem: String| Failure::Usage(format!("--set {pair}: {problem}"));
             let Some((path, text)) = pair.split_once('=') else {
-                return Err(told("write NAME=VALUE, as --set penalty.gamma=3".to_owned()));
+                return Err(usage_error("write NAME=VALUE, as --set penalty.gamma=3".to_owned()));
             };
             if path.trim() == settings::PRESET {
                 preset = Some(text.to_owned());
             } else {
-                settings::set_text(&mut table, path.trim(), text).map_err(|e| told(e.to_string()))?;
+                settings::set_text(&mut table, path.trim(), text).map_err(|e| usage_error(e.to_string()))?;
             }
         }
         if let Some(preset) = preset {
@@ -150,10 +150,10 @@ impl<const SEARCH: bool> Parameters<SEARCH> {
     pub(crate) fn resolve(&self) -> Result<MenParams, Failure> {
         let mut table = Table::new();
         if let Some(path) = &self.params {
-            let told = |problem: String| Failure::Usage(format!("{}: {problem}", path.display()));
+            let usage_error = |problem: String| Failure::Usage(format!("{}: {problem}", path.display()));
             let text = whole::read_text(path, whole::PARAMETERS)?;
-            let file: Table = text.parse().map_err(|e: toml::de::Error| told(e.to_string()))?;
-            table = settings::spelled_out(&file).map_err(|e| told(e.to_string()))?;
+            let file: Table = text.parse().map_err(|e: toml::de::Error| usage_error(e.to_string()))?;
+            table = settings::spelled_out(&file).map_err(|e| usage_error(e.to_string()))?;
         }
         settings::merge(&mut table, &settings::spelled_out(&self.given()?)?);
         Ok(settings::changed(&MenParams::default(), &table)?)
@@ -165,8 +165,8 @@ impl<const SEARCH: bool> Parameters<SEARCH> {
             None => MethodParams::default(),
             Some(path) => {
                 let text = whole::read_text(path, whole::PARAMETERS)?;
-                let told = |e: menet_lab::Error| Failure::Usage(format!("{}: {e}", path.display()));
-                MethodParams::parse(&text).map_err(told)?
+                let usage_error = |e: menet_lab::Error| Failure::Usage(format!("{}: {e}", path.display()));
+                MethodParams::parse(&text).map_err(usage_error)?
             }
         };
         let given = self.given()?;
@@ -195,7 +195,11 @@ impl<const SEARCH: bool> Parameters<SEARCH> {
     }
 
     /// The parameters of methods with the groups of --feature-groups, which are groups of the variables of one data set.
-    pub(crate) fn grouped_methods(&self, params: &mut MethodParams, data: &[Set<'_>]) -> Result<(), Failure> {
+    pub(crate) fn grouped_methods(
+        &self,
+        params: &mut MethodParams,
+        data: &[NamedSet<'_>],
+    ) -> Result<(), Failure> {
         let (Some(_), [set, others @ ..]) = (&self.feature_groups, data) else { return Ok(()) };
         if !others.is_empty() {
             let problem = format!("{} data sets share no groups of variables; give one", data.len());

@@ -18,7 +18,7 @@ use crate::failure::Failure;
 #[command(next_help_heading = "Search and metric")]
 pub(crate) struct SearchArgs {
     /// Metric of the nearest-neighbour rule: euclidean, cosine, or auto when tuning [default: for MEN that of its parameters, or
-    /// both when tuning; for other methods that of the table men in --params, or euclidean]
+    /// both when tuning; for other methods that of the table [men] in --params, or euclidean]
     #[arg(long, value_name = "NAME")]
     metric: Option<String>,
     #[arg(long, value_name = "FITS", help = with_default(
@@ -160,13 +160,13 @@ pub(crate) fn dimensions(text: &str) -> Result<Vec<usize>, Failure> {
 
 /// The values with these names, each given once.
 pub(crate) fn named<T: Named>(option: &str, names: &[String]) -> Result<Vec<T>, Failure> {
-    let told = |e: menet::Error| Failure::Usage(format!("--{option}: {e}"));
+    let usage_error = |e: menet::Error| Failure::Usage(format!("--{option}: {e}"));
     let mut values: Vec<T> = Vec::new();
     for (k, name) in names.iter().enumerate() {
         if names[..k].contains(name) {
             return Err(Failure::Usage(format!("--{option}: {name:?} is given twice; give it only once")));
         }
-        values.push(T::from_name(name.trim()).map_err(told)?);
+        values.push(T::from_name(name.trim()).map_err(usage_error)?);
     }
     Ok(values)
 }

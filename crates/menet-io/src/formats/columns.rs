@@ -5,7 +5,7 @@ use std::path::Path;
 use super::ReadOptions;
 use crate::error::{Error, Result, short};
 use crate::labels;
-use crate::needs::Reading;
+use crate::needs::ColumnReading;
 
 /// Double precision holds all whole numbers up to this one.
 const EXACT: i128 = 1 << 53;
@@ -32,7 +32,7 @@ pub(super) struct Layout {
 }
 
 /// What the roles of the columns depend on.
-pub(super) struct Columns<'a> {
+pub(super) struct NamedColumns<'a> {
     pub(super) names: &'a [String],
     /// Names of columns that the file declares as an index of the rows.
     pub(super) index: &'a [String],
@@ -40,7 +40,7 @@ pub(super) struct Columns<'a> {
     pub(super) is_text: &'a dyn Fn(usize) -> bool,
 }
 
-impl Columns<'_> {
+impl NamedColumns<'_> {
     /// The role of each column, by its name.
     ///
     /// # Errors
@@ -107,12 +107,12 @@ impl Columns<'_> {
             } else if self.is_index(at) && needs.is_none_or(|needs| !needs.needs(name)) {
                 self.index_column(at, options, &mut layout);
             } else {
-                let reading = needs.map_or(Reading::Strictly, |needs| needs.reading(name, has_all));
+                let reading = needs.map_or(ColumnReading::Strictly, |needs| needs.reading(name, has_all));
                 // Of other columns with one name the first is read.
-                if reading != Reading::Not && taken.insert(name) {
+                if reading != ColumnReading::Not && taken.insert(name) {
                     layout.variables.push(at);
                     layout.names.push(name.clone());
-                    layout.loose.push(reading == Reading::Loosely);
+                    layout.loose.push(reading == ColumnReading::Loosely);
                 }
             }
         }
@@ -190,7 +190,7 @@ pub(super) fn not_a_number(line: &str, name: &str, text: &str) -> String {
 }
 
 /// The values of a column of any type; none where they are missing.
-pub(super) enum Cells {
+pub(super) enum ColumnValues {
     /// NaN where they are missing.
     Numbers(Vec<f64>),
     Integers(Vec<Option<i128>>),
@@ -198,7 +198,7 @@ pub(super) enum Cells {
     Texts(Vec<Option<String>>),
 }
 
-impl Cells {
+impl ColumnValues {
     /// Numbers, NaN where they are missing. The first one belongs to sample `start`.
     pub(super) fn numbers(self, name: &str, start: usize, path: &Path) -> Result<Vec<f64>> {
         let wrong = |row: usize, text: &str| {
@@ -208,11 +208,11 @@ impl Cells {
             ))
         };
         match self {
-            Cells::Numbers(cells) => match cells.iter().position(|x| x.is_infinite()) {
+            ColumnValues::Numbers(cells) => match cells.iter().position(|x| x.is_infinite()) {
                 Some(row) => wrong(row, &cells[row].to_string()),
                 None => Ok(cells),
             },
-            Cells::Integers(cells) => {
+            ColumnValues::Integers(cells) => {
                 let inexact = |cell: &Option<i128>| cell.is_some_and(|x| x.abs() > EXACT);
                 match cells.iter().position(inexact) {
                     Some(row) => {
@@ -228,10 +228,10 @@ impl Cells {
                     None => Ok(cells.into_iter().map(|cell| cell.map_or(f64::NAN, |x| x as f64)).collect()),
                 }
             }
-            Cells::Truths(cells) => {
+            ColumnValues::Truths(cells) => {
                 Ok(cells.into_iter().map(|cell| cell.map_or(f64::NAN, |x| f64::from(u8::from(x)))).collect())
             }
-            Cells::Texts(cells) => match cells.iter().position(Option::is_some) {
+            ColumnValues::Texts(cells) => match cells.iter().position(Option::is_some) {
                 Some(row) => wrong(row, cells[row].as_deref().unwrap_or_default()),
                 None => Ok(vec![f64::NAN; cells.len()]),
             },
@@ -241,17 +241,17 @@ impl Cells {
     /// Labels in their normal form, empty where they are missing.
     pub(super) fn labels(self) -> Vec<String> {
         match self {
-            Cells::Numbers(cells) => cells.into_iter().map(labels::from_number).collect(),
-            Cells::Integers(cells) => texts(cells, |x| x.to_string()),
-            Cells::Truths(cells) => texts(cells, labels::from_bool),
-            Cells::Texts(cells) => texts(cells, |text| labels::normal(&text)),
+            ColumnValues::Numbers(cells) => cells.into_iter().map(labels::from_number).collect(),
+            ColumnValues::Integers(cells) => texts(cells, |x| x.to_string()),
+            ColumnValues::Truths(cells) => texts(cells, labels::from_bool),
+            ColumnValues::Texts(cells) => texts(cells, |text| labels::normal(&text)),
         }
     }
 
     /// Names of samples, unchanged.
     pub(super) fn ids(self) -> Vec<String> {
         match self {
-            Cells::Texts(cells) => texts(cells, |text| text),
+            ColumnValues::Texts(cells) => texts(cells, |text| text),
             other => other.labels(),
         }
     }

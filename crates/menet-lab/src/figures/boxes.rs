@@ -7,14 +7,14 @@ use kuva::render::layout::Layout;
 use kuva::render::plots::Plot;
 
 use super::canvas::FONT;
-use super::rates::Extent;
-use crate::curves::{Setting, curves, shown_dimensions};
+use super::rates::AxesExtent;
+use crate::curves::{TrainingSetting, curves, shown_dimensions};
 use crate::names::{plotted, setting as named};
 use crate::palette::look;
 use crate::study::Study;
 
 /// None where the setting has no results.
-pub(super) fn figure(study: &Study, setting: &Setting) -> Option<String> {
+pub(super) fn figure(study: &Study, setting: &TrainingSetting) -> Option<String> {
     let curves = curves(study, setting);
     let dimensions = shown_dimensions(&curves);
     if dimensions.is_empty() {
@@ -23,7 +23,7 @@ pub(super) fn figure(study: &Study, setting: &Setting) -> Option<String> {
     let mut boxes = BoxPlot::new().with_width(0.86).with_strip(0.0).with_overlay_size(2.0);
     let mut colours: Vec<&str> = Vec::new();
     let mut flat: Vec<Plot> = Vec::new();
-    let mut extent = Extent::default();
+    let mut extent = AxesExtent::default();
     let middle = curves.len() / 2;
     for d in &dimensions {
         boxes = boxes.with_group("", Vec::<f64>::new());

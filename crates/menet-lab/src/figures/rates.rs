@@ -9,13 +9,13 @@ use kuva::render::layout::{Layout, TickFormat};
 use kuva::render::plots::Plot;
 
 use super::canvas::FONT;
-use crate::curves::{Setting, curves, has_spread, mean_and_sd};
+use crate::curves::{TrainingSetting, curves, has_spread, mean_and_sd};
 use crate::names::{plotted, setting as named};
 use crate::palette::look;
 use crate::study::Study;
 
 /// None where the setting has no results.
-pub(super) fn figure(study: &Study, setting: &Setting) -> Option<String> {
+pub(super) fn figure(study: &Study, setting: &TrainingSetting) -> Option<String> {
     let curves = curves(study, setting);
     if curves.is_empty() {
         return None;
@@ -23,7 +23,7 @@ pub(super) fn figure(study: &Study, setting: &Setting) -> Option<String> {
     let mut bands = Vec::new();
     let mut lines = Vec::new();
     let mut legend = Vec::new();
-    let mut extent = Extent::default();
+    let mut extent = AxesExtent::default();
     let mut cut = false;
     for (place, method, curve) in &curves {
         let look = look(*place);
@@ -103,19 +103,19 @@ pub(super) fn style(dash: &str) -> LineStyle {
 
 /// What the axes must show.
 #[derive(Debug)]
-pub(super) struct Extent {
+pub(super) struct AxesExtent {
     dimensions: (f64, f64),
     rates: (f64, f64),
 }
 
-impl Default for Extent {
+impl Default for AxesExtent {
     fn default() -> Self {
         let nothing = (f64::INFINITY, f64::NEG_INFINITY);
-        Extent { dimensions: nothing, rates: nothing }
+        AxesExtent { dimensions: nothing, rates: nothing }
     }
 }
 
-impl Extent {
+impl AxesExtent {
     pub(super) fn dimension(&mut self, d: f64) {
         self.dimensions = (self.dimensions.0.min(d), self.dimensions.1.max(d));
     }

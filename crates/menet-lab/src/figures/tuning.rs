@@ -14,29 +14,38 @@ use kuva::render::layout::{Layout, TickFormat};
 use kuva::render::plots::Plot;
 
 use super::canvas::FONT;
-use super::rates::{Extent, MARKERS, style};
+use super::rates::{AxesExtent, MARKERS, style};
 use crate::names::plotted;
 use crate::output::words;
 use crate::palette::look;
 use crate::tune::selection::mean;
-use crate::tune::{Found, Selection, Trial, Tuned};
+use crate::tune::{Selection, Trial, TuningResult, TuningTrials};
 
 /// The figure of a search.
-pub(super) fn figure(tuned: &Tuned, source: &str) -> String {
+pub(super) fn figure(tuned: &TuningResult, source: &str) -> String {
     match &tuned.found {
-        Found::Walk { best, trials } => of_walk(tuned, best, trials, source),
-        Found::Selection(selection) => of_selection(tuned, selection, source),
+        TuningTrials::Walk { best, trials } => of_walk(tuned, best, trials, source),
+        TuningTrials::Selection(selection) => of_selection(tuned, selection, source),
     }
 }
 
+/// The title. In text the method `men` is called MEN.
+fn title(tuned: &TuningResult, source: &str) -> String {
+    let name = match tuned.method.name() {
+        "men" => "MEN",
+        other => other,
+    };
+    format!("Tuning {name} on {}", plotted(source, 60))
+}
+
 /// One line per refit: at every size that was tried the best over all other parameters, with a band of one standard error.
-fn of_selection(tuned: &Tuned, selection: &Selection, source: &str) -> String {
+fn of_selection(tuned: &TuningResult, selection: &Selection, source: &str) -> String {
     let score = selection.score;
     let percent = matches!(score, ScoreKind::Rate | ScoreKind::Balanced);
     let usable: Vec<&menet::select::Trial> =
         selection.usable().filter(|trial| mean(trial, score).is_some()).collect();
     let (mut bands, mut lines) = (Vec::new(), Vec::new());
-    let (mut extent, mut least, mut most) = (Extent::default(), f64::INFINITY, 1.0_f64);
+    let (mut extent, mut least, mut most) = (AxesExtent::default(), f64::INFINITY, 1.0_f64);
     for (number, &refit) in Refit::ALL.iter().enumerate() {
         let mut by_size: BTreeMap<(Option<usize>, Option<usize>), &menet::select::Trial> = BTreeMap::new();
         for &trial in usable.iter().filter(|trial| trial.params.refit.kind() == refit) {
@@ -85,7 +94,7 @@ fn of_selection(tuned: &Tuned, selection: &Selection, source: &str) -> String {
     let better = if score == ScoreKind::LogLoss { ", lower is better" } else { "" };
     let unit = if percent { " (%)" } else { "" };
     let layout = Layout::auto_from_plots(&bands)
-        .with_title(format!("Tuning {} on {}", tuned.method.name(), plotted(source, 60)))
+        .with_title(title(tuned, source))
         .with_subtitle(format!(
             "in cross-validation{better}: at every size the best of all other settings; bands are one standard error"
         ))
@@ -117,7 +126,7 @@ pub(super) fn round_number(value: f64, up: bool) -> f64 {
 
 /// The chosen setting at its dimension, with a band of one standard error, and the best over all settings and dimensions. A
 /// method without a number of variables is shown against the dimension.
-fn of_walk(tuned: &Tuned, best_trial: &Trial, trials: &[Trial], source: &str) -> String {
+fn of_walk(tuned: &TuningResult, best_trial: &Trial, trials: &[Trial], source: &str) -> String {
     let sparse = best_trial.support().is_some();
     let place = |trial: &Trial| if sparse { trial.support().unwrap_or(0) } else { trial.dimension };
     let same_kind = |trial: &&Trial| trial.metric == tuned.metric;
@@ -133,7 +142,7 @@ fn of_walk(tuned: &Tuned, best_trial: &Trial, trials: &[Trial], source: &str) ->
         let most = best.entry(place(trial)).or_insert(0.0);
         *most = most.max(trial.score.rate());
     }
-    let mut extent = Extent::default();
+    let mut extent = AxesExtent::default();
     best.values().for_each(|&rate| extent.rate(rate));
     let (mut xs, mut low, mut high) = (Vec::new(), Vec::new(), Vec::new());
     for (&x, trial) in &chosen {
@@ -167,7 +176,7 @@ fn of_walk(tuned: &Tuned, best_trial: &Trial, trials: &[Trial], source: &str) ->
     let x_label = if sparse { "variables an axis may use (K)" } else { "dimension of the projected space" };
     let (bottom, top) = extent.rates();
     let layout = Layout::auto_from_plots(&plots)
-        .with_title(format!("Tuning {} on {}", tuned.method.name(), plotted(source, 60)))
+        .with_title(title(tuned, source))
         .with_subtitle("cross-validated rate; the band is one standard error over the folds")
         .with_x_label(x_label)
         .with_y_label("recognition rate (%)")

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use crate::curves::{Setting, methods};
+use crate::curves::{TrainingSetting, methods};
 use crate::names::{escaped, shown};
 use crate::study::{Confusion, Study};
 
@@ -13,7 +13,7 @@ use crate::study::{Confusion, Study};
 const UNFOLDED: usize = 12;
 
 /// The confusions of a setting, in the order of the methods.
-fn of<'a>(study: &'a Study, setting: &Setting) -> Vec<&'a Confusion> {
+fn of<'a>(study: &'a Study, setting: &TrainingSetting) -> Vec<&'a Confusion> {
     let find = |method: &String| {
         study.confusions.iter().find(|confusion| {
             confusion.data == setting.data
@@ -25,7 +25,7 @@ fn of<'a>(study: &'a Study, setting: &Setting) -> Vec<&'a Confusion> {
 }
 
 /// The data of one setting's heat map; none where nothing was tested.
-pub(super) fn data(study: &Study, setting: &Setting) -> Option<Value> {
+pub(super) fn data(study: &Study, setting: &TrainingSetting) -> Option<Value> {
     let found = of(study, setting);
     let classes: Vec<String> = found.first()?.classes.iter().map(|name| shown(name, 60)).collect();
     let method = |confusion: &&Confusion| {
@@ -39,7 +39,7 @@ pub(super) fn data(study: &Study, setting: &Setting) -> Option<Value> {
 }
 
 /// The markup of setting number `i`: a place for the heat map, and the table. `over` says which repeats are counted.
-pub(super) fn markup(study: &Study, setting: &Setting, i: usize, over: &str) -> String {
+pub(super) fn markup(study: &Study, setting: &TrainingSetting, i: usize, over: &str) -> String {
     let found = of(study, setting);
     if found.is_empty() {
         return String::new();

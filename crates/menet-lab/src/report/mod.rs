@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value, json};
 
-use crate::curves::{Setting, curves, has_spread, settings};
+use crate::curves::{TrainingSetting, curves, has_spread, settings};
 use crate::error::{Error, Result};
 use crate::figures;
 use crate::names::{escaped, setting as named, split};
@@ -102,7 +102,13 @@ struct Page {
 }
 
 impl Page {
-    fn setting(&mut self, study: &Study, setting: &Setting, i: usize, first_of_data: bool) -> Result<()> {
+    fn setting(
+        &mut self,
+        study: &Study,
+        setting: &TrainingSetting,
+        i: usize,
+        first_of_data: bool,
+    ) -> Result<()> {
         let title = escaped(&named(&setting.data, setting.train));
         self.push(format_args!("<section id=\"set-{i}\">\n<h2>{title}</h2>\n"));
         let curves = curves(study, setting);

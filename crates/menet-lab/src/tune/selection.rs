@@ -18,17 +18,17 @@ use menet::evaluate::Split;
 use menet::refit::Refit;
 use menet::rules::{Metric, RuleKind};
 use menet::scores::ScoreKind;
-use menet::select::{self, Choose, Grid, Size, Trial};
+use menet::select::{self, Grid, ModelSize, Trial, TrialChoice};
 use menet::targets::TargetKind;
 use menet::{Dataset, Error as CoreError, MenParams, Method, Named};
 
-use super::{Found, Tuned, too_small};
+use super::{TuningResult, TuningTrials, too_small};
 use crate::cell::out_of_reach;
 use crate::error::{Error, Result};
-use crate::progress::{Left, Progress, Quiet, Status, proportional};
+use crate::progress::{Progress, QuietProgress, Status, TimeLeft, proportional};
 use crate::protocol::TuneOptions;
 pub(crate) use columns::{COLUMNS, cells};
-use settings::{Setting, by_problem, near, with};
+use settings::{PathSetting, by_problem, near, with};
 pub use sizes::SIZES;
 use sizes::{beside, sizes};
 
@@ -44,7 +44,7 @@ pub struct Selection {
     /// The score that was tuned for.
     pub score: ScoreKind,
     /// Which of the models that are good enough was chosen.
-    pub choose: Choose,
+    pub choose: TrialChoice,
     /// All trials, in the order in which they were tried.
     pub trials: Vec<Trial>,
     /// The index of the chosen trial.
@@ -82,7 +82,7 @@ pub(super) fn select(
     options: &TuneOptions,
     folds: &[Split],
     progress: &dyn Progress,
-) -> Result<Tuned> {
+) -> Result<TuningResult> {
     let limit = own.components.unwrap_or(usize::MAX).min(data.classes().len() - 1);
     let mut search = Search::new(own, data, options, folds, progress);
     let largest = largest(dims, limit)?;
@@ -124,7 +124,7 @@ struct Search<'a> {
     folds: &'a [Split],
     progress: &'a dyn Progress,
     began: Instant,
-    tried: Vec<Setting>,
+    tried: Vec<PathSetting>,
     trials: Vec<Trial>,
     fits: usize,
 }
@@ -142,7 +142,7 @@ impl<'a> Search<'a> {
         let sizes = sizes(own, options, p);
         // The list of sizes replaces these limits. A limit per path stays in force for panel sizes.
         base.panel_size = None;
-        if sizes.iter().any(|size| matches!(size, Size::Nonzeros(_))) {
+        if sizes.iter().any(|size| matches!(size, ModelSize::Nonzeros(_))) {
             base.nonzeros = None;
         }
         let paper = own.refit.kind == Some(Refit::None) && own.rule.kind.is_some();
@@ -192,7 +192,7 @@ impl<'a> Search<'a> {
         // A ridge of 0 is nearest to the smallest one.
         let far = |ridge: f64| if ridge == own { -1.0 } else { (ridge.max(1e-9) / own.max(1e-9)).ln().abs() };
         ridges.sort_by(|a, b| far(*a).total_cmp(&far(*b)));
-        let settings = ridges.into_iter().map(|ridge| Setting { beta, target_shrinkage, ridge });
+        let settings = ridges.into_iter().map(|ridge| PathSetting { beta, target_shrinkage, ridge });
         let (settings, sizes) = (settings.collect::<Vec<_>>(), self.grid.sizes.clone());
         if self.affordable(&sizes) == 0 {
             return Err(too_small(self.options.budget, self.price(&sizes)));
@@ -208,7 +208,7 @@ impl<'a> Search<'a> {
         let mut settings = Vec::new();
         for &beta in &betas {
             for &target_shrinkage in &shrinkages {
-                settings.push(Setting { beta, target_shrinkage, ..best });
+                settings.push(PathSetting { beta, target_shrinkage, ..best });
             }
         }
         settings.sort_by_key(|setting| {
@@ -222,7 +222,7 @@ impl<'a> Search<'a> {
     fn third_pass(&mut self) -> Result<()> {
         let mut sizes = self.grid.sizes.clone();
         while let (Some(best), Some(at)) = (self.best(), self.best_place()) {
-            let beside: Vec<Size> = self
+            let beside: Vec<ModelSize> = self
                 .sizes_beside(&self.trials[at].params)
                 .into_iter()
                 .filter(|size| !sizes.contains(size))
@@ -233,12 +233,12 @@ impl<'a> Search<'a> {
                 self.attempt(&[best], &beside, "sizes next to the best")?;
                 sizes.extend(beside);
             }
-            let ridges = near(best.ridge).into_iter().map(|ridge| Setting { ridge, ..best });
+            let ridges = near(best.ridge).into_iter().map(|ridge| PathSetting { ridge, ..best });
             let shrinkages = self.shrinkages(&near(best.target_shrinkage), best.target_shrinkage).into_iter();
             let betas = self.betas(&near(best.beta), best.beta).into_iter();
-            let settings: Vec<Setting> = ridges
-                .chain(shrinkages.map(|target_shrinkage| Setting { target_shrinkage, ..best }))
-                .chain(betas.map(|beta| Setting { beta, ..best }))
+            let settings: Vec<PathSetting> = ridges
+                .chain(shrinkages.map(|target_shrinkage| PathSetting { target_shrinkage, ..best }))
+                .chain(betas.map(|beta| PathSetting { beta, ..best }))
                 .collect();
             let before = self.trials.len();
             self.attempt(&settings, &sizes, "neighbours of the best")?;
@@ -260,14 +260,14 @@ impl<'a> Search<'a> {
     }
 
     /// The sizes halfway to the next on either side; none if the user gave the sizes.
-    fn sizes_beside(&self, params: &MenParams) -> Vec<Size> {
+    fn sizes_beside(&self, params: &MenParams) -> Vec<ModelSize> {
         if self.given_sizes { Vec::new() } else { beside(&self.grid.sizes, params) }
     }
 
     /// Tries the new settings, as many as the budget allows. A setting that fails does not stop the search, unless nothing was
     /// found so far.
-    fn attempt(&mut self, settings: &[Setting], sizes: &[Size], what: &str) -> Result<()> {
-        let mut new: Vec<Setting> =
+    fn attempt(&mut self, settings: &[PathSetting], sizes: &[ModelSize], what: &str) -> Result<()> {
+        let mut new: Vec<PathSetting> =
             settings.iter().copied().filter(|setting| !self.tried.contains(setting)).collect();
         new.truncate(self.affordable(sizes));
         // Settings with the same β and the same ridges share the neighbours and the alignment of every fold.
@@ -288,16 +288,16 @@ impl<'a> Search<'a> {
         let mut last = None;
         for grid in calls {
             let before = self.fits;
-            self.tell(what, before);
+            self.report_progress(what, before);
             let found = select::search(
                 self.data,
                 &self.base,
                 &grid,
                 self.folds,
                 self.options.score,
-                &Quiet(self.progress),
+                &QuietProgress(self.progress),
                 &|done, _| {
-                    self.tell(what, before + done);
+                    self.report_progress(what, before + done);
                 },
             );
             self.fits += grid.paths_per_fold() * self.folds.len();
@@ -314,19 +314,19 @@ impl<'a> Search<'a> {
     }
 
     /// The number of path computations per setting.
-    fn price(&self, sizes: &[Size]) -> usize {
+    fn price(&self, sizes: &[ModelSize]) -> usize {
         let of_one = Grid::of(&self.base).with(|it| it.sizes = sizes.to_vec());
         self.folds.len() * of_one.paths_per_fold()
     }
 
     /// How many settings the rest of the budget allows.
-    fn affordable(&self, sizes: &[Size]) -> usize {
+    fn affordable(&self, sizes: &[ModelSize]) -> usize {
         self.options.budget.saturating_sub(self.fits) / self.price(sizes).max(1)
     }
 
     /// Reports how many paths are finished. The search may end before the budget is used.
-    fn tell(&self, what: &str, finished: usize) {
-        let left = proportional(self.began.elapsed(), finished, self.options.budget).map(Left::AtMost);
+    fn report_progress(&self, what: &str, finished: usize) {
+        let left = proportional(self.began.elapsed(), finished, self.options.budget).map(TimeLeft::AtMost);
         let now = format!("trying {what}");
         self.progress.status(Status { now, done: finished, total: self.options.budget, left });
     }
@@ -337,29 +337,29 @@ impl<'a> Search<'a> {
     }
 
     /// The setting of the best trial so far.
-    fn best(&self) -> Option<Setting> {
+    fn best(&self) -> Option<PathSetting> {
         let params = &self.trials[self.best_place()?].params;
         let (beta, target_shrinkage, ridge) = (params.manifold.beta, params.target.shrinkage, params.ridge());
-        Some(Setting { beta, target_shrinkage, ridge })
+        Some(PathSetting { beta, target_shrinkage, ridge })
     }
 
     /// Fits the choice on all samples. If a choice works in the folds but fails on all samples, the next one is taken.
-    fn finish(mut self, method: &Method, own: &MenParams, dims: &[usize]) -> Result<Tuned> {
+    fn finish(mut self, method: &Method, own: &MenParams, dims: &[usize]) -> Result<TuningResult> {
         let score = self.options.score;
         let mut last = None;
         let how = match (self.options.one_standard_error, self.options.most_stable) {
-            (true, _) => Choose::Smallest,
-            (_, true) => Choose::MostStable,
-            _ => Choose::Best,
+            (true, _) => TrialChoice::Smallest,
+            (_, true) => TrialChoice::MostStable,
+            _ => TrialChoice::Best,
         };
         let variables = self.data.variables();
         let choose = |trials: &[Trial]| match how {
-            Choose::Best => select::best_or_own(trials, score, own),
+            TrialChoice::Best => select::best_or_own(trials, score, own),
             other => other.of(trials, score, variables),
         };
         while let Some(chosen) = choose(&self.trials) {
             let params = self.trials[chosen].params.clone();
-            let men = match menet::fit(self.data, &params, &Quiet(self.progress)) {
+            let men = match menet::fit(self.data, &params, &QuietProgress(self.progress)) {
                 Ok(men) => men,
                 Err(stopped @ CoreError::Stopped { .. }) => return Err(stopped.into()),
                 Err(error) => {
@@ -374,11 +374,11 @@ impl<'a> Search<'a> {
                 return Err(out_of_reach(dimension).into());
             }
             let selection = Selection { score, choose: how, trials: self.trials, chosen };
-            return Ok(Tuned {
+            return Ok(TuningResult {
                 method: method.clone().with_men(params.clone()),
                 dimension,
                 metric: params.rule.on_several().metric,
-                found: Found::Selection(selection),
+                found: TuningTrials::Selection(selection),
                 fits: self.fits,
                 men: Some(Box::new(men)),
             });

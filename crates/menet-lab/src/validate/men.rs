@@ -4,14 +4,14 @@ use menet::evaluate::{Split, subset};
 use menet::refit::Refit;
 use menet::rules::{Metric, RuleKind};
 use menet::scores::ScoreKind;
-use menet::select::{self, Choose, Grid, Size, Trial};
+use menet::select::{self, Grid, ModelSize, Trial, TrialChoice};
 use menet::{Dataset, Men, MenParams, Named};
 
-use super::procedure::{Case, Decided, Procedure};
+use super::procedure::{Decisions, HeldOutCase, Procedure};
 use super::splits::inner;
 use crate::cell::places_of;
 use crate::error::{Error, Result};
-use crate::progress::{Progress, Quiet};
+use crate::progress::{Progress, QuietProgress};
 use crate::settings::{difference, paths, table_of};
 
 /// The ridges that are tried by default.
@@ -37,12 +37,12 @@ pub struct MenProcedure {
     /// The score to choose by.
     pub score: ScoreKind,
     /// Which of the settings that are good enough is taken.
-    pub choose: Choose,
+    pub choose: TrialChoice,
 }
 
 /// A model, and the trials that it was chosen from.
 #[derive(Debug)]
-pub(super) struct Chosen {
+pub(super) struct ChosenModel {
     pub(super) men: Men,
     pub(super) params: MenParams,
     pub(super) trials: Vec<Trial>,
@@ -58,7 +58,7 @@ impl MenProcedure {
             grid.ridge = RIDGES.to_vec();
         }
         if (base.panel_size, base.nonzeros) == (None, None) {
-            grid.sizes = SIZES.map(Size::Nonzeros).to_vec();
+            grid.sizes = SIZES.map(ModelSize::Nonzeros).to_vec();
         }
         if base.refit.kind.is_none() {
             grid.refit = vec![Refit::Panel, Refit::Discriminant];
@@ -72,7 +72,7 @@ impl MenProcedure {
             grid,
             folds: INNER_FOLDS,
             score: ScoreKind::Balanced,
-            choose: Choose::Best,
+            choose: TrialChoice::Best,
         }
     }
 
@@ -102,15 +102,15 @@ impl MenProcedure {
         groups: Option<&[usize]>,
         seed: u64,
         progress: &dyn Progress,
-    ) -> Result<Chosen> {
-        let quiet = Quiet(progress);
+    ) -> Result<ChosenModel> {
+        let quiet = QuietProgress(progress);
         let grid = self.grid_for(data);
         let mut settings = grid.settings(&self.base);
         if let (1, Some(one)) = (settings.len(), settings.pop()) {
             // Where no list was given, as a fit does it, which takes another rule on a single axis.
             let params = if self.grid == Grid::of(&self.base) { self.base.clone() } else { one };
             let men = menet::fit(data, &params, &quiet)?;
-            return Ok(Chosen { men, params, trials: Vec::new(), place: None });
+            return Ok(ChosenModel { men, params, trials: Vec::new(), place: None });
         }
         let folds: Vec<Split> = inner(data, groups, self.folds, seed)?;
         let mut trials = select::contest(data, &self.base, &grid, &folds, self.score, &quiet)?;
@@ -118,7 +118,7 @@ impl MenProcedure {
         while let Some(place) = self.choose.of(&trials, self.score, data.variables()) {
             let params = trials[place].params.clone();
             match menet::fit(data, &params, &quiet) {
-                Ok(men) => return Ok(Chosen { men, params, trials, place: Some(place) }),
+                Ok(men) => return Ok(ChosenModel { men, params, trials, place: Some(place) }),
                 Err(stopped @ menet::Error::Stopped { .. }) => return Err(stopped.into()),
                 Err(error) => {
                     trials[place].folds.clear();
@@ -141,10 +141,10 @@ impl Procedure for MenProcedure {
         format!("{self:?}")
     }
 
-    fn decide(&self, case: &Case<'_>, progress: &dyn Progress) -> Result<Decided> {
+    fn decide(&self, case: &HeldOutCase<'_>, progress: &dyn Progress) -> Result<Decisions> {
         let train = subset(case.data, &case.split.train)?;
         let groups = case.training_groups();
-        let Chosen { men, params, .. } = self.choose(&train, groups.as_deref(), case.seed, progress)?;
+        let ChosenModel { men, params, .. } = self.choose(&train, groups.as_deref(), case.seed, progress)?;
         let test = subset(case.data, &case.split.test)?;
         let z = men.project(&test)?;
         let rule = men.rule()?;
@@ -156,7 +156,7 @@ impl Procedure for MenProcedure {
             class_of.iter().enumerate().for_each(|(k, &class)| row[class] = logs[(i, k)].exp());
         }
         let panel = men.panel();
-        Ok(Decided {
+        Ok(Decisions {
             given,
             probabilities: Some(probabilities),
             variables: panel.len(),

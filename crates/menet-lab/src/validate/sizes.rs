@@ -3,10 +3,10 @@
 use menet::select::{self, Trial};
 
 use super::SizeRow;
-use super::men::{Chosen, MenProcedure};
+use super::men::{ChosenModel, MenProcedure};
 
 /// One row per size that was tried, from the best setting of that size; empty if nothing was chosen.
-pub(super) fn rows(chosen: &Chosen, men: &MenProcedure) -> Vec<SizeRow> {
+pub(super) fn rows(chosen: &ChosenModel, men: &MenProcedure) -> Vec<SizeRow> {
     let (trials, score) = (&chosen.trials, men.score);
     let Some(place) = chosen.place else { return Vec::new() };
     let size = |trial: &Trial| (trial.params.panel_size, trial.params.nonzeros);

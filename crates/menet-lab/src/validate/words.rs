@@ -4,7 +4,7 @@ use menet::Dataset;
 use menet::select::Grid;
 
 use super::men::MenProcedure;
-use super::{Choose, Interval, Options, StabilityFound, Validation};
+use super::{Interval, Options, StabilityFound, TrialChoice, Validation};
 use crate::output::words as score_words;
 
 /// The paragraphs: the cross-validation, every step of a fit, the permutation test, the stability, the final model, the software.
@@ -71,14 +71,14 @@ fn cross_validation(found: &Validation, men: Option<&MenProcedure>) -> String {
     let first = &found.methods[0];
     let scores = [("an AUC", first.auc), ("a log loss", first.log_loss)].into_iter();
     let scores: String =
-        scores.filter_map(|(name, value)| Some(format!(", {name} of {}", told(value?)))).collect();
+        scores.filter_map(|(name, value)| Some(format!(", {name} of {}", with_interval(value?)))).collect();
     format!(
         "Performance was estimated on {samples} samples of {classes} classes with {} variables: {held_out}.{copies}{inside} Held-out samples{untested} \
          were classified with a balanced accuracy of {}{scores}. Intervals take the {unit} as the unit, as many as a \
          training part has, so that repeats do not narrow them: Wilson's for rates and the balanced accuracy, Newcombe's for the AUC, \
          Student's t for the log loss.",
         found.variables,
-        told(first.balanced),
+        with_interval(first.balanced),
     )
 }
 
@@ -107,9 +107,9 @@ fn choice(men: &MenProcedure, folds: usize) -> String {
         if searched.len() == 1 { "was" } else { "were" },
         men.grid.settings(&men.base).len(),
         match men.choose {
-            Choose::Best => "the best",
-            Choose::Smallest => "the smallest model within one standard error of the best",
-            Choose::MostStable => "the most stable selection within one standard error of the best",
+            TrialChoice::Best => "the best",
+            TrialChoice::Smallest => "the smallest model within one standard error of the best",
+            TrialChoice::MostStable => "the most stable selection within one standard error of the best",
         },
         score_words(men.score),
     )
@@ -138,9 +138,9 @@ fn procedure(men: &MenProcedure, data: &Dataset<'_>) -> String {
 
 /// How much samples count, and those without a label.
 fn counting(data: &Dataset<'_>) -> String {
-    let mut told = String::new();
+    let mut sentences = String::new();
     if data.is_balanced() {
-        told += " Samples were weighted so that every class counted as much as any other.";
+        sentences += " Samples were weighted so that every class counted as much as any other.";
     }
     // Balanced classes alone give all samples of a class one weight.
     let one_per_class = |weights: &[f64]| {
@@ -151,13 +151,14 @@ fn counting(data: &Dataset<'_>) -> String {
         let low = weights.iter().copied().fold(f64::INFINITY, f64::min);
         let high = weights.iter().copied().fold(0.0, f64::max);
         let so = if data.is_balanced() { ", then" } else { "," };
-        told +=
+        sentences +=
             &format!(" Samples had weights of their own{so} from {low:.3} to {high:.3} times their mean.");
     }
     if data.unlabelled() > 0 {
-        told += &format!(" {} samples without a label took part in the manifold term.", data.unlabelled());
+        sentences +=
+            &format!(" {} samples without a label took part in the manifold term.", data.unlabelled());
     }
-    told
+    sentences
 }
 
 /// `a, b and c`.
@@ -209,7 +210,7 @@ fn selection(found: &Validation, stability: &StabilityFound) -> String {
          half-samples{bound}.",
         stability.half_samples,
         stability.size,
-        told(stability.index),
+        with_interval(stability.index),
         stability.stable.len(),
         found.variables,
         stability.stable_size,
@@ -221,7 +222,7 @@ fn capitalised(text: &str) -> String {
     text.chars().take(1).flat_map(char::to_uppercase).chain(text.chars().skip(1)).collect()
 }
 
-fn told(interval: Interval) -> String {
+fn with_interval(interval: Interval) -> String {
     format!("{:.3} (95 % confidence interval {:.3} to {:.3})", interval.mean, interval.low, interval.high)
 }
 

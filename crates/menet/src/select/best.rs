@@ -9,7 +9,7 @@ use crate::stability::Stability;
 
 /// Which of the trials is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Choose {
+pub enum TrialChoice {
     /// The best.
     #[default]
     Best,
@@ -19,15 +19,15 @@ pub enum Choose {
     MostStable,
 }
 
-named!(Choose, "choose", Best = "best", Smallest = "smallest", MostStable = "most_stable");
+named!(TrialChoice, "choose", Best = "best", Smallest = "smallest", MostStable = "most_stable");
 
-impl Choose {
+impl TrialChoice {
     /// The place of the trial that is taken, of models of so many `variables`.
     pub fn of(self, trials: &[Trial], score: ScoreKind, variables: usize) -> Option<usize> {
         match self {
-            Choose::Best => best(trials, score, false),
-            Choose::Smallest => best(trials, score, true),
-            Choose::MostStable => most_stable(trials, score, variables),
+            TrialChoice::Best => best(trials, score, false),
+            TrialChoice::Smallest => best(trials, score, true),
+            TrialChoice::MostStable => most_stable(trials, score, variables),
         }
     }
 }

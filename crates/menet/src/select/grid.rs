@@ -16,7 +16,7 @@ pub struct Grid {
     /// Ridges.
     pub ridge: Vec<f64>,
     /// Sizes.
-    pub sizes: Vec<Size>,
+    pub sizes: Vec<ModelSize>,
     /// Refits.
     pub refit: Vec<Refit>,
     /// Ridges of the refits `axis` and `panel`; none = that of the path.
@@ -33,7 +33,7 @@ pub struct Grid {
 
 /// How many variables a model uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Size {
+pub enum ModelSize {
     /// At most so many per path.
     Nonzeros(usize),
     /// At most so many over all axes.
@@ -50,7 +50,7 @@ impl Grid {
             beta: vec![base.manifold.beta],
             target_shrinkage: vec![base.target.shrinkage],
             ridge: vec![base.ridge()],
-            sizes: vec![Size::Base],
+            sizes: vec![ModelSize::Base],
             refit: vec![base.refit.kind()],
             refit_ridge: vec![base.refit.ridge],
             rule: vec![rule.kind],
@@ -95,9 +95,9 @@ impl Grid {
     }
 
     /// Sizes that can be read off the same paths.
-    pub(super) fn groups(&self) -> Vec<Vec<Size>> {
-        let kind = |size: &Size| std::mem::discriminant(size);
-        let mut groups: Vec<Vec<Size>> = Vec::new();
+    pub(super) fn groups(&self) -> Vec<Vec<ModelSize>> {
+        let kind = |size: &ModelSize| std::mem::discriminant(size);
+        let mut groups: Vec<Vec<ModelSize>> = Vec::new();
         for size in &self.sizes {
             match groups.iter_mut().find(|group| kind(&group[0]) == kind(size)) {
                 Some(group) => group.push(*size),
@@ -108,11 +108,11 @@ impl Grid {
     }
 
     /// Of settings with paths, those that need axes of their own.
-    pub(super) fn read(&self, solved: &MenParams, group: &[Size]) -> Vec<MenParams> {
+    pub(super) fn read(&self, solved: &MenParams, group: &[ModelSize]) -> Vec<MenParams> {
         let sized = group.iter().map(|size| match *size {
-            Size::Nonzeros(k) => MenParams { nonzeros: Some(k), ..solved.clone() },
-            Size::Panel(size) => MenParams { panel_size: Some(size), ..solved.clone() },
-            Size::Base => solved.clone(),
+            ModelSize::Nonzeros(k) => MenParams { nonzeros: Some(k), ..solved.clone() },
+            ModelSize::Panel(size) => MenParams { panel_size: Some(size), ..solved.clone() },
+            ModelSize::Base => solved.clone(),
         });
         let refits: Vec<(Refit, Option<f64>)> = self
             .refit

@@ -25,10 +25,10 @@ use crate::monitor::Monitor;
 use crate::params::MenParams;
 use crate::scores::{ScoreKind, Scores};
 use best::tied;
-use fold::{Fold, Found, Outcome};
+use fold::{Fold, SettingOutcome, SettingResult};
 
-pub use best::{Choose, best, best_or_own, most_stable};
-pub use grid::{Grid, Size};
+pub use best::{TrialChoice, best, best_or_own, most_stable};
+pub use grid::{Grid, ModelSize};
 
 /// One setting over all folds.
 #[derive(Debug, Clone)]
@@ -115,7 +115,7 @@ fn attempt(
     (folds, score, asked): (&[Split], ScoreKind, bool),
     monitor: &dyn Monitor,
     progress: &(dyn Fn(usize, usize) + Sync),
-) -> Result<(Vec<Fold>, Vec<Vec<Found>>)> {
+) -> Result<(Vec<Fold>, Vec<Vec<SettingResult>>)> {
     grid.check()?;
     base.refuse_groups("a search over settings")?;
     let (done, total) = (AtomicUsize::new(0), folds.len() * grid.paths_per_fold());
@@ -125,7 +125,7 @@ fn attempt(
         let found = fold.try_all(base, grid, monitor, &step)?;
         Ok((fold, found))
     };
-    let pairs: Vec<(Fold, Vec<Found>)> = folds.par_iter().map(try_all).collect::<Result<_>>()?;
+    let pairs: Vec<(Fold, Vec<SettingResult>)> = folds.par_iter().map(try_all).collect::<Result<_>>()?;
     Ok(pairs.into_iter().unzip())
 }
 
@@ -134,7 +134,7 @@ fn trials(
     base: &MenParams,
     grid: &Grid,
     folds: &[Fold],
-    found: Vec<Vec<Found>>,
+    found: Vec<Vec<SettingResult>>,
     score: ScoreKind,
 ) -> Result<Vec<Trial>> {
     let settings = grid.settings(base);
@@ -148,7 +148,7 @@ fn trials(
         for (at, found) in of_fold.into_iter().enumerate() {
             let trial = &mut trials[at];
             match found {
-                Ok(Outcome { scores, panel, later }) => {
+                Ok(SettingOutcome { scores, panel, later }) => {
                     trial.folds.push(scores);
                     trial.variables += panel.len() as f64 / folds.len() as f64;
                     trial.panels.push(panel);

@@ -107,11 +107,9 @@ def _header(file: Path) -> tuple[tuple[int, ...], np.dtype[Any]]:
         try:
             array = np.load(file, allow_pickle=False)
         except (ValueError, EOFError):
-            told = (
-                "it holds objects, which could run code" if "allow_pickle" in str(e) or "object" in str(e) else str(e)
-            )
+            why = "it holds objects, which could run code" if "allow_pickle" in str(e) or "object" in str(e) else str(e)
             raise CommandError(
-                f"{file}: this is not an npy file of numbers: {told}; save it as float64 or float32"
+                f"{file}: this is not an npy file of numbers: {why}; save it as float64 or float32"
             ) from None
     if array.ndim != 2:
         raise CommandError(

@@ -35,7 +35,7 @@ LEAST = 400_000_000
 
 
 @dataclass(frozen=True)
-class Where:
+class ClusterOptions:
     """What the options say about the cluster. None: not given."""
 
     scheduler: str | None = None
@@ -46,7 +46,7 @@ class Where:
 
 
 @dataclass(frozen=True)
-class Sizes:
+class ClusterSizes:
     """A local cluster: its workers, and the threads and bytes of each."""
 
     workers: int
@@ -54,7 +54,7 @@ class Sizes:
     memory: int
 
 
-def sizes(where: Where) -> Sizes:
+def sizes(where: ClusterOptions) -> ClusterSizes:
     """Return the sizes of a local cluster: all cores, and most of the free memory."""
     from distributed.deploy.utils import nprocesses_nthreads
 
@@ -76,11 +76,11 @@ def sizes(where: Where) -> Sizes:
     assert workers is not None and threads is not None
     memory = given or (LEAST if free is None else int(SHARE * free) // workers)
     if memory < LEAST:
-        told = f"--memory {where.memory}" if where.memory else f"{format_bytes(memory)} of memory per worker"
+        each = f"--memory {where.memory}" if where.memory else f"{format_bytes(memory)} of memory per worker"
         raise CommandError(
-            f"{told}: a worker needs at least {LEAST // 10**6} MB; give more memory, or fewer --workers (now {workers})"
+            f"{each}: a worker needs at least {LEAST // 10**6} MB; give more memory, or fewer --workers (now {workers})"
         )
-    return Sizes(workers, threads, memory)
+    return ClusterSizes(workers, threads, memory)
 
 
 # Shares of a worker's memory above which chunks are spilled to disk: below Dask's defaults (0.6 and 0.7), since
@@ -89,7 +89,7 @@ MEMORY = {"distributed.worker.memory.target": 0.45, "distributed.worker.memory.s
 
 
 @contextlib.contextmanager
-def connected(where: Where, beside: Path) -> Iterator[Client]:
+def connected(where: ClusterOptions, beside: Path) -> Iterator[Client]:
     """Give a client. What is started here ends with it, and its files go too.
 
     `beside` is the folder of the output; a local cluster keeps there what does not fit in memory, unless `where` names
@@ -104,7 +104,7 @@ def connected(where: Where, beside: Path) -> Iterator[Client]:
 
 
 @contextlib.contextmanager
-def _existing(where: Where) -> Iterator[Client]:
+def _existing(where: ClusterOptions) -> Iterator[Client]:
     from distributed import Client
 
     for option in ("workers", "threads", "memory", "temporary"):
@@ -134,7 +134,7 @@ def _existing(where: Where) -> Iterator[Client]:
 
 
 @contextlib.contextmanager
-def _local(where: Where, beside: Path) -> Iterator[Client]:
+def _local(where: ClusterOptions, beside: Path) -> Iterator[Client]:
     from distributed import Client, LocalCluster
 
     found = sizes(where)

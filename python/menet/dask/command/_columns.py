@@ -20,7 +20,7 @@ LABEL = "label"
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ColumnOptions:
     """What the options say about columns."""
 
     label: str = LABEL
@@ -31,7 +31,7 @@ class Wanted:
 
 
 @dataclass
-class Roles:
+class ColumnRoles:
     """The role of every column, by name."""
 
     label: str | None = None
@@ -42,12 +42,14 @@ class Roles:
     notices: list[str] = field(default_factory=list)
 
 
-def roles(source: str, names: list[str], wanted: Wanted, *, index: list[str], is_text: Callable[[str], bool]) -> Roles:
+def roles(
+    source: str, names: list[str], wanted: ColumnOptions, *, index: list[str], is_text: Callable[[str], bool]
+) -> ColumnRoles:
     """Return the role of every column. `index` are columns that the file itself declares as an index of the rows."""
     if repeated := next((name for name, count in Counter(names).items() if count > 1), None):
         raise CommandError(f"{source}: the column name {quoted(repeated)} appears more than once; rename one of them")
     _check_names(source, names, wanted)
-    found, of_model = Roles(), set(wanted.variables or ())
+    found, of_model = ColumnRoles(), set(wanted.variables or ())
     for at, name in enumerate(names):
         if name in wanted.drop:
             continue
@@ -87,7 +89,9 @@ def whole_number(source: str, name: str, where: str = "") -> str:
     )
 
 
-def check_alike(file: str, names: list[str], first: str, known: list[str], found: Roles, wanted: Wanted) -> None:
+def check_alike(
+    file: str, names: list[str], first: str, known: list[str], found: ColumnRoles, wanted: ColumnOptions
+) -> None:
     """Refuse a later file that is not of the table of the first one: a column is missing, twice there, or new."""
     present = Counter(names)
     if repeated := next((name for name, count in present.items() if count > 1), None):
@@ -103,7 +107,7 @@ def check_alike(file: str, names: list[str], first: str, known: list[str], found
         raise CommandError(f"{file}: {listed(new)} {verb} that {first} lacks; give files of one table")
 
 
-def _check_names(source: str, names: list[str], wanted: Wanted) -> None:
+def _check_names(source: str, names: list[str], wanted: ColumnOptions) -> None:
     asked = [(name, "to leave out") for name in wanted.drop]
     if wanted.id is not None:
         asked.append((wanted.id, "to name the samples"))
@@ -126,7 +130,9 @@ def _generic(name: str) -> bool:
     return not name or name.startswith("Unnamed: ") or (name.startswith("__index_level_") and name.endswith("__"))
 
 
-def _index_column(at: int, name: str, wanted: Wanted, found: Roles, is_text: Callable[[str], bool]) -> None:
+def _index_column(
+    at: int, name: str, wanted: ColumnOptions, found: ColumnRoles, is_text: Callable[[str], bool]
+) -> None:
     """Let an index of text, or one with a name, name the samples, and leave out a count of the rows."""
     if wanted.id is None and found.id is None and (not _generic(name) or is_text(name)):
         found.id = name
@@ -137,7 +143,7 @@ def _index_column(at: int, name: str, wanted: Wanted, found: Roles, is_text: Cal
     found.notices.append(f"column {at + 1} ({quoted(name)}) {what}; if it is a variable, rename it")
 
 
-def _arrange(source: str, found: Roles, variables: tuple[str, ...]) -> None:
+def _arrange(source: str, found: ColumnRoles, variables: tuple[str, ...]) -> None:
     """Take the variables of a model, in its order."""
     present = set(found.variables)
     if missing := [name for name in variables if name not in present]:

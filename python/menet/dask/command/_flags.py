@@ -37,8 +37,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add a group with the flags."""
     group = parser.add_argument_group("Parameters of the method")
     presets = json.loads(_core.describe())["presets"]
-    told = "; ".join(f"{preset['name']} ({preset['about'].rstrip('.')})" for preset in presets)
-    group.add_argument("--preset", metavar="NAME", help=f"Parameters that go well together: {told}")
+    listed = "; ".join(f"{preset['name']} ({preset['about'].rstrip('.')})" for preset in presets)
+    group.add_argument("--preset", metavar="NAME", help=f"Parameters that go well together: {listed}")
     for flag, parameter in flags().items():
         group.add_argument(
             flag, dest=parameter.path, metavar=METAVARS.get(parameter.kind, "NAME"), help=_help(parameter)
@@ -70,10 +70,10 @@ def given(args: argparse.Namespace) -> dict[str, Any]:
     if args.params is not None:
         params = _spelled_out(_of_file(args.params), f"--params {args.params}")
     texts: dict[str, str] = {}
-    told: dict[str, str] = {}
+    flag_of: dict[str, str] = {}
     for flag, parameter in flags().items():
         if getattr(args, parameter.path) is not None:
-            texts[parameter.path], told[parameter.path] = getattr(args, parameter.path), flag
+            texts[parameter.path], flag_of[parameter.path] = getattr(args, parameter.path), flag
     if args.preset is not None:
         texts["preset"] = args.preset
     for pair in args.set:
@@ -81,7 +81,7 @@ def given(args: argparse.Namespace) -> dict[str, Any]:
         if not sign:
             raise CommandError(f"--set {pair}: write NAME=VALUE, as --set penalty.gamma=3")
         texts[name.strip()] = text
-    params |= _spelled_out(texts, "--set", told, text=True)
+    params |= _spelled_out(texts, "--set", flag_of, text=True)
     if args.feature_groups is not None:
         params[GROUPS] = args.feature_groups
     _check_kinds(params)

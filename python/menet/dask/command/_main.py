@@ -73,7 +73,7 @@ def main(argv: list[str] | None = None) -> int:
             complain(f"stopped by {signal.Signals(number).name}; nothing was written")
             return 128 + number
         except Exception as e:
-            message, code = _told(e)
+            message, code = _message_and_code(e)
             complain(f"error: {' '.join(message.split())}")
             return code
 
@@ -97,7 +97,7 @@ def complain(line: str) -> None:
         print(line, file=sys.stderr, flush=True)
 
 
-def _told(e: Exception) -> tuple[str, int]:
+def _message_and_code(e: Exception) -> tuple[str, int]:
     """Return what an error says to the user, and the exit code: 2 for input, 1 for the rest."""
     from distributed import KilledWorker
     from distributed.client import FutureCancelledError

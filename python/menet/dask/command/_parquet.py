@@ -11,12 +11,12 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from menet.dask.command import _classes
-from menet.dask.command._columns import EXACT, Roles, Wanted, check_alike, roles, whole_number
+from menet.dask.command._columns import EXACT, ColumnOptions, ColumnRoles, check_alike, roles, whole_number
 from menet.dask.command._errors import CommandError, quoted
 from menet.dask.command._source import CHUNK, Source, in_chunks, rows_of_chunk, split
 
 
-def read(name: str, files: list[Path], wanted: Wanted, rows: int | None) -> Source:
+def read(name: str, files: list[Path], wanted: ColumnOptions, rows: int | None) -> Source:
     """Return the samples of Parquet files, one file after the other."""
     footers = [_footer(file) for file in files]
     schema = footers[0][0]
@@ -104,7 +104,7 @@ def _variables(schema: pa.Schema, left_out: tuple[str, ...]) -> list[str]:
     return [column for column in schema.names if column not in left_out]
 
 
-def _check_schema(file: Path, schema: pa.Schema, found: Roles) -> None:
+def _check_schema(file: Path, schema: pa.Schema, found: ColumnRoles) -> None:
     """Refuse a file whose variables are no numbers."""
     for column in found.variables:
         kind = schema.field(column).type

@@ -11,7 +11,7 @@ import numpy as np
 from dask.utils import natural_sort_key
 
 from menet.dask.command import _arrays, _classes
-from menet.dask.command._columns import Wanted
+from menet.dask.command._columns import ColumnOptions
 from menet.dask.command._errors import CommandError, quoted
 from menet.dask.command._source import Source
 
@@ -30,7 +30,7 @@ ALLOWED = f"give files that end in {' '.join(ENDINGS)}, a folder of such files, 
 class Options:
     """How data are read."""
 
-    wanted: Wanted
+    wanted: ColumnOptions
     # Rows per chunk; None: as many as make a chunk of the usual size.
     rows: int | None = None
     # A file with one label per sample.
@@ -138,8 +138,8 @@ def _refuse_text_options(data: str, options: Options) -> None:
         raise CommandError(f"{given[0]}: this option is for text files, but --data is {data}; remove it")
 
 
-def _refuse_column_options(data: str, wanted: Wanted) -> None:
-    given = [("--id", wanted.id), ("--drop", wanted.drop), ("--label", wanted.label != Wanted.label)]
+def _refuse_column_options(data: str, wanted: ColumnOptions) -> None:
+    given = [("--id", wanted.id), ("--drop", wanted.drop), ("--label", wanted.label != ColumnOptions.label)]
     if option := next((option for option, set_ in given if set_), None):
         hint = "give --labels FILE" if option == "--label" else "remove it"
         raise CommandError(f"{option}: an array has no columns with names, and --data is {data}; {hint}")

@@ -15,8 +15,8 @@ from dask.delayed import delayed
 
 from menet.dask import ManifoldElasticNet, progress
 from menet.dask.command import _classes, _flags, _write
-from menet.dask.command._cluster import Where, connected
-from menet.dask.command._columns import Wanted
+from menet.dask.command._cluster import ClusterOptions, connected
+from menet.dask.command._columns import ColumnOptions
 from menet.dask.command._errors import CommandError, listed, quoted
 from menet.dask.command._read import Options, find, read
 from menet.dask.command._source import Source
@@ -125,8 +125,8 @@ def _placed(e: ValueError, source: Source) -> ValueError:
         return e
     row, column = place
     variable = f"column {column}" if source.variables is None else f"variable {quoted(source.variables[column])}"
-    told = f"row {row}, {variable} (rows are counted from 0)"
-    return ValueError(f"{source.name}: " + str(e).replace(f"row {row}, column {column} (counted from 0)", told))
+    named_place = f"row {row}, {variable} (rows are counted from 0)"
+    return ValueError(f"{source.name}: " + str(e).replace(f"row {row}, column {column} (counted from 0)", named_place))
 
 
 def _source(args: argparse.Namespace, variables: Any = None) -> Source:
@@ -134,7 +134,9 @@ def _source(args: argparse.Namespace, variables: Any = None) -> Source:
     decimal = {"point": ".", "comma": ","}.get(args.decimal, args.decimal)
     if args.header is False:
         variables = None
-    wanted = Wanted(args.label, args.id, tuple(args.drop), None if variables is None else tuple(map(str, variables)))
+    wanted = ColumnOptions(
+        args.label, args.id, tuple(args.drop), None if variables is None else tuple(map(str, variables))
+    )
     source = read(args.data, Options(wanted, args.rows, args.labels, args.delimiter, decimal, args.header))
     for line in source.notices:
         if not args.quiet:
@@ -174,8 +176,8 @@ def _target(args: argparse.Namespace, *, texts: bool) -> str:
     return ending
 
 
-def _where(args: argparse.Namespace) -> Where:
-    return Where(args.scheduler, args.workers, args.threads, args.memory, args.temporary)
+def _where(args: argparse.Namespace) -> ClusterOptions:
+    return ClusterOptions(args.scheduler, args.workers, args.threads, args.memory, args.temporary)
 
 
 def _model(file: Path) -> Any:

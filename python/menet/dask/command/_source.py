@@ -12,7 +12,7 @@ import numpy as np
 from dask.base import compute, tokenize
 from dask.delayed import delayed
 
-from menet.dask._input import Given
+from menet.dask._input import DaskSamples
 from menet.dask.command import _classes
 from menet.dask.command._errors import CommandError
 
@@ -36,10 +36,10 @@ class Source:
     id_name: str = "id"
     notices: list[str] = field(default_factory=list)
 
-    def given(self) -> Given:
+    def given(self) -> DaskSamples:
         """Return the samples for an estimator, with the names of the variables."""
         names = None if self.variables is None else np.array(self.variables, dtype=object)
-        return Given(self.samples, names)
+        return DaskSamples(self.samples, names)
 
     def classes(self, where: str) -> da.Array:
         """Return the class of every sample: whole numbers if all labels are, else text.

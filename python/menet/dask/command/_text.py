@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from packaging.version import Version
 
 from menet.dask.command import _classes
-from menet.dask.command._columns import EXACT, Wanted, check_alike, roles, text_column, whole_number
+from menet.dask.command._columns import EXACT, ColumnOptions, check_alike, roles, text_column, whole_number
 from menet.dask.command._errors import CommandError
 from menet.dask.command._source import Source, in_chunks, rows_of_chunk
 
@@ -49,7 +49,7 @@ class Dialect:
     header: bool | None = None
 
 
-def read(name: str, files: list[Path], wanted: Wanted, rows: int | None, dialect: Dialect) -> Source:
+def read(name: str, files: list[Path], wanted: ColumnOptions, rows: int | None, dialect: Dialect) -> Source:
     """Return the samples of text files, one file after the other."""
     first, notices = _header(files[0], dialect)
     sample = _sample(files[0], first, dialect)

@@ -6,13 +6,13 @@ use super::*;
 
 /// The flags alone.
 #[derive(Debug, Parser)]
-struct Alone {
+struct FlagsOnly {
     #[command(flatten)]
     params: ParamArgs,
 }
 
 fn resolved(arguments: &[&str]) -> Result<MenParams, Failure> {
-    Alone::try_parse_from([&["menet"], arguments].concat()).unwrap().params.resolve()
+    FlagsOnly::try_parse_from([&["menet"], arguments].concat()).unwrap().params.resolve()
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn flags_and_set_say_the_same() {
 
 #[test]
 fn help_shows_the_words_the_choices_and_the_default() {
-    let command = Alone::command();
+    let command = FlagsOnly::command();
     for one in flagged(false) {
         let flag = command.get_arguments().find(|flag| flag.get_id() == one.path.as_str()).unwrap();
         let shown = flag.get_help().unwrap().to_string();
@@ -47,7 +47,7 @@ fn help_shows_the_words_the_choices_and_the_default() {
 
 #[test]
 fn what_is_wrong_is_told_with_its_flag() {
-    for (arguments, told) in [
+    for (arguments, expected) in [
         (["--set", "penalty.gama=3"], "--set penalty.gama=3: there is no parameter `penalty.gama`"),
         (["--set", "kappa=3"], "use manifold.kappa"),
         (["--set", "ridge"], "write NAME=VALUE"),
@@ -57,6 +57,6 @@ fn what_is_wrong_is_told_with_its_flag() {
         (["--ridge", "much"], "must be a number"),
     ] {
         let message = resolved(&arguments).unwrap_err().to_string();
-        assert!(message.contains(told), "{arguments:?}: {message}");
+        assert!(message.contains(expected), "{arguments:?}: {message}");
     }
 }

@@ -9,7 +9,7 @@ use menet::baselines::Pca;
 use menet::prepare::Preparation;
 use menet::{Dataset, Reducer};
 
-use super::super::canvas::{Anchor, Canvas, FONT};
+use super::super::canvas::{Canvas, FONT, TextAnchor};
 use super::super::rates::MARKERS;
 use super::values::{named, some_samples};
 use crate::error::Result;
@@ -48,7 +48,7 @@ pub(super) fn figure(validation: &Validation, data: &Dataset<'_>) -> Result<Opti
     let mut canvas = Canvas::new(2.0 * WIDTH + legend, TOP + HEIGHT);
     let title =
         format!("Samples by batch, on their first two principal components: {}", shown(&validation.data, 28));
-    canvas.title((16.0, 26.0), 17.0, Anchor::Start, &title);
+    canvas.title((16.0, 26.0), 17.0, TextAnchor::Start, &title);
     let how = if effects.deviations.is_some() { ", divided by its deviation" } else { "" };
     let rows = some_samples(data, MOST);
     let few = match data.samples() - rows.len() {
@@ -58,7 +58,7 @@ pub(super) fn figure(validation: &Validation, data: &Dataset<'_>) -> Result<Opti
     let note = format!(
         "the final model subtracts the mean of every batch{how}; what still tells batches apart is not removed{few}"
     );
-    canvas.text((16.0, 46.0), 12.0, Anchor::Start, &note);
+    canvas.text((16.0, 46.0), 12.0, TextAnchor::Start, &note);
     let name = |batch: usize| plotted(&shown(&named(&batches.names()[batch]), 17), 17);
     for (x, title, z, legend) in [(0.0, "before", &before, false), (WIDTH, "after", &after, legend > 0.0)] {
         canvas.embed((x, TOP), &chart(title, z, &rows, batches.of(), (count, &name), legend));

@@ -1,10 +1,10 @@
 //! The balanced accuracy of every method on the same splits, with intervals.
 
-use super::super::canvas::{Anchor, Canvas};
+use super::super::canvas::{Canvas, TextAnchor};
 use super::values::{counted, named, percent, ticks};
 use crate::names::shown;
 use crate::palette::look;
-use crate::validate::{Assessed, Validation};
+use crate::validate::{MethodResult, Validation};
 
 const LEFT: f64 = 200.0;
 const WIDTH: f64 = 460.0;
@@ -14,13 +14,13 @@ const TOP: f64 = 76.0;
 
 /// None with one method.
 pub(super) fn figure(validation: &Validation) -> Option<String> {
-    let methods: Vec<&Assessed> =
+    let methods: Vec<&MethodResult> =
         validation.methods.iter().filter(|method| method.balanced.mean.is_finite()).collect();
     if methods.len() < 2 {
         return None;
     }
     let chance = validation.chance();
-    let ends = |method: &&Assessed| {
+    let ends = |method: &&MethodResult| {
         let balanced = method.balanced;
         let low = if balanced.low.is_finite() { balanced.low } else { balanced.mean };
         let high = if balanced.high.is_finite() { balanced.high } else { balanced.mean };
@@ -32,7 +32,7 @@ pub(super) fn figure(validation: &Validation) -> Option<String> {
     let bottom = TOP + methods.len() as f64 * ROW;
     let mut canvas = Canvas::new(LEFT + WIDTH + RIGHT, bottom + 58.0);
     let title = format!("Methods on the same splits: {}", shown(&validation.data, 28));
-    canvas.title((16.0, 26.0), 17.0, Anchor::Start, &title);
+    canvas.title((16.0, 26.0), 17.0, TextAnchor::Start, &title);
     let design = &validation.design;
     let folds = if design.leave_one_group_out {
         "one group left out at a time".to_owned()
@@ -41,10 +41,10 @@ pub(super) fn figure(validation: &Validation) -> Option<String> {
     };
     let note =
         format!("balanced accuracy on held-out samples with its 95 % interval; {folds}; dashed: chance");
-    canvas.text((16.0, 46.0), 12.0, Anchor::Start, &note);
+    canvas.text((16.0, 46.0), 12.0, TextAnchor::Start, &note);
     for tick in ticks(&range, 8) {
         canvas.line((at(tick), TOP - 4.0), (at(tick), bottom + 4.0), "#dddddd", 1.0);
-        canvas.text((at(tick), bottom + 18.0), 11.0, Anchor::Middle, &format!("{:.0} %", 100.0 * tick));
+        canvas.text((at(tick), bottom + 18.0), 11.0, TextAnchor::Middle, &format!("{:.0} %", 100.0 * tick));
     }
     let mut y = TOP - 4.0;
     while y < bottom {
@@ -62,15 +62,15 @@ pub(super) fn figure(validation: &Validation) -> Option<String> {
         let mean = at(method.balanced.mean.clamp(0.0, 1.0));
         canvas.circle((mean, middle), 3.0, colour, 6.0);
         let name = shown(&named(&method.name), 20);
-        canvas.styled((LEFT - 10.0, middle + 4.0), 12.0, Anchor::End, "#222222", row == 0, &name);
+        canvas.styled((LEFT - 10.0, middle + 4.0), 12.0, TextAnchor::End, "#222222", row == 0, &name);
         let variables = if method.variables.is_finite() && method.variables > 0.0 {
             format!(", {:.0} variables", method.variables)
         } else {
             String::new()
         };
         let text = format!("{}{variables}", percent(&method.balanced));
-        canvas.text((LEFT + WIDTH + 14.0, middle + 4.0), 11.0, Anchor::Start, &text);
+        canvas.text((LEFT + WIDTH + 14.0, middle + 4.0), 11.0, TextAnchor::Start, &text);
     }
-    canvas.text((LEFT + WIDTH / 2.0, bottom + 40.0), 12.0, Anchor::Middle, "balanced accuracy");
+    canvas.text((LEFT + WIDTH / 2.0, bottom + 40.0), 12.0, TextAnchor::Middle, "balanced accuracy");
     Some(canvas.finish())
 }

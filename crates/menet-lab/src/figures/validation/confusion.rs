@@ -1,6 +1,6 @@
 //! Which classes the held-out samples of every class were given.
 
-use super::super::canvas::{Anchor, Canvas};
+use super::super::canvas::{Canvas, TextAnchor};
 use super::values::{class, longest, percent};
 use crate::names::shown;
 use crate::validate::Validation;
@@ -23,14 +23,14 @@ pub(super) fn figure(validation: &Validation) -> Option<String> {
     let side = cell * classes as f64;
     let mut canvas = Canvas::new((left + side + 120.0).max(700.0), top + side + 40.0);
     let title = format!("What held-out samples were taken for: {}", shown(&validation.data, 22));
-    canvas.title((16.0, 26.0), 17.0, Anchor::Start, &title);
+    canvas.title((16.0, 26.0), 17.0, TextAnchor::Start, &title);
     let balanced = percent(&method.balanced);
     let note = format!("percent of every class, over all repeats; balanced accuracy {balanced}");
-    canvas.text((16.0, 46.0), 12.0, Anchor::Start, &note);
+    canvas.text((16.0, 46.0), 12.0, TextAnchor::Start, &note);
     for (a, row) in method.confusion.iter().enumerate() {
         let (x, y) = (left + a as f64 * cell, top + a as f64 * cell);
-        canvas.text((left - 8.0, y + cell / 2.0 + name * 0.36), name, Anchor::End, &rows[a]);
-        canvas.turned((x + cell / 2.0 + 3.0, top - 8.0), name, -45.0, Anchor::Start, &columns[a]);
+        canvas.text((left - 8.0, y + cell / 2.0 + name * 0.36), name, TextAnchor::End, &rows[a]);
+        canvas.turned((x + cell / 2.0 + 3.0, top - 8.0), name, -45.0, TextAnchor::Start, &columns[a]);
         let total: usize = row.iter().sum();
         for (b, &count) in row.iter().enumerate() {
             let corner = (left + b as f64 * cell, y);
@@ -47,25 +47,32 @@ pub(super) fn figure(validation: &Validation) -> Option<String> {
             let middle = corner.0 + cell / 2.0;
             let two = cell >= 46.0;
             let line = y + cell / 2.0 + if two { -1.0 } else { size * 0.36 };
-            canvas.styled((middle, line), size, Anchor::Middle, ink, a == b, &whole_percent(share));
+            canvas.styled((middle, line), size, TextAnchor::Middle, ink, a == b, &whole_percent(share));
             if two {
                 let below = format!("{count}");
-                canvas.styled((middle, line + size + 1.0), size * 0.75, Anchor::Middle, ink, false, &below);
+                canvas.styled(
+                    (middle, line + size + 1.0),
+                    size * 0.75,
+                    TextAnchor::Middle,
+                    ink,
+                    false,
+                    &below,
+                );
             }
         }
     }
-    canvas.turned((20.0, top + side / 2.0), 12.0, -90.0, Anchor::Middle, "true class");
+    canvas.turned((20.0, top + side / 2.0), 12.0, -90.0, TextAnchor::Middle, "true class");
     canvas.text(
         (left + side / 2.0, top + side + 20.0),
         12.0,
-        Anchor::Middle,
+        TextAnchor::Middle,
         "given class (columns, as named above)",
     );
     if method.confusion.iter().any(|row| row.iter().sum::<usize>() == 0) {
         canvas.text(
             (left, top + side + 36.0),
             11.0,
-            Anchor::Start,
+            TextAnchor::Start,
             "grey rows: no sample of this class was tested",
         );
     }

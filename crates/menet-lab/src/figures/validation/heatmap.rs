@@ -3,7 +3,7 @@
 use image::{Rgb, RgbImage};
 use menet::Dataset;
 
-use super::super::canvas::{Anchor, Canvas};
+use super::super::canvas::{Canvas, TextAnchor};
 use super::values::{class, columns, longest, mean_and_deviation, rgb, some_samples, variable};
 use crate::names::shown;
 use crate::palette::{diverging, look};
@@ -51,8 +51,8 @@ pub(super) fn figure(validation: &Validation, data: &Dataset<'_>) -> Option<Stri
     let bottom = TOP + head + down.len() as f64 * ROW;
     let mut canvas = Canvas::new(LEFT + WIDTH + 24.0, bottom + 56.0);
     let title = format!("The panel in every sample: {}", shown(&validation.data, 28));
-    canvas.title((16.0, 26.0), 17.0, Anchor::Start, &title);
-    canvas.text((16.0, 46.0), 12.0, Anchor::Start, &note(validation, data, samples.len(), mixed));
+    canvas.title((16.0, 26.0), 17.0, TextAnchor::Start, &title);
+    canvas.text((16.0, 46.0), 12.0, TextAnchor::Start, &note(validation, data, samples.len(), mixed));
     if mixed {
         memberships(&mut canvas, validation, &across, &classes);
     } else {
@@ -66,7 +66,7 @@ pub(super) fn figure(validation: &Validation, data: &Dataset<'_>) -> Option<Stri
     for (row, &k) in down.iter().enumerate() {
         let y = TOP + head + (row + 1) as f64 * ROW - 3.0;
         let name = shown(&variable(data, variables[k]), 22);
-        canvas.text((LEFT - 6.0, y), 9.5, Anchor::End, &name);
+        canvas.text((LEFT - 6.0, y), 9.5, TextAnchor::End, &name);
     }
     key(&mut canvas, (LEFT, bottom + 12.0));
     Some(canvas.finish())
@@ -113,7 +113,7 @@ fn memberships(canvas: &mut Canvas, validation: &Validation, across: &[usize], c
     for number in 0..k {
         let place = (LEFT - 6.0, TOP + (number + 1) as f64 * ROW - 3.0);
         let name = class(validation, number, 20);
-        canvas.styled(place, 9.5, Anchor::End, look(number).colour, true, &name);
+        canvas.styled(place, 9.5, TextAnchor::End, look(number).colour, true, &name);
     }
 }
 
@@ -135,7 +135,7 @@ fn blocks(
         let number = classes[across[start]];
         let middle = LEFT + (start + end) as f64 / 2.0 * cell;
         if (end - start) as f64 * cell >= 9.0 {
-            canvas.turned((middle + 3.0, top - 6.0), 9.5, -60.0, Anchor::Start, &names[number]);
+            canvas.turned((middle + 3.0, top - 6.0), 9.5, -60.0, TextAnchor::Start, &names[number]);
         }
         let at = LEFT + end as f64 * cell;
         canvas.line((at, top - 4.0), (at, bottom + 3.0), "#555555", 0.5);
@@ -151,11 +151,11 @@ fn key(canvas: &mut Canvas, (x, y): (f64, f64)) {
     for (place, label) in [(0.0, "−3"), (0.5, "0"), (1.0, "3")] {
         let at = x + length * place;
         canvas.line((at, y + 12.0), (at, y + 16.0), "#222222", 1.0);
-        canvas.text((at, y + 28.0), 11.0, Anchor::Middle, label);
+        canvas.text((at, y + 28.0), 11.0, TextAnchor::Middle, label);
     }
     let note =
         "standard deviations from the mean of the variable, over all samples; beyond 3, the colours of 3";
-    canvas.text((x + length + 24.0, y + 11.0), 12.0, Anchor::Start, note);
+    canvas.text((x + length + 24.0, y + 11.0), 12.0, TextAnchor::Start, note);
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use kuva::render::layout::Layout;
 use kuva::render::plots::Plot;
 use menet::Dataset;
 
-use super::super::canvas::{Anchor, Canvas, FONT};
+use super::super::canvas::{Canvas, FONT, TextAnchor};
 use super::super::rates::MARKERS;
 use super::values::{class, counted, faded, some_samples};
 use crate::error::Result;
@@ -43,14 +43,14 @@ pub(super) fn figure(validation: &Validation, data: &Dataset<'_>) -> Result<Opti
     let legend = if classes > LEGEND || one { 0.0 } else { LEGEND_WIDTH };
     let mut canvas = Canvas::new(2.0 * WIDTH + legend, TOP + HEIGHT);
     let title = format!("Samples on the axes of the model: {}", shown(&validation.data, 28));
-    canvas.title((16.0, 26.0), 17.0, Anchor::Start, &title);
+    canvas.title((16.0, 26.0), 17.0, TextAnchor::Start, &title);
     let few = match data.samples() - rows.len() {
         0 => String::new(),
         _ => format!("; {} of {} samples are shown", rows.len(), data.samples()),
     };
     let names = if classes > LEGEND && !one { "; names stand at the centres of the classes" } else { "" };
     let note = format!("held-out samples are full, those that the fold learned from are faint{names}{few}");
-    canvas.text((16.0, 46.0), 12.0, Anchor::Start, &note);
+    canvas.text((16.0, 46.0), 12.0, TextAnchor::Start, &note);
     let z = models.all.project(data)?;
     let left = Panel { validation, data, rows: &rows, z: &z, held: None };
     let all = format!("final model, fitted on all {}", counted(data.samples(), "sample"));

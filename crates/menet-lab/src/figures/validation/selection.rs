@@ -7,7 +7,7 @@ use kuva::render::layout::{Layout, TickFormat};
 use kuva::render::plots::Plot;
 
 use super::super::canvas::FONT;
-use super::super::rates::{Extent, MARKERS, style};
+use super::super::rates::{AxesExtent, MARKERS, style};
 use super::super::tuning::round_number;
 use super::values::first_end;
 use crate::names::plotted;
@@ -20,7 +20,7 @@ pub(super) fn figure(validation: &Validation) -> Option<String> {
     let rows: Vec<&SizeRow> = validation.sizes.iter().filter(known).collect();
     let place = |row: &SizeRow| (row.variables.max(1.0), 100.0 * row.balanced);
     let (first, last) = (place(rows.first()?).0, place(rows.last()?).0);
-    let mut extent = Extent::default();
+    let mut extent = AxesExtent::default();
     // An error bar beyond 100 % would have no meaning.
     let errors: Vec<(f64, f64)> = rows
         .iter()

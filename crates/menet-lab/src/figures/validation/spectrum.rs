@@ -8,9 +8,9 @@ use kuva::render::layout::Layout;
 use kuva::render::plots::Plot;
 use menet::Dataset;
 
-use super::super::canvas::{Anchor, Canvas, FONT};
+use super::super::canvas::{Canvas, FONT, TextAnchor};
 use super::super::rates::style;
-use super::values::{Effect, class, counted, effects, faded};
+use super::values::{VariableEffect, class, counted, effects, faded};
 use crate::names::{plotted, shown};
 use crate::palette::{LOOKS, look};
 use crate::validate::Validation;
@@ -37,11 +37,11 @@ pub(super) fn figure(validation: &Validation, data: &Dataset<'_>) -> Option<Stri
     let means = class_means(data);
     let mut canvas = Canvas::new(WIDTH, TOP + axes.len() as f64 * HEIGHT);
     let title = format!("The panel along the spectrum: {}", shown(&validation.data, 28));
-    canvas.title((16.0, 26.0), 17.0, Anchor::Start, &title);
+    canvas.title((16.0, 26.0), 17.0, TextAnchor::Start, &title);
     let cut = if all.len() > AXES { format!("; {AXES} of {} axes", all.len()) } else { String::new() };
     let behind = if means.len() > LOOKS { "the mean of all samples" } else { "the means of the classes" };
     let note = format!("stems: weight × standard deviation; behind: {behind}, scaled to the height{cut}");
-    canvas.text((16.0, 46.0), 12.0, Anchor::Start, &note);
+    canvas.text((16.0, 46.0), 12.0, TextAnchor::Start, &note);
     for (k, effects) in axes.iter().enumerate() {
         let title = format!("axis {}: {}", k + 1, counted(effects.len(), "variable"));
         let svg = chart(validation, data, effects, &places, &order, &means, title);
@@ -53,7 +53,7 @@ pub(super) fn figure(validation: &Validation, data: &Dataset<'_>) -> Option<Stri
 fn chart(
     validation: &Validation,
     data: &Dataset<'_>,
-    effects: &[Effect],
+    effects: &[VariableEffect],
     places: &[f64],
     order: &[usize],
     means: &[Vec<f64>],
@@ -87,7 +87,7 @@ fn chart(
         plots.push(Plot::Line(line.with_line_style(style(dash))));
     }
     // One line goes along zero and up or down every stem.
-    let mut stems: Vec<&Effect> = effects.iter().collect();
+    let mut stems: Vec<&VariableEffect> = effects.iter().collect();
     stems.sort_by(|a, b| places[a.variable].total_cmp(&places[b.variable]));
     let (start, end) = (places[order[0]], places[order[order.len() - 1]]);
     let mut points = vec![(start, 0.0)];

@@ -11,7 +11,7 @@ use crate::validate::{Interval, PanelEntry, Validation};
 
 /// A variable of an axis.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Effect {
+pub(super) struct VariableEffect {
     pub(super) variable: usize,
     /// Its weight times its standard deviation.
     pub(super) value: f64,
@@ -20,15 +20,15 @@ pub(super) struct Effect {
 }
 
 /// The variables of every axis of the final model, those with the largest effects first.
-pub(super) fn effects(validation: &Validation, data: &Dataset<'_>) -> Vec<Vec<Effect>> {
+pub(super) fn effects(validation: &Validation, data: &Dataset<'_>) -> Vec<Vec<VariableEffect>> {
     let axes = validation.panel.first().map_or(0, |entry| entry.weights.len());
     let deviations = deviations(&validation.panel, data);
     let of_axis = |axis: usize| {
         let entries = validation.panel.iter().zip(&deviations);
-        let mut effects: Vec<Effect> = entries
+        let mut effects: Vec<VariableEffect> = entries
             .map(|(entry, deviation)| {
                 let value = entry.weights[axis] * deviation;
-                Effect { variable: entry.variable, value, class: entry.class }
+                VariableEffect { variable: entry.variable, value, class: entry.class }
             })
             .filter(|effect| effect.value != 0.0 && effect.value.is_finite())
             .collect();

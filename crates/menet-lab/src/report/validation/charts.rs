@@ -4,7 +4,7 @@ use menet::evaluate::mistakes;
 use serde_json::{Value, json};
 
 use super::format::{count, percent, probability};
-use super::{Page, Subject, frequencies, roc};
+use super::{Page, PageSubject, frequencies, roc};
 use crate::names::shown;
 use crate::palette::look;
 use crate::report::charts::{layout, text};
@@ -18,7 +18,7 @@ const LOGARITHMIC: f64 = 20.0;
 /// The most bins of the histogram.
 const BINS: usize = 40;
 
-pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
+pub(super) fn add(subject: &PageSubject<'_>, page: &mut Page) {
     let validation = subject.validation;
     let mut markup = String::new();
     if let Some((chart, note)) = roc::chart(subject) {
@@ -83,7 +83,7 @@ fn placed(page: &mut Page, id: &str, title: &str, note: &str, chart: Value) -> S
 }
 
 /// What `confusion.js` reads.
-fn confusions(subject: &Subject<'_>) -> Value {
+fn confusions(subject: &PageSubject<'_>) -> Value {
     let methods = subject.validation.methods.iter().map(|method| {
         json!({
             "name": shown(&method.name, 30),
@@ -237,7 +237,7 @@ fn histogram(test: &PermutationTest, chance: f64) -> Value {
     })
 }
 
-fn comparison(subject: &Subject<'_>) -> Value {
+fn comparison(subject: &PageSubject<'_>) -> Value {
     let methods = &subject.validation.methods;
     let rows = methods.iter().enumerate().map(|(i, method)| {
         let Interval { mean, low, high } = method.balanced;

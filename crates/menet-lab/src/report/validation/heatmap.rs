@@ -6,7 +6,7 @@ use faer::Mat;
 use serde_json::{Value, json};
 
 use super::format::count;
-use super::{Page, Subject, sample_name, spaced};
+use super::{Page, PageSubject, sample_name, spaced};
 use crate::names::shown;
 use crate::validate::cluster::order;
 
@@ -17,7 +17,7 @@ const SAMPLES: usize = 400;
 /// Steps per standard deviation: values beyond ±3.2 look alike.
 const STEPS: f64 = 40.0;
 
-pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
+pub(super) fn add(subject: &PageSubject<'_>, page: &mut Page) {
     let panel = &subject.validation.panel;
     if panel.is_empty() {
         return;
@@ -63,7 +63,7 @@ pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
 }
 
 /// The first variables of the panel in some samples, less the mean over these and over their standard deviation.
-fn standardized(subject: &Subject<'_>, samples: &[usize], variables: usize) -> Mat<f64> {
+fn standardized(subject: &PageSubject<'_>, samples: &[usize], variables: usize) -> Mat<f64> {
     let mut x = Mat::from_fn(samples.len(), variables, |i, k| subject.values[(samples[i], k)]);
     for k in 0..variables {
         let n = samples.len() as f64;

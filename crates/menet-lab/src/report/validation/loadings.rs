@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::format::count;
-use super::{Page, Subject, spaced};
+use super::{Page, PageSubject, spaced};
 use crate::palette::{LOOKS, look};
 use crate::report::axes::{KEY, bar, canvas, figure, levels};
 use crate::report::charts::{layout, text};
@@ -19,7 +19,7 @@ const BARRED: usize = 6;
 const POINTS: usize = 2000;
 const CLASSES: usize = 10;
 
-pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
+pub(super) fn add(subject: &PageSubject<'_>, page: &mut Page) {
     let panel = &subject.validation.panel;
     let axes = panel.iter().map(|entry| entry.weights.len()).max().unwrap_or(0);
     if axes == 0 {
@@ -96,7 +96,7 @@ pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
 }
 
 /// The entries of the panel that axis `a` uses, with weight × sd, the heaviest first.
-fn effects(subject: &Subject<'_>, a: usize) -> Vec<(usize, f64)> {
+fn effects(subject: &PageSubject<'_>, a: usize) -> Vec<(usize, f64)> {
     let entries = subject.validation.panel.iter().enumerate();
     let effect = entries
         .map(|(k, entry)| (k, entry.weights.get(a).copied().unwrap_or(0.0) * entry.deviation.unwrap_or(1.0)));
@@ -105,7 +105,7 @@ fn effects(subject: &Subject<'_>, a: usize) -> Vec<(usize, f64)> {
     used
 }
 
-fn spectrum_chart(subject: &Subject<'_>, at: &[f64], a: usize, what: &str) -> Value {
+fn spectrum_chart(subject: &PageSubject<'_>, at: &[f64], a: usize, what: &str) -> Value {
     let drawn = spaced(at.len(), POINTS);
     let mut traces: Vec<Value> = class_means(&subject.shown)
         .into_iter()

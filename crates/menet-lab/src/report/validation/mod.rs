@@ -21,7 +21,7 @@ use super::shell::{CONFUSION, DRAW, Document, NO_SCRIPT, dark};
 use crate::error::{Error, Result};
 use crate::names::{escaped, name_of, shown};
 use crate::palette::{LOOKS, dark_twins, look};
-use crate::validate::{Assessed, SampleResult, Validation};
+use crate::validate::{MethodResult, SampleResult, Validation};
 
 mod answer;
 mod boxes;
@@ -38,7 +38,7 @@ mod roc;
 #[cfg(test)]
 mod tests;
 
-use link::Link;
+use link::LinkTemplate;
 pub use link::check_link;
 
 /// The report of a validation of all samples in `data`. `link` is the address of a variable, with `{name}` in the place of its name.
@@ -46,7 +46,7 @@ pub use link::check_link;
 /// # Errors
 /// When the validation is not of these data, or the link is not an address with `{name}` in it.
 pub fn html(validation: &Validation, data: &Dataset<'_>, link: Option<&str>) -> Result<String> {
-    let subject = Subject::new(validation, data, link)?;
+    let subject = PageSubject::new(validation, data, link)?;
     let mut page = Page::default();
     answer::add(&subject, &mut page);
     map::add(&subject, &mut page)?;
@@ -94,21 +94,21 @@ pub fn html(validation: &Validation, data: &Dataset<'_>, link: Option<&str>) -> 
 
 /// What the parts of the page read.
 #[derive(Debug)]
-struct Subject<'a> {
+struct PageSubject<'a> {
     validation: &'a Validation,
     data: &'a Dataset<'a>,
     /// The samples with the values that are drawn.
     shown: Dataset<'a>,
     /// The method that the page is about.
-    first: &'a Assessed,
+    first: &'a MethodResult,
     /// The names of the classes, fit to be shown.
     classes: Vec<String>,
     /// The values of the panel's variables: one row per sample, one column per entry.
     values: Mat<f64>,
-    link: Option<Link>,
+    link: Option<LinkTemplate>,
 }
 
-impl<'a> Subject<'a> {
+impl<'a> PageSubject<'a> {
     fn new(validation: &'a Validation, data: &'a Dataset<'a>, link: Option<&str>) -> Result<Self> {
         let wrong = |what: String| Err(Error::Study(what));
         let Some(first) = validation.methods.first() else {
@@ -140,14 +140,14 @@ impl<'a> Subject<'a> {
             return wrong(format!("the panel has variable {beyond} of {} (from 0)", data.variables()));
         }
         let drawn = crate::validate::shown(validation, data)?;
-        Ok(Subject {
+        Ok(PageSubject {
             validation,
             data,
             first,
             classes: validation.classes.iter().map(|name| shown(name, 60)).collect(),
             values: columns(&drawn, &variables),
             shown: drawn,
-            link: link.map(Link::new).transpose()?,
+            link: link.map(LinkTemplate::new).transpose()?,
         })
     }
 
@@ -203,7 +203,7 @@ impl Page {
 }
 
 /// What was validated, in a line.
-fn scope(subject: &Subject<'_>) -> String {
+fn scope(subject: &PageSubject<'_>) -> String {
     let Validation { variables, design, .. } = subject.validation;
     let groups = match design.groups {
         Some(groups) if design.leave_one_group_out => {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Subject;
+use super::PageSubject;
 use super::format::count;
 use crate::palette::look;
 use crate::report::charts::{dash_name, layout, text};
@@ -15,7 +15,7 @@ pub(super) const CLASSES: usize = 20;
 const POINTS: usize = 1000;
 
 /// The chart and what to say of it; none without probabilities.
-pub(super) fn chart(subject: &Subject<'_>) -> Option<(Value, String)> {
+pub(super) fn chart(subject: &PageSubject<'_>) -> Option<(Value, String)> {
     let classes = subject.classes.len();
     let with = |sample: &&SampleResult| sample.tested > 0 && sample.probabilities.len() == classes;
     let samples: Vec<&SampleResult> = subject.first.samples.iter().filter(with).collect();

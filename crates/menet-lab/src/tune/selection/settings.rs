@@ -5,17 +5,17 @@ const STEPS: [f64; 11] = [1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0
 
 /// The parameters that need their own paths.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Setting {
+pub(super) struct PathSetting {
     pub(super) beta: f64,
     pub(super) target_shrinkage: f64,
     pub(super) ridge: f64,
 }
 
 /// Settings by β and target shrinkage, each with its ridges.
-pub(super) fn by_problem(settings: &[Setting]) -> Vec<(Setting, Vec<f64>)> {
-    let mut groups: Vec<(Setting, Vec<f64>)> = Vec::new();
+pub(super) fn by_problem(settings: &[PathSetting]) -> Vec<(PathSetting, Vec<f64>)> {
+    let mut groups: Vec<(PathSetting, Vec<f64>)> = Vec::new();
     for setting in settings {
-        let same = |(other, _): &&mut (Setting, Vec<f64>)| {
+        let same = |(other, _): &&mut (PathSetting, Vec<f64>)| {
             (other.beta, other.target_shrinkage) == (setting.beta, setting.target_shrinkage)
         };
         match groups.iter_mut().find(same) {

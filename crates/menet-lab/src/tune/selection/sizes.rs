@@ -1,7 +1,7 @@
 //! The numbers of variables that the grid tries.
 
 use menet::MenParams;
-use menet::select::Size;
+use menet::select::ModelSize;
 
 use crate::protocol::TuneOptions;
 
@@ -9,7 +9,7 @@ use crate::protocol::TuneOptions;
 pub const SIZES: [usize; 6] = [5, 10, 20, 50, 100, 200];
 
 /// The sizes to try: those of the user, or a list up to the number that the parameters allow.
-pub(super) fn sizes(own: &MenParams, options: &TuneOptions, p: usize) -> Vec<Size> {
+pub(super) fn sizes(own: &MenParams, options: &TuneOptions, p: usize) -> Vec<ModelSize> {
     let up_to = |most: usize| {
         let mut sizes: Vec<usize> = SIZES.into_iter().filter(|&size| size < most).collect();
         if most <= SIZES[SIZES.len() - 1] || own.panel_size.or(own.nonzeros).is_some() {
@@ -24,25 +24,25 @@ pub(super) fn sizes(own: &MenParams, options: &TuneOptions, p: usize) -> Vec<Siz
         sizes
     };
     if !options.nonzeros.is_empty() || !options.panel_size.is_empty() {
-        let nonzeros = capped(&options.nonzeros).into_iter().map(Size::Nonzeros);
-        return nonzeros.chain(capped(&options.panel_size).into_iter().map(Size::Panel)).collect();
+        let nonzeros = capped(&options.nonzeros).into_iter().map(ModelSize::Nonzeros);
+        return nonzeros.chain(capped(&options.panel_size).into_iter().map(ModelSize::Panel)).collect();
     }
     match own.panel_size {
-        Some(most) => up_to(most.min(p)).into_iter().map(Size::Panel).collect(),
-        None => up_to(own.nonzeros.unwrap_or(p).min(p)).into_iter().map(Size::Nonzeros).collect(),
+        Some(most) => up_to(most.min(p)).into_iter().map(ModelSize::Panel).collect(),
+        None => up_to(own.nonzeros.unwrap_or(p).min(p)).into_iter().map(ModelSize::Nonzeros).collect(),
     }
 }
 
 /// The sizes halfway from the size of `params` to the next of `sizes` on either side.
-pub(super) fn beside(sizes: &[Size], params: &MenParams) -> Vec<Size> {
+pub(super) fn beside(sizes: &[ModelSize], params: &MenParams) -> Vec<ModelSize> {
     let own = match (params.panel_size, params.nonzeros) {
-        (Some(size), _) => Size::Panel(size),
-        (None, Some(k)) => Size::Nonzeros(k),
+        (Some(size), _) => ModelSize::Panel(size),
+        (None, Some(k)) => ModelSize::Nonzeros(k),
         (None, None) => return Vec::new(),
     };
-    let number = |size: &Size| match *size {
-        Size::Nonzeros(k) | Size::Panel(k) => Some(k),
-        Size::Base => None,
+    let number = |size: &ModelSize| match *size {
+        ModelSize::Nonzeros(k) | ModelSize::Panel(k) => Some(k),
+        ModelSize::Base => None,
     };
     let Some(k) = number(&own) else { return Vec::new() };
     let others: Vec<usize> = sizes.iter().filter_map(number).collect();
@@ -51,7 +51,13 @@ pub(super) fn beside(sizes: &[Size], params: &MenParams) -> Vec<Size> {
     let between = |other: usize| ((other * k) as f64).sqrt().round() as usize;
     let found = [below, above].into_iter().flatten().map(between).filter(|&found| found != k);
     found
-        .map(|size| if matches!(own, Size::Panel(_)) { Size::Panel(size) } else { Size::Nonzeros(size) })
+        .map(|size| {
+            if matches!(own, ModelSize::Panel(_)) {
+                ModelSize::Panel(size)
+            } else {
+                ModelSize::Nonzeros(size)
+            }
+        })
         .collect()
 }
 
@@ -64,15 +70,15 @@ mod tests {
         let options = TuneOptions::default();
         let own = MenParams::default();
         let of = |own: &MenParams, options: &TuneOptions, p| sizes(own, options, p);
-        let nonzeros = |list: &[usize]| list.iter().map(|&k| Size::Nonzeros(k)).collect::<Vec<_>>();
+        let nonzeros = |list: &[usize]| list.iter().map(|&k| ModelSize::Nonzeros(k)).collect::<Vec<_>>();
         assert_eq!(of(&own, &options, 5000), nonzeros(&SIZES));
         assert_eq!(of(&own, &options, 64), nonzeros(&[5, 10, 20, 50, 64]));
         assert_eq!(of(&own, &options, 3), nonzeros(&[3]));
         let few = own.clone().with(|it| it.nonzeros = Some(30));
         assert_eq!(of(&few, &options, 5000), nonzeros(&[5, 10, 20, 30]));
         let panel = own.clone().with(|it| it.panel_size = Some(20));
-        assert_eq!(of(&panel, &options, 5000), [5, 10, 20].map(Size::Panel));
+        assert_eq!(of(&panel, &options, 5000), [5, 10, 20].map(ModelSize::Panel));
         let given = TuneOptions { panel_size: vec![20, 7], nonzeros: vec![9], ..options };
-        assert_eq!(of(&own, &given, 10), [Size::Nonzeros(9), Size::Panel(7), Size::Panel(10)]);
+        assert_eq!(of(&own, &given, 10), [ModelSize::Nonzeros(9), ModelSize::Panel(7), ModelSize::Panel(10)]);
     }
 }
