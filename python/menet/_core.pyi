@@ -291,19 +291,19 @@ def home_and_probes(
 def merge_nearest(parts: list[_Nearest], groups: _Groups, threads: int) -> _Nearest: ...
 def project(x: _Samples, mean: _Floats, variables: _Codes, weights: _Floats, threads: int) -> _Floats: ...
 def search(
-    bases: list[dict[str, Any]],
-    values: dict[str, list[Any]],
+    settings: dict[str, Any],
+    options: dict[str, str],
     x: _Samples,
     codes: _Codes,
     counting: SampleWeighting,
+    classes: list[str],
+    label_kind: str,
     folds: list[tuple[list[int], list[int]]],
-    score: str,
-    choose: str,
     feature_names: list[str] | None,
     progress: Callable[[int, int], None] | None,
     threads: int,
     batches: list[str] | None = None,
-) -> tuple[list[str], NDArray[np.float64], _Floats, list[str | None], int | None]: ...
+) -> tuple[list[str], NDArray[np.float64], _Floats, list[str | None], int, str, Model]: ...
 def stable_selection(
     settings: dict[str, Any],
     how: dict[str, Any],

@@ -206,22 +206,33 @@ class ManifoldElasticNet(Annotated, Weighted, SavableEstimator):
         counting = counting or self._counting(X, codes)
         names = getattr(self, "feature_names_in_", None)
         batches = batch_names(self.__dict__.get("_batch"), X.shape[0])
-        self._set_model(
-            _core.Model.fit(
-                settings(self),
-                sparse_or_dense(X, copies=COPIES_IN_A_FIT),
-                codes,
-                counting,
-                classes,
-                _labels.kind_of(self.classes_),
-                None if names is None else names.tolist(),
-                threads,
-                variables,
-                batches,
-            )
+        model = _core.Model.fit(
+            settings(self),
+            sparse_or_dense(X, copies=COPIES_IN_A_FIT),
+            codes,
+            counting,
+            classes,
+            _labels.kind_of(self.classes_),
+            None if names is None else names.tolist(),
+            threads,
+            variables,
+            batches,
         )
         if variables is not None:
-            self._set_params_of(self._model)
-        self._training = Training.of_model(self._model, X, codes, counting, batches, threads)
-        if warnings := self._model.warnings():
+            self._set_params_of(model)
+        self._take_model(model, X, codes, counting, batches, threads)
+
+    def _take_model(
+        self,
+        model: _core.Model,
+        X: Any,
+        codes: NDArray[np.int64],
+        counting: SampleWeighting,
+        batches: list[str] | None,
+        threads: int,
+    ) -> None:
+        """Take over a fitted model and its training samples."""
+        self._set_model(model)
+        self._training = Training.of_model(model, X, codes, counting, batches, threads)
+        if warnings := model.warnings():
             self._warn("; ".join(warnings))

@@ -2,6 +2,7 @@
 
 use menet::Named;
 use menet::scores::ScoreKind;
+use menet::select::Choice;
 use menet_io::write::csv_table;
 use toml::{Table, Value};
 
@@ -12,7 +13,7 @@ use crate::journal::{self, Fingerprint};
 use crate::params::fields;
 use crate::protocol::{NamedSet, Protocol};
 use crate::study::{ChoiceRow, Confusion, Study, SummaryRow};
-use crate::tune::selection::{self, Selection, mean};
+use crate::tune::selection::{self, mean};
 use crate::tune::{Trial, TuningResult, TuningTrials};
 
 /// The files that a run of [`write()`] leaves in its folder.
@@ -201,8 +202,12 @@ pub fn write_tuning(tuned: &TuningResult, source: &str, folder: &Folder) -> Resu
         None => [(tuned.method.name().to_owned(), Value::Table(chosen))].into_iter().collect(),
     };
     let text = toml::to_string(&table).map_err(|e| Error::Usage(e.to_string()))?;
+    let reason = match &tuned.found {
+        TuningTrials::Walk { .. } => String::new(),
+        TuningTrials::Selection(choice) => format!("# {}.\n", choice.reason),
+    };
     let heading = format!(
-        "# Chosen for {} by cross-validation: {} at dimension {}.\n",
+        "# Chosen for {} by cross-validation: {} at dimension {}.\n{reason}",
         source.escape_debug(),
         validated(tuned),
         tuned.dimension,
@@ -221,7 +226,7 @@ pub fn validated(tuned: &TuningResult) -> String {
             format!("rate {:.2} % (standard error {:.2})", best.score.rate(), best.standard_error)
         }
         TuningTrials::Selection(selection) => {
-            let (best, score) = (selection.best(), selection.score);
+            let (best, score) = (selection.trial(), selection.score);
             let error = best.standard_error(score);
             let value = |digits: usize, unit: &str| {
                 let mean = mean(best, score).unwrap_or(f64::NAN);
@@ -279,18 +284,19 @@ fn walk_table(trials: &[Trial]) -> TextTable {
 
 /// The parameters, the mean and standard error of the score that was tuned for, every score, the number of variables, whether
 /// the setting was chosen, and why it has no scores.
-fn selection_table(selection: &Selection) -> TextTable {
+fn selection_table(selection: &Choice) -> TextTable {
     let scores = ScoreKind::ALL.iter().map(|score| score.name());
-    let tail = ["variables", "chosen", "failed"];
+    let tail = ["variables", "chosen", "reason", "failed"];
     let header = selection::COLUMNS.into_iter().chain(["mean", "standard_error"]).chain(scores).chain(tail);
     let row = |(place, trial): (usize, &menet::select::Trial)| {
-        let fitted = !trial.folds.is_empty();
+        let (fitted, chosen) = (!trial.folds.is_empty(), place == selection.chosen);
         let error = Some(trial.standard_error(selection.score)).filter(|error| fitted && error.is_finite());
         let own = [optional(mean(trial, selection.score)), optional(error)];
         let scores = ScoreKind::ALL.iter().map(|&score| optional(mean(trial, score)));
         let tail = [
             optional(fitted.then_some(trial.variables)),
-            (place == selection.chosen).to_string(),
+            chosen.to_string(),
+            if chosen { selection.reason.clone() } else { String::new() },
             trial.failed.as_ref().map_or_else(String::new, ToString::to_string),
         ];
         selection::cells(&trial.params).into_iter().chain(own).chain(scores).chain(tail).collect()

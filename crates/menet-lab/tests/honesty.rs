@@ -19,7 +19,7 @@ fn set(x: Mat<f64>, labels: &[usize]) -> NamedSet<'static> {
 }
 
 fn fixed(params: &MenParams) -> MenProcedure {
-    MenProcedure { grid: menet::select::Grid::of(params), ..MenProcedure::new(params.clone()) }
+    MenProcedure::fixed(params.clone())
 }
 
 fn options() -> Options {

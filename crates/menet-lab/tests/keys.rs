@@ -62,8 +62,8 @@ fn quick() -> Options {
 }
 
 fn men(params: MenParams) -> MenProcedure {
-    let mut men = MenProcedure::new(params.with(|it| it.nonzeros = Some(2)));
-    (men.grid.ridge, men.folds) = (vec![0.3], 2);
+    let mut men = MenProcedure::new(params.with(|it| (it.nonzeros, it.ridge) = (Some(2), Some(0.3))));
+    men.folds = 2;
     men
 }
 

@@ -109,8 +109,7 @@ fn nothing_is_stable_in_noise_whatever_the_settings() {
     let (mut refused, mut largest) = (Vec::new(), Vec::new());
     for (name, params) in settings() {
         let data = noise(params.prepare.impute.is_some());
-        let men =
-            MenProcedure { grid: menet::select::Grid::of(&params), ..MenProcedure::new(params.clone()) };
+        let men = MenProcedure::fixed(params.clone());
         let set = NamedSet {
             name: "noise".to_owned(),
             data: noise(params.prepare.impute.is_some()),

@@ -139,8 +139,8 @@ fn validation_prepares_inside_its_folds_and_draws_what_the_model_sees() {
     let set = set();
     for (at, prepare) in ways().enumerate() {
         let mut men = MenProcedure::new(MenParams::default().with(|it| it.prepare = prepare));
-        men.grid.sizes = vec![menet::select::ModelSize::Nonzeros(5)];
-        (men.grid.ridge, men.folds) = (vec![0.3], 2);
+        (men.base.nonzeros, men.base.ridge) = (Some(5), Some(0.3));
+        men.folds = 2;
         let pca = Baseline { method: Method::from_name("pca").unwrap(), prepare, folds: 2 };
         let options = Options {
             folds: 3,
@@ -164,7 +164,8 @@ fn validation_prepares_inside_its_folds_and_draws_what_the_model_sees() {
         let chosen = MenParams::default().with(|it| it.prepare = prepare);
         let fixed = chosen.with(|it| (it.nonzeros, it.ridge) = (Some(5), Some(0.3)));
         let fits: Vec<Vec<usize>> = men
-            .grid
+            .grid(&train)
+            .unwrap()
             .settings(&men.base)
             .iter()
             .map(|params| {

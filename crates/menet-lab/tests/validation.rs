@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use faer::Mat;
 use menet::evaluate::{generator, subset};
+use menet::select::{Search, Space};
 use menet::{Dataset, MenParams, Monitor};
 use menet_lab::validate::{
     Baseline, Decisions, HeldOutCase, MenProcedure, NAME, Options, Procedure, TrialChoice, Validation,
@@ -37,10 +38,14 @@ fn quick() -> Options {
     Options { folds: 3, repeats: 2, permutations: 20, pairs: 5, largest_panel: 10, ..Options::default() }
 }
 
+/// MEN that chooses among these numbers of variables per path.
+fn sized(nonzeros: &[usize]) -> MenProcedure {
+    let nonzeros = nonzeros.iter().copied().map(Some).collect();
+    MenProcedure::trying(MenParams::default(), Space { nonzeros, ..Space::default() })
+}
+
 fn men() -> MenProcedure {
-    let mut men = MenProcedure::new(MenParams::default());
-    men.grid.sizes = [3, 6].map(menet::select::ModelSize::Nonzeros).to_vec();
-    men
+    sized(&[3, 6])
 }
 
 fn go(
@@ -249,7 +254,7 @@ fn two_classes_are_validated_with_fixed_and_with_chosen_settings() {
     let set = set(made(8, &[15, 15], 20, 4, 2.0));
     let options = Options { permutations: 0, pairs: 3, repeats: 1, ..quick() };
     let params = MenParams::default().with(|it| it.rule.kind = Some(menet::rules::RuleKind::Nearest));
-    let fixed = MenProcedure { grid: menet::select::Grid::of(&params), ..MenProcedure::new(params.clone()) };
+    let fixed = MenProcedure::fixed(params.clone());
     for men in [fixed, MenProcedure::new(params.clone())] {
         let found = go(&set, &options, &[&men], None);
         assert!(found.methods[0].balanced.mean > 0.7, "{:?}", found.methods[0].balanced);
@@ -263,8 +268,8 @@ fn choices_can_prefer_small_or_stable_models() {
     let set = set(made(5, &[20, 20], 40, 4, 1.5));
     let options = Options { permutations: 0, pairs: 0, repeats: 1, ..quick() };
     let with = |choose: TrialChoice| {
-        let mut men = MenProcedure { choose, ..MenProcedure::new(MenParams::default()) };
-        men.grid.sizes = [2, 5, 10, 20].map(menet::select::ModelSize::Nonzeros).to_vec();
+        let mut men = sized(&[2, 5, 10, 20]);
+        men.search = men.search.map(|search| Search { choose, ..search });
         go(&set, &options, &[&men], None)
     };
     let (best, small, stable) =
@@ -319,7 +324,7 @@ fn small_classes_and_wrong_options_are_told() {
 fn intervals_cover_the_accuracy_on_new_samples() {
     const SETS: u64 = 300;
     let params = MenParams::default().with(|it| it.nonzeros = Some(5));
-    let men = MenProcedure { grid: menet::select::Grid::of(&params), ..MenProcedure::new(params.clone()) };
+    let men = MenProcedure::fixed(params.clone());
     let options = Options { folds: 5, repeats: 10, permutations: 0, pairs: 0, ..Options::default() };
     let mut coverages = Vec::new();
     for shift in [0.5, 1.0, 1.6] {
@@ -365,8 +370,7 @@ fn distance_from_uniform(values: &[f64]) -> f64 {
 fn under_the_null_hypothesis_p_values_are_uniform() {
     const SETS: u64 = 200;
     let options = Options { folds: 5, repeats: 1, permutations: 199, pairs: 0, ..Options::default() };
-    let mut men = MenProcedure::new(MenParams::default());
-    men.grid.sizes = [5, 10].map(menet::select::ModelSize::Nonzeros).to_vec();
+    let men = sized(&[5, 10]);
     let (mut p_values, mut mean) = (Vec::new(), 0.0);
     for seed in 0..SETS {
         let set = set(made(1000 + seed, &[18, 18], 200, 0, 0.0));

@@ -3,7 +3,9 @@
 use faer::Mat;
 use menet::evaluate::generator;
 use menet::prepare::PrepareParams;
-use menet::select::Grid;
+use menet::refit::Refit;
+use menet::rules::RuleKind;
+use menet::select::Space;
 use menet::{Dataset, MenParams};
 use menet_lab::NamedSet;
 use menet_lab::validate::{Baseline, MenProcedure, Options, ValidationSubject, validate};
@@ -30,9 +32,7 @@ fn words(data: Dataset<'static>, men: &MenProcedure) -> (String, String) {
 
 /// MEN with one setting.
 fn fixed(params: MenParams) -> MenProcedure {
-    let mut men = MenProcedure::new(params);
-    (men.grid, men.folds) = (Grid::of(&men.base), 2);
-    men
+    MenProcedure { folds: 2, ..MenProcedure::fixed(params) }
 }
 
 #[test]
@@ -42,8 +42,13 @@ fn what_is_given_is_not_called_chosen() {
     assert!(first.contains("All settings were fixed beforehand"), "{first}");
     assert!(steps.contains("at most 2 variables; this number was given"), "{steps}");
     assert!(!first.contains("chosen") && !steps.contains("chosen"), "{first} {steps}");
-    let mut two = fixed(given);
-    two.grid.ridge = vec![0.3, 10.0];
+    let space = Space {
+        ridge: vec![0.3, 10.0],
+        refit: vec![Refit::Panel],
+        rule: vec![RuleKind::Centroid],
+        ..Space::default()
+    };
+    let two = MenProcedure { folds: 2, ..MenProcedure::trying(given, space) };
     let (first, steps) = words(data(), &two);
     let expected = "the ridge λ2 (0.3, 10) was chosen from 2 combinations by 2-fold cross-validation, taking the best (balanced accuracy)";
     assert!(first.contains(expected), "{first}");

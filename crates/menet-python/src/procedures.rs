@@ -1,17 +1,14 @@
 //! What is validated: MEN, a baseline, or a classifier that Python brings.
 
+use menet::Method;
 use menet::evaluate::subset;
-use menet::scores::ScoreKind;
-use menet::select::Grid;
-use menet::{Method, Named};
-use menet_lab::validate::{Baseline, Decisions, HeldOutCase, MenProcedure, Procedure, TrialChoice, inner};
+use menet_lab::validate::{Baseline, Decisions, HeldOutCase, MenProcedure, Procedure, inner};
 use menet_lab::{Error, Progress, Result};
 use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::errors::Failure;
-use crate::search::{SearchValues, base};
+use crate::search::{SearchOptions, base};
 use crate::settings::Settings;
 
 /// A procedure as the package describes it; its keys say which kind it is.
@@ -21,16 +18,9 @@ pub(crate) enum ProcedureDescription {
     /// A method of the registry, with its own choice of settings.
     #[pyo3(from_item_all)]
     Registered { registered: String, folds: usize, prepare: Settings },
-    /// MEN with these settings, or chosen from these values.
+    /// MEN with these settings, or with what they leave open chosen.
     #[pyo3(from_item_all)]
-    Men {
-        name: String,
-        settings: Settings,
-        values: Option<SearchValues>,
-        folds: usize,
-        score: String,
-        choose: String,
-    },
+    Men { name: String, settings: Settings, options: Option<SearchOptions>, folds: usize },
     /// A classifier in Python.
     #[pyo3(from_item_all)]
     Python { name: String, identity: String, folds: Option<usize>, decide: Py<PyAny> },
@@ -42,15 +32,9 @@ impl ProcedureDescription {
             ProcedureDescription::Registered { registered: name, folds, prepare } => {
                 registered(&name, folds, prepare)?
             }
-            ProcedureDescription::Men { name, settings, values, folds, score, choose } => {
-                let base = base(settings)?;
-                let grid = match values {
-                    Some(values) => values.grid(&base)?,
-                    None => Grid::of(&base),
-                };
-                let score = ScoreKind::from_name(&score).map_err(Failure::from)?;
-                let choose = TrialChoice::from_name(&choose).map_err(Failure::from)?;
-                Box::new(MenProcedure { name, base, grid, folds, score, choose })
+            ProcedureDescription::Men { name, settings, options, folds } => {
+                let search = options.map(|options| options.search()).transpose()?;
+                Box::new(MenProcedure { name, base: base(settings)?, search, folds })
             }
             ProcedureDescription::Python { name, identity, folds, decide } => {
                 Box::new(PythonClassifier { name, identity, folds, decide })

@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::params::{MenParams, Preset};
+use crate::select::SEARCHED;
 
 /// What a value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -70,6 +71,8 @@ pub struct Parameter {
     pub of: Vec<String>,
     /// Whether most users meet it.
     pub common: bool,
+    /// Whether a search can try values of it.
+    pub searched: bool,
 }
 
 /// A stage of the pipeline.
@@ -152,8 +155,10 @@ fn parameter(stage: &str, name: &str, property: &Value, default: &Value) -> Para
         _ if types.iter().any(|one| one == "integer") => ValueKind::Whole,
         _ => ValueKind::Number,
     };
+    let path = if stage.is_empty() { name.to_owned() } else { format!("{stage}.{name}") };
     Parameter {
-        path: if stage.is_empty() { name.to_owned() } else { format!("{stage}.{name}") },
+        searched: SEARCHED.contains(&path.as_str()),
+        path,
         stage: stage.to_owned(),
         name: name.to_owned(),
         kind,

@@ -98,21 +98,21 @@ pub fn searched(grid: &Grid) -> (Vec<&'static str>, Vec<String>) {
             words.push(format!("{what} ({})", values.join(", ")));
         }
     };
-    let count = |of: fn(&ModelSize) -> Option<usize>| -> Vec<String> {
-        sizes.iter().filter_map(of).map(|size| size.to_string()).collect()
-    };
-    let nonzeros = count(|size| if let ModelSize::Nonzeros(k) = size { Some(*k) } else { None });
-    let panels = count(|size| if let ModelSize::Panel(k) = size { Some(*k) } else { None });
-    let mixed = sizes.len() > 1;
-    // Where sizes of both kinds are tried, one value of a kind is a choice too.
-    let whole = |values: Vec<String>| {
-        if mixed && values.len() == 1 { [values, vec!["or none".to_owned()]].concat() } else { values }
+    let distinct = |of: fn(&ModelSize) -> Option<usize>, open: &str| {
+        let mut values: Vec<String> = Vec::new();
+        for size in sizes {
+            let value = of(size).map_or_else(|| open.to_owned(), |count| count.to_string());
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        values
     };
     add("manifold.beta", "β", texts(beta));
     add("target.shrinkage", "the shrinkage of the target", texts(target_shrinkage));
     add("ridge", "the ridge λ2", texts(ridge));
-    add("nonzeros", "the number of variables per axis", whole(nonzeros));
-    add("panel_size", "the size of the panel", whole(panels));
+    add("nonzeros", "the number of variables per axis", distinct(|size| size.nonzeros, "the default"));
+    add("panel_size", "the size of the panel", distinct(|size| size.panel, "no limit"));
     add("refit.kind", "the refit", names_of(refit));
     let ridges =
         refit_ridge.iter().map(|ridge| ridge.map_or("that of the path".to_owned(), |x| x.to_string()));

@@ -4,7 +4,7 @@ use crate::common;
 use faer::Mat;
 use menet::refit::Refit;
 use menet::scores::ScoreKind;
-use menet::select::{Grid, ModelSize, search};
+use menet::select::{Grid, ModelSize, TrialChoice, search};
 use menet::stability::{StabilityParams, entry_order, fit_on, select};
 use menet::{Dataset, Men, MenParams, Method, Named, Neighborhood, Prepared, SizeLimits, VariableRef, fit};
 
@@ -120,9 +120,10 @@ fn smaller_models_keep_them() {
 fn searches_selections_and_methods_honour_them() {
     let data = named();
     let base = forced(Refit::Discriminant);
-    let grid = Grid::of(&base).with(|it| it.sizes = vec![ModelSize::Panel(2), ModelSize::Nonzeros(3)]);
+    let grid = Grid::of(&base).with(|it| it.sizes = vec![ModelSize::of_panel(2), ModelSize::per_path(3)]);
     let folds = menet::evaluate::stratified_folds(&data, 3, &mut common::rng(5)).unwrap();
-    let trials = search(&data, &base, &grid, &folds, ScoreKind::Rate, &(), &|_, _| ()).unwrap();
+    let trials =
+        search(&data, &base, &grid, &folds, (ScoreKind::Rate, TrialChoice::Best), &(), &|_, _| ()).unwrap();
     assert_eq!(trials.len(), 2);
     for trial in &trials {
         for panel in &trial.panels {

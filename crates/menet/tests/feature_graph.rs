@@ -7,7 +7,7 @@ use menet::penalties::feature_graph::{Edge, EdgeList, FeatureGraph};
 use menet::plan::{GramRequest, RouteRequest};
 use menet::refit::Refit;
 use menet::scores::ScoreKind;
-use menet::select::{Grid, ModelSize, search};
+use menet::select::{Grid, ModelSize, TrialChoice, search};
 use menet::sparse::SparseMatrix;
 use menet::stability::entry_order;
 use menet::{Dataset, Men, MenParams, Method, Named, Neighborhood, Prepared, SizeLimits, fit};
@@ -218,9 +218,10 @@ fn refits_keep_the_graph_and_smaller_models_are_those_of_fits() {
 fn searches_selections_and_methods_honour_it() {
     let data = data(1.0);
     let base = grid(3.0).with(|it| (it.nonzeros, it.refit.kind) = (None, Some(Refit::None)));
-    let grid = Grid::of(&base).with(|it| it.sizes = vec![ModelSize::Nonzeros(5)]);
+    let grid = Grid::of(&base).with(|it| it.sizes = vec![ModelSize::per_path(5)]);
     let folds = menet::evaluate::stratified_folds(&data, 3, &mut common::rng(5)).unwrap();
-    let trials = search(&data, &base, &grid, &folds, ScoreKind::Rate, &(), &|_, _| ()).unwrap();
+    let trials =
+        search(&data, &base, &grid, &folds, (ScoreKind::Rate, TrialChoice::Best), &(), &|_, _| ()).unwrap();
     for (fold, panel) in folds.iter().zip(&trials[0].panels) {
         let train = menet::evaluate::subset(&data, &fold.train).unwrap();
         let men = fit(&train, &base.clone().with(|it| it.nonzeros = Some(5)), &()).unwrap();

@@ -7,7 +7,7 @@ use menet::penalties::PenaltyKind;
 use menet::prepare::{Impute, Preparation, PrepareParams, Scale};
 use menet::rules::{Metric, RuleKind};
 use menet::scores::ScoreKind;
-use menet::select::{self, Grid, ModelSize};
+use menet::select::{self, Grid, ModelSize, TrialChoice};
 use menet::sparse::SparseMatrix;
 use menet::stability::{self, StabilityParams};
 use menet::{Dataset, Error, Men, MenParams, Method, Named, Neighborhood, SizeLimits, fit};
@@ -133,9 +133,17 @@ fn folds_learn_from_their_training_samples_alone() {
     let folds = stratified_folds(&data, 4, &mut generator(0, &[])).unwrap();
     for params in ways().into_iter().filter(|params| params.prepare.scale != Scale::Log1pUnit) {
         let mut grid = Grid::of(&params);
-        grid.sizes = vec![ModelSize::Nonzeros(3), ModelSize::Nonzeros(6)];
-        let trials =
-            select::search(&data, &params, &grid, &folds, ScoreKind::LogLoss, &(), &|_, _| ()).unwrap();
+        grid.sizes = vec![ModelSize::per_path(3), ModelSize::per_path(6)];
+        let trials = select::search(
+            &data,
+            &params,
+            &grid,
+            &folds,
+            (ScoreKind::LogLoss, TrialChoice::Best),
+            &(),
+            &|_, _| (),
+        )
+        .unwrap();
         for trial in &trials {
             for (fold, found) in folds.iter().zip(&trial.folds) {
                 let (train, test) = (subset(&data, &fold.train).unwrap(), subset(&data, &fold.test).unwrap());
@@ -344,7 +352,7 @@ fn on_random_labels(impute: Impute, seeds: std::ops::Range<u64>) -> f64 {
             (Some(impute), Scale::Unit, Some(Metric::Euclidean));
     });
     let mut grid = Grid::of(&params);
-    grid.sizes = vec![ModelSize::Nonzeros(2), ModelSize::Nonzeros(8)];
+    grid.sizes = vec![ModelSize::per_path(2), ModelSize::per_path(8)];
     grid.rule = vec![RuleKind::Nearest, RuleKind::Gaussian];
     let (mut sum, mut count) = (0.0, 0.0);
     for seed in seeds {
@@ -362,7 +370,16 @@ fn on_random_labels(impute: Impute, seeds: std::ops::Range<u64>) -> f64 {
         for outer in stratified_folds(&data, 5, &mut generator(seed, &[21])).unwrap() {
             let (train, test) = (subset(&data, &outer.train).unwrap(), subset(&data, &outer.test).unwrap());
             let inner = stratified_folds(&train, 3, &mut generator(seed, &[22])).unwrap();
-            let trials = select::contest(&train, &params, &grid, &inner, ScoreKind::Balanced, &()).unwrap();
+            let trials = select::search(
+                &train,
+                &params,
+                &grid,
+                &inner,
+                (ScoreKind::Balanced, TrialChoice::Best),
+                &(),
+                &|_, _| (),
+            )
+            .unwrap();
             let best = select::best(&trials, ScoreKind::Balanced, false).unwrap();
             let men: Men = fit(&train, &trials[best].params, &()).unwrap();
             let z = men.project(&test).unwrap();

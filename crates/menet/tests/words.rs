@@ -100,8 +100,8 @@ fn only_what_was_searched_is_called_chosen() {
     assert_eq!(words, ["the ridge λ2 (0.3, 10)", "the decision rule (nearest, gaussian)"]);
     let all = steps(&base, &open, Samples { classes: 3, batches: None }).join(" ");
     assert!(all.contains("λ2 was chosen") && all.contains("at most 7 variables"), "{all}");
-    grid.sizes = vec![ModelSize::Nonzeros(5), ModelSize::Nonzeros(9)];
+    grid.sizes = vec![ModelSize::per_path(5), ModelSize::per_path(9)];
     assert_eq!(searched(&grid).0[1], "nonzeros");
-    grid.sizes = vec![ModelSize::Nonzeros(5), ModelSize::Panel(9)];
+    grid.sizes = vec![ModelSize::per_path(5), ModelSize::of_panel(9)];
     assert_eq!(searched(&grid).0[1..3], ["nonzeros", "panel_size"]);
 }

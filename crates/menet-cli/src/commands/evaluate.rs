@@ -177,8 +177,8 @@ impl Evaluate {
             )?;
         }
         if let Some(tune) = self.tune.then(|| self.search.options()).transpose()? {
-            let for_what = output::words(tune.score);
-            if tune.score != menet::scores::ScoreKind::Rate {
+            let for_what = output::words(tune.search.score);
+            if tune.search.score != menet::scores::ScoreKind::Rate {
                 context.say(format_args!(
                     "MEN was tuned for the {for_what}, every other method for the rate."
                 ))?;

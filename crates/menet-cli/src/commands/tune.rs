@@ -170,10 +170,11 @@ impl Tune {
         match &tuned.found {
             TuningTrials::Walk { best, .. } => report["standard_error"] = json!(best.standard_error),
             TuningTrials::Selection(selection) => {
-                let best = selection.best();
+                let best = selection.trial();
                 let scores =
                     ScoreKind::ALL.iter().map(|&score| (score.name().to_owned(), json!(mean(best, score))));
                 report["tuned_for"] = json!(selection.score.name());
+                report["reason"] = json!(selection.reason);
                 report["scores"] = Value::Object(scores.collect());
                 report["standard_error"] = json!(best.standard_error(selection.score));
                 report["variables"] = json!(best.variables);
@@ -204,7 +205,7 @@ fn summary(tuned: &TuningResult) -> Result<String, Failure> {
         }
         TuningTrials::Selection(selection) => selection,
     };
-    let best = tuned_for.best();
+    let best = tuned_for.trial();
     let others: Vec<String> = ScoreKind::ALL
         .iter()
         .filter(|&&score| score != tuned_for.score)
@@ -230,10 +231,11 @@ fn summary(tuned: &TuningResult) -> Result<String, Failure> {
     };
     let variables = tuned.men.as_ref().map_or(0, |men| men.panel().len());
     Ok(format!(
-        "{name}: {validated} in cross-validation, chosen from {} settings by {} path computations\n{}\n{variables} variables in all \
+        "{name}: {validated} in cross-validation, chosen from {} settings by {} path computations\n{}\n{}\n{variables} variables in all \
          ({:.1} in the folds), {} axes: {size}\nrefit = {refit}, rule = {how}, ridge = {}, manifold.beta = {}, target.shrinkage = {}",
         tuned_for.trials.len(),
         tuned.fits,
+        tuned_for.reason,
         others.join(", "),
         best.variables,
         tuned.dimension,

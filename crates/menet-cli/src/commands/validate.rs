@@ -6,7 +6,8 @@ use clap::Args;
 use menet::Method;
 use menet_io::ModelFile;
 use menet_lab::validate::{
-    Baseline, Interval, MethodResult, Options, Procedure, Validation, ValidationSubject, output,
+    Baseline, INNER_FOLDS, Interval, MenProcedure, MethodResult, Options, Procedure, Validation,
+    ValidationSubject, output,
 };
 use menet_lab::{Folder, NamedSet};
 use serde_json::{Value, json};
@@ -75,6 +76,8 @@ pub(crate) struct Validate {
     seed: u64,
     #[command(flatten)]
     params: SearchedParamArgs,
+    #[arg(long, value_name = "N", help = with_default("Folds of the inner cross-validation", INNER_FOLDS))]
+    inner_folds: Option<usize>,
     #[command(flatten)]
     choice: ChoiceArgs,
 }
@@ -104,7 +107,7 @@ impl Validate {
         options.check()?;
         let params = self.params.of_methods()?;
         let prepare = of_others(&params)?;
-        let mut men = self.choice.procedure(params.method(params.meant())?)?;
+        let mut men = self.procedure(&params.method(params.meant())?)?;
         let compared: Vec<Method> =
             self.compare.iter().map(|name| params.method(name)).collect::<Result<_, _>>()?;
         let mut how = self.data.how.options();
@@ -124,7 +127,7 @@ impl Validate {
         for method in compared {
             let method = self.params.grouped_method(method, &set.data)?;
             baselines.push(match method.men() {
-                Some(own) => Box::new(self.choice.of(method.name(), own.clone())?),
+                Some(_) => Box::new(self.procedure(&method)?),
                 None => Box::new(Baseline { method, prepare, folds: men.folds }),
             });
         }
@@ -151,6 +154,24 @@ impl Validate {
             return text::print(self.report(&found));
         }
         self.print_summary(context, &found)
+    }
+
+    /// MEN or a variant, its open settings chosen as the options say.
+    fn procedure(&self, method: &Method) -> Result<MenProcedure, Failure> {
+        let Some(params) = method.men() else {
+            return Err(Failure::Usage(format!("the method {} cannot be validated", method.name())));
+        };
+        let folds = self.inner_folds.unwrap_or(INNER_FOLDS);
+        if folds < 2 {
+            return Err(Failure::Usage(format!("--inner-folds {folds}: use at least 2")));
+        }
+        let search = Some(self.choice.search()?);
+        Ok(MenProcedure {
+            name: method.name().to_owned(),
+            search,
+            folds,
+            ..MenProcedure::new(params.clone())
+        })
     }
 
     /// Refuses files that cannot be written or would be overwritten, before anything is read.

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use menet::Named;
 use menet::refit::Refit;
 use menet::scores::ScoreKind;
+use menet::select::Choice;
 
 use kuva::plot::LinePlot;
 use kuva::plot::band::BandPlot;
@@ -18,8 +19,8 @@ use super::rates::{AxesExtent, MARKERS, style};
 use crate::names::plotted;
 use crate::output::words;
 use crate::palette::look;
-use crate::tune::selection::mean;
-use crate::tune::{Selection, Trial, TuningResult, TuningTrials};
+use crate::tune::selection::{mean, usable};
+use crate::tune::{Trial, TuningResult, TuningTrials};
 
 /// The figure of a search.
 pub(super) fn figure(tuned: &TuningResult, source: &str) -> String {
@@ -39,11 +40,11 @@ fn title(tuned: &TuningResult, source: &str) -> String {
 }
 
 /// One line per refit: at every size that was tried the best over all other parameters, with a band of one standard error.
-fn of_selection(tuned: &TuningResult, selection: &Selection, source: &str) -> String {
+fn of_selection(tuned: &TuningResult, selection: &Choice, source: &str) -> String {
     let score = selection.score;
     let percent = matches!(score, ScoreKind::Rate | ScoreKind::Balanced);
     let usable: Vec<&menet::select::Trial> =
-        selection.usable().filter(|trial| mean(trial, score).is_some()).collect();
+        usable(selection).filter(|trial| mean(trial, score).is_some()).collect();
     let (mut bands, mut lines) = (Vec::new(), Vec::new());
     let (mut extent, mut least, mut most) = (AxesExtent::default(), f64::INFINITY, 1.0_f64);
     for (number, &refit) in Refit::ALL.iter().enumerate() {
@@ -51,7 +52,7 @@ fn of_selection(tuned: &TuningResult, selection: &Selection, source: &str) -> St
         for &trial in usable.iter().filter(|trial| trial.params.refit.kind() == refit) {
             let best = by_size.entry((trial.params.panel_size, trial.params.nonzeros)).or_insert(trial);
             // The one that was chosen is on its line, also among equals.
-            let chosen = std::ptr::eq(trial, selection.best());
+            let chosen = std::ptr::eq(trial, selection.trial());
             let (new, old) = (trial.merit(score), best.merit(score));
             if new > old || (new == old && chosen) {
                 *best = trial;
@@ -83,7 +84,7 @@ fn of_selection(tuned: &TuningResult, selection: &Selection, source: &str) -> St
         let dots = ScatterPlot::new().with_data(means).with_color(look.colour).with_size(4.0);
         lines.push(Plot::Scatter(dots.with_marker(MARKERS[look.marker])));
     }
-    let best = selection.best();
+    let best = selection.trial();
     let at = (best.variables.max(1.0), mean(best, score).unwrap_or(0.0));
     extent.rate(at.1);
     let ring = ScatterPlot::new().with_data(vec![at]).with_color(look(6).colour).with_size(8.0);
@@ -96,7 +97,8 @@ fn of_selection(tuned: &TuningResult, selection: &Selection, source: &str) -> St
     let layout = Layout::auto_from_plots(&bands)
         .with_title(title(tuned, source))
         .with_subtitle(format!(
-            "in cross-validation{better}: at every size the best of all other settings; bands are one standard error"
+            "in cross-validation{better}: at every size the best of all other settings; bands are one standard error\n{}",
+            plotted(&selection.reason, 150)
         ))
         .with_x_label("distinct variables of all axes together, mean over the folds")
         .with_y_label(format!("{name}{unit}"))

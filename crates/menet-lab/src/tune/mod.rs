@@ -2,7 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`selection`] | MEN and its variants: a grid, in which every path serves all sizes, refits, rules and metrics |
+//! | [`selection`] | MEN and its variants: the search of [`menet::select`] |
 //! | [`walk`](mod@walk) | all other methods: one parameter at a time |
 
 pub mod selection;
@@ -10,12 +10,12 @@ pub mod walk;
 
 use menet::evaluate::{Split, generator, grouped_folds, leave_one_group_out, stratified_folds};
 use menet::rules::Metric;
+use menet::select::Choice;
 use menet::{Dataset, Men, Method};
 
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::protocol::{FOLDS, MetricChoice, TuneOptions};
-pub use selection::{SIZES, Selection};
 pub use walk::Trial;
 
 /// The choice of a search, and its trials.
@@ -46,7 +46,7 @@ pub enum TuningTrials {
         trials: Vec<Trial>,
     },
     /// Of the grid of MEN.
-    Selection(Selection),
+    Selection(Choice),
 }
 
 impl TuningResult {
@@ -54,7 +54,7 @@ impl TuningResult {
     pub fn rate(&self) -> f64 {
         match &self.found {
             TuningTrials::Walk { best, .. } => best.score.rate(),
-            TuningTrials::Selection(selection) => selection.best().merit(menet::scores::ScoreKind::Rate),
+            TuningTrials::Selection(selection) => selection.trial().merit(menet::scores::ScoreKind::Rate),
         }
     }
 
@@ -62,7 +62,7 @@ impl TuningResult {
     pub fn support(&self) -> Option<usize> {
         match &self.found {
             TuningTrials::Walk { best, .. } => best.support(),
-            TuningTrials::Selection(selection) => selection.best().params.nonzeros,
+            TuningTrials::Selection(selection) => selection.trial().params.nonzeros,
         }
     }
 }

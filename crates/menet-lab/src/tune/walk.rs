@@ -23,6 +23,7 @@ use std::time::Instant;
 use menet::evaluate::{Score, Split, classes_of, halves, scores};
 use menet::prepare::PrepareParams;
 use menet::rules::Metric;
+use menet::select::TrialChoice;
 use menet::sparse::SparseVector;
 use menet::{Dataset, Method};
 use rayon::prelude::*;
@@ -115,7 +116,7 @@ pub(crate) fn walk(
             (best, found) => best.or(found),
         };
     }
-    if options.one_standard_error {
+    if options.search.choose == TrialChoice::Smallest {
         best = best.map(|best| search.sparsest(best));
     }
     let Some(best) = best.map(|at| search.trials[at].clone()) else {

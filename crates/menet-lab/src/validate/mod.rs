@@ -58,7 +58,7 @@ use crate::journal::Fingerprint;
 use crate::progress::Progress;
 use crate::protocol::NamedSet;
 pub use baseline::Baseline;
-pub use men::{INNER_FOLDS, MenProcedure, RIDGES, SIZES};
+pub use men::{INNER_FOLDS, MenProcedure};
 pub use menet::select::TrialChoice;
 pub use options::Options;
 pub(crate) use permutation::LEVEL;
@@ -184,7 +184,7 @@ pub fn validate(
         // The seed of a fold that does not exist: the folds of the final choice are its own.
         let chosen = men.choose(data, groups, seed(options, usize::MAX, 0), progress)?;
         validation.stability = run.stability(&chosen)?;
-        validation.sizes = sizes::rows(&chosen, men);
+        validation.sizes = sizes::rows(&chosen);
         validation.panel =
             panel::entries(&chosen.men, set, validation.stability.as_ref(), &run.panels(&men.name));
         let split = run.repeats[0][0].clone();

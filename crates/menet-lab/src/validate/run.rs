@@ -214,7 +214,7 @@ impl ValidationRun<'_> {
         Design {
             folds: self.repeats[0].len(),
             repeats: self.repeats.len(),
-            inner_folds: men.filter(|men| !men.fixed()).map_or(0, |men| men.folds),
+            inner_folds: men.filter(|men| men.grid(self.data()).is_some()).map_or(0, |men| men.folds),
             groups: groups.map(|(_, left)| left),
             copies: if expected { 0 } else { copies },
             leave_one_group_out,

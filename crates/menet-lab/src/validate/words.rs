@@ -1,7 +1,6 @@
 //! What was done and found, in words that can go into a methods section.
 
 use menet::Dataset;
-use menet::select::Grid;
 
 use super::men::MenProcedure;
 use super::{Interval, Options, StabilityFound, TrialChoice, Validation};
@@ -13,7 +12,7 @@ pub(super) fn paragraphs(
     options: &Options,
     (men, data): (Option<&MenProcedure>, &Dataset<'_>),
 ) -> Vec<String> {
-    let mut all = vec![cross_validation(found, men)];
+    let mut all = vec![cross_validation(found, men, data)];
     all.extend(men.map(|men| procedure(men, data)));
     all.extend(comparison(found));
     all.extend(permutation(found));
@@ -36,7 +35,7 @@ pub(super) fn paragraphs(
     all
 }
 
-fn cross_validation(found: &Validation, men: Option<&MenProcedure>) -> String {
+fn cross_validation(found: &Validation, men: Option<&MenProcedure>, data: &Dataset<'_>) -> String {
     let design = &found.design;
     let (samples, classes) = (found.class_sizes.iter().sum::<usize>(), found.classes.len());
     let repeated = match design.repeats {
@@ -53,7 +52,7 @@ fn cross_validation(found: &Validation, men: Option<&MenProcedure>) -> String {
             format!("stratified {}-fold cross-validation {repeated}", design.folds)
         }
     };
-    let inside = men.map_or_else(String::new, |men| choice(men, design.inner_folds));
+    let inside = men.map_or_else(String::new, |men| choice(men, data, design.inner_folds));
     let untested = match found.untested().as_slice() {
         [] => String::new(),
         names => format!(
@@ -96,34 +95,29 @@ fn comparison(found: &Validation) -> Option<String> {
 }
 
 /// How the settings were chosen, or that there was nothing to choose.
-fn choice(men: &MenProcedure, folds: usize) -> String {
-    let (_, searched) = menet::words::searched(&men.grid);
-    if folds == 0 || searched.is_empty() {
+fn choice(men: &MenProcedure, data: &Dataset<'_>, folds: usize) -> String {
+    let (Some(grid), Some(search)) = (men.grid(data), &men.search) else {
         return " All settings were fixed beforehand.".to_owned();
-    }
+    };
+    let (_, searched) = menet::words::searched(&grid);
     format!(
         " Inside every training part, {} {} chosen from {} combinations by {folds}-fold cross-validation, taking {} ({}).",
         in_a_row(&searched),
         if searched.len() == 1 { "was" } else { "were" },
-        men.grid.settings(&men.base).len(),
-        match men.choose {
+        grid.settings(&men.base).len(),
+        match search.choose {
             TrialChoice::Best => "the best",
             TrialChoice::Smallest => "the smallest model within one standard error of the best",
             TrialChoice::MostStable => "the most stable selection within one standard error of the best",
         },
-        score_words(men.score),
+        score_words(search.score),
     )
 }
 
 /// What was done to the samples and how a model was made of them: every step, from the parameters and the data.
 fn procedure(men: &MenProcedure, data: &Dataset<'_>) -> String {
-    let (open, _) = menet::words::searched(&men.grid);
-    // As in a fit: a grid of one setting is the base parameters.
-    let first = men.grid.settings(&men.base).into_iter().next();
-    let params = match first {
-        Some(first) if men.grid != Grid::of(&men.base) => first,
-        _ => men.base.clone(),
-    };
+    let open = men.grid(data).map_or_else(Vec::new, |grid| menet::words::searched(&grid).0);
+    let params = men.shared(data);
     let samples = menet::words::Samples {
         classes: data.classes().len(),
         batches: data.batches().map(|batches| batches.names().len()),

@@ -37,17 +37,6 @@ pub(super) struct ProjectedFold {
     covariance: Option<Mat<f64>>,
 }
 
-/// For which settings probabilities are computed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Probabilities {
-    /// For all.
-    All,
-    /// For none.
-    None,
-    /// For those that are asked for, with [`Fold::with_probabilities`].
-    Asked,
-}
-
 /// The training and test samples of a fold.
 pub(super) struct Fold {
     train: Dataset<'static>,
@@ -60,20 +49,17 @@ pub(super) struct Fold {
     weights: Option<Vec<f64>>,
     class_of: Vec<usize>,
     classes: usize,
-    probabilities: Probabilities,
+    /// Whether probabilities are computed for all settings, or later for those that are asked for.
+    probabilities: bool,
 }
 
-/// With up to this many training samples, probabilities are always computed: they decide between equal scores.
-const FEW: usize = 500;
-
 impl Fold {
-    /// Samples are prepared by what the training samples say. `asked`: probabilities are computed for the settings that ask for them, unless `score` needs them for all.
+    /// Samples are prepared by what the training samples say.
     pub(super) fn new(
         data: &Dataset<'_>,
         fold: &Split,
         prepare: &PrepareParams,
         score: ScoreKind,
-        asked: bool,
     ) -> Result<Self> {
         let (train, test) = halves(data, fold, prepare)?;
         let train = train.into_distinct();
@@ -81,11 +67,6 @@ impl Fold {
         let place = |name: &String| data.classes().iter().position(|other| other == name).unwrap_or(0);
         let class_of = train.classes().iter().map(place).collect();
         let truth = fold.test.iter().map(|&i| data.class_of(i)).collect();
-        let probabilities = match (score.needs_probabilities(), asked, train.samples() <= FEW) {
-            (true, ..) | (_, false, true) => Probabilities::All,
-            (false, true, _) => Probabilities::Asked,
-            (false, false, false) => Probabilities::None,
-        };
         let weights = data.weights().map(|weights| fold.test.iter().map(|&i| weights[i]).collect());
         Ok(Fold {
             train,
@@ -95,7 +76,7 @@ impl Fold {
             weights,
             class_of,
             classes: data.classes().len(),
-            probabilities,
+            probabilities: score.needs_probabilities(),
         })
     }
 
@@ -191,13 +172,13 @@ impl Fold {
         let one = |params: &MenParams| {
             let rule = params.rule.on(axes.axes.len());
             let panel = axes.panel.clone();
-            if self.probabilities == Probabilities::All {
+            if self.probabilities {
                 let scores = self.with_probabilities(&rule, &space)?;
                 return Ok(SettingOutcome { scores, panel, later: None });
             }
             let given = self.given(&learn_blunt(&rule, &self.projected(&space))?, &space)?;
             let scores = self.scores(&given, None)?;
-            let later = (self.probabilities == Probabilities::Asked).then(|| (rule, Arc::clone(&space)));
+            let later = Some((rule, Arc::clone(&space)));
             Ok(SettingOutcome { scores, panel, later })
         };
         Ok(settings.iter().map(one).collect())
