@@ -144,7 +144,7 @@ impl ReadingArgs {
         Ok(NewSamples { table, men, fingerprints, doubts })
     }
 
-    /// Tells if batches have no effect.
+    /// Notes it if batches have no effect.
     pub(crate) fn note_batches(&self, context: &Context, men: &Men) {
         let knows = men.preparation().is_some_and(|preparation| preparation.batches.is_some());
         if let (Some(batch), false) = (&self.batch, knows) {

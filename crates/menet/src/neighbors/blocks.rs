@@ -97,7 +97,7 @@ impl<'a> Block<'a> {
     /// This block with what is known of its neighbours: the squared distances that [`NearestSamples::into_arrays`] gives of these samples
     /// in other references. Further ones than the last of every group need not be found, and are not; a search takes less time.
     ///
-    /// [`NearestSamples::into_arrays`]: super::Nearest::into_arrays
+    /// [`NearestSamples::into_arrays`]: super::NearestSamples::into_arrays
     pub fn knowing(self, squared: &'a [f64]) -> Self {
         Block { known: squared, ..self }
     }

@@ -6,13 +6,13 @@
 //! | step | of every piece | from the sums |
 //! |---|---|---|
 //! | means, norms, class centres | [`outline`], then [`class_sums`] | [`Moments`] |
-//! | neighbours | [`Nearest`](crate::neighbors::Nearest) | its `merge` |
+//! | neighbours | [`NearestSamples`](crate::neighbors::NearestSamples) | its `merge` |
 //! | alignment L | `Patches` of its samples | [`alignment`] |
 //! | target | [`WithinProducts`] | [`Moments::target`] |
 //! | `A X` | [`images`], of a few columns | |
 //! | `G = XᵀAX`, `b = XᵀY` | [`gram`] | [`Moments::correlations`] |
 //! | paths | | [`ReducedProblem::paths`](crate::ReducedProblem::paths) |
-//! | refit | [`WithinProducts`] | [`Sums`](crate::refit::Sums), [`Men::axes_at`](crate::Men::axes_at) |
+//! | refit | [`WithinProducts`] | [`TrainingSums`](crate::refit::TrainingSums), [`Men::axes_at`](crate::Men::axes_at) |
 //! | rule | the projected samples | [`ModelWithoutRule::learn`](crate::ModelWithoutRule::learn) |
 
 mod alignment;
