@@ -31,10 +31,14 @@ _Penalty = tuple[str, float | None, float | None]
 __all__ = [
     "BAND",
     "DENSE_BYTES",
+    "FEATURE_GROUPS_HELP",
     "GRAM_LIMIT",
     "INNER_FOLDS",
+    "PARAMS_HELP",
+    "SET_HELP",
     "VERSION",
     "Baseline",
+    "CommandParams",
     "Model",
     "ModelWithoutRule",
     "Paths",
@@ -46,6 +50,7 @@ __all__ = [
     "check_variables",
     "choices",
     "class_sums",
+    "column_roles",
     "defaults",
     "describe",
     "distinct",
@@ -55,7 +60,9 @@ __all__ = [
     "group_lasso",
     "home_and_probes",
     "images",
+    "label_texts",
     "merge_nearest",
+    "missing_texts",
     "moments",
     "nearest_between",
     "nearest_in",
@@ -63,13 +70,12 @@ __all__ = [
     "needs_samples",
     "neighbor_groups",
     "outline",
+    "param_flags",
     "patches",
     "path_defaults",
     "presets",
     "project",
     "project_all",
-    "read_edges",
-    "read_groups",
     "reconstructed",
     "regression_paths",
     "search",
@@ -91,8 +97,11 @@ __all__ = [
 
 DENSE_BYTES: int
 BAND: int
+FEATURE_GROUPS_HELP: str
 GRAM_LIMIT: int
 INNER_FOLDS: int
+PARAMS_HELP: str
+SET_HELP: str
 VERSION: str
 
 @final
@@ -119,6 +128,16 @@ class Baseline:
     def codes(self) -> _Codes: ...
     def metric(self) -> str: ...
     def unsettled(self) -> str | None: ...
+
+@final
+class CommandParams:
+    def __new__(
+        cls, given: list[tuple[str, str]], sets: list[str], file: str | PathLike[str] | None
+    ) -> CommandParams: ...
+    def edges_file(self) -> str | None: ...
+    def tables(
+        self, feature_names: list[str] | None, variables: int, groups: str | PathLike[str] | None
+    ) -> dict[str, Any]: ...
 
 @final
 class Model:
@@ -334,12 +353,20 @@ def describe() -> str: ...
 def presets() -> str: ...
 def check_variables(settings: dict[str, Any], variables: int, feature_names: list[str] | None) -> None: ...
 def choices() -> dict[str, list[str]]: ...
-def read_groups(
-    file: str | PathLike[str], feature_names: list[str] | None, variables: int
-) -> list[tuple[str, list[int]]]: ...
-def read_edges(
-    file: str | PathLike[str], feature_names: list[str] | None, variables: int
-) -> list[tuple[int, int, float]]: ...
+def param_flags() -> list[tuple[str, str, str, str]]: ...
+def column_roles(
+    file: str | PathLike[str],
+    names: list[str],
+    index: list[str],
+    texts: list[bool],
+    header: bool,
+    label: str,
+    id: str | None,
+    drop: list[str],
+    needed: list[str] | None,
+) -> tuple[str | None, str | None, str, list[str], list[str]]: ...
+def label_texts(values: list[Any]) -> list[str]: ...
+def missing_texts() -> list[str]: ...
 def builtin_set(
     name: str,
 ) -> tuple[_Floats, list[str], list[str] | None, tuple[int, int] | None]: ...

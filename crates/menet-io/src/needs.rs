@@ -40,6 +40,12 @@ pub(crate) enum ColumnReading {
 }
 
 impl ModelVariables {
+    /// Of a table that must have all of these variables. The caller checks that it has them.
+    pub fn named(names: &[String]) -> Self {
+        let variables = names.iter().map(|name| (name.clone(), true)).collect();
+        ModelVariables { variables, panel: Vec::new(), neighbors: false }
+    }
+
     fn of(men: &Men) -> Option<Self> {
         let (names, panel) = (men.feature_names()?, men.panel());
         let needed = |j: &usize| panel.binary_search(j).is_ok();

@@ -3,6 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`protocol`] | the experiment: sets, methods, splits, dimensions, seed |
+//! | [`flags`] | the parameters of a fit on a command line |
 //! | [`params`] | parameters of methods by name, from files |
 //! | [`space`] | which parameters are searched for each method |
 //! | [`tune`](mod@tune) | the choice of parameters by cross-validation inside the training samples |
@@ -26,6 +27,7 @@ pub mod cell;
 mod curves;
 pub mod error;
 pub mod figures;
+pub mod flags;
 pub mod folder;
 pub mod journal;
 mod names;

@@ -10,7 +10,7 @@
 //! | `settings` | keyword arguments as parameters of the core, and its defaults for the tests |
 //! | `run` | long work: without the interpreter's lock, on so many threads, until Ctrl-C |
 //! | `errors` | what the core says, as exceptions |
-//! | `files` | files about variables, for the command on Dask |
+//! | `command` | what the command on Dask takes as `menet` does: parameters, roles of columns, labels |
 //! | `model` | a fitted MEN |
 //! | `search` | settings tried by cross-validation |
 //! | `stability` | stability selection |
@@ -29,10 +29,10 @@
 
 mod arrays;
 mod baselines;
+mod command;
 mod counting;
 mod errors;
 mod export;
-mod files;
 mod groups;
 mod model;
 mod neighbors;
@@ -56,11 +56,11 @@ mod core {
     #[pymodule_export]
     use super::baselines::Baseline;
     #[pymodule_export]
+    use super::command::{CommandParams, column_roles, label_texts, missing_texts, param_flags};
+    #[pymodule_export]
     use super::counting::{distinct, together};
     #[pymodule_export]
     use super::export::{to_json, to_onnx, to_sql};
-    #[pymodule_export]
-    use super::files::{read_edges, read_groups};
     #[pymodule_export]
     use super::groups::group_lasso;
     #[pymodule_export]
@@ -101,6 +101,15 @@ mod core {
 
     #[pymodule_export]
     const INNER_FOLDS: usize = menet_lab::validate::INNER_FOLDS;
+
+    #[pymodule_export]
+    const FEATURE_GROUPS_HELP: &str = menet_lab::flags::FEATURE_GROUPS_HELP;
+
+    #[pymodule_export]
+    const SET_HELP: &str = menet_lab::flags::SET_HELP;
+
+    #[pymodule_export]
+    const PARAMS_HELP: &str = menet_lab::flags::PARAMS_HELP;
 
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -187,7 +187,7 @@ fn a_choice_is_fitted_and_says_why() {
             let extreme = if score == ScoreKind::LogLoss { "lowest" } else { "largest" };
             assert!(found.reason.contains(extreme), "{}", found.reason);
             let word = match choose {
-                TrialChoice::Best => "of 64 settings",
+                TrialChoice::Best => "of 32 settings",
                 TrialChoice::Smallest => "within one standard error",
                 TrialChoice::MostStable => "agree most",
             };

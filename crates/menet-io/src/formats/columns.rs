@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::ReadOptions;
+use super::header::check as check_header;
 use crate::error::{Error, Result, short};
 use crate::labels;
 use crate::needs::ColumnReading;
@@ -29,6 +30,55 @@ pub(super) struct Layout {
     pub(super) loose: Vec<bool>,
     /// Notices for the user.
     pub(super) notices: Vec<String>,
+}
+
+/// The role of each column of a table that is not read here, by its name.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Roles {
+    /// The column with the labels.
+    pub label: Option<String>,
+    /// The column that names the samples.
+    pub id: Option<String>,
+    /// The name of the column of sample names in outputs.
+    pub id_name: String,
+    /// The variables, in the order of the table.
+    pub variables: Vec<String>,
+    /// Notices for the user.
+    pub notices: Vec<String>,
+}
+
+/// The role of each column of a table that is not read here. `index` are the columns that the file declares as an index of the rows,
+/// `texts` says which columns hold text, and `header` whether the names are the first line of a text file.
+///
+/// # Errors
+/// When there are no columns, a name repeats, a requested column is missing, no variable is left, or the first line is no header.
+pub fn roles(
+    path: &Path,
+    names: &[String],
+    index: &[String],
+    texts: &[bool],
+    header: bool,
+    options: &ReadOptions,
+) -> Result<Roles> {
+    let mut notices = Vec::new();
+    if header {
+        let read = format!("the first line ({}) is read as the names of the columns", list(names));
+        let is_no_header = || {
+            format!(
+                "the first line ({}) looks like a sample, not like the names of the columns; add a first line with names",
+                list(names)
+            )
+        };
+        let doubt = check_header(names, path, options).map_err(|_| Error::input(path, is_no_header()))?;
+        notices.extend(doubt.map(|_| format!("{}: {read}", path.display())));
+    }
+    let is_text = |at: usize| texts.get(at).copied().unwrap_or_default();
+    let layout = NamedColumns { names, index, is_text: &is_text }.layout(path, options)?;
+    notices.extend(layout.notices);
+    let name = |at: Option<usize>| at.map(|at| names[at].clone());
+    let (label, id) = (name(layout.label), name(layout.id));
+    Ok(Roles { label, id, id_name: layout.id_name, variables: layout.names, notices })
 }
 
 /// What the roles of the columns depend on.

@@ -27,7 +27,7 @@ use crate::needs::ModelVariables;
 use crate::source::{PACKED, is_standard_input};
 use crate::table::Table;
 
-pub use columns::list;
+pub use columns::{Roles, list, roles};
 pub use dialect::Delimiter;
 
 /// Options of the readers. A format ignores options that do not apply to it.

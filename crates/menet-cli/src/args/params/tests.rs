@@ -1,6 +1,7 @@
 //! Flags, parameters and their description agree.
 
 use clap::{CommandFactory, Parser};
+use menet::describe::{Parameter, ValueKind, parameters};
 
 use super::*;
 
@@ -24,22 +25,27 @@ fn every_parameter_is_set_by_its_default() {
     }
 }
 
+/// The flags of parameters, with their description.
+fn described() -> impl Iterator<Item = (Flag, &'static Parameter)> {
+    flagged(false).filter_map(|flag| Some((flag.clone(), parameters().find(flag.path)?)))
+}
+
 #[test]
 fn flags_and_set_say_the_same() {
-    for one in flagged(false).filter(|one| one.kind != ValueKind::Graph) {
+    for (flag, one) in described().filter(|(_, one)| one.kind != ValueKind::Graph) {
         let text = one.choices.last().map_or("1", |choice| &choice.name);
-        let flag = resolved(&[&format!("--{}", flag(one)), text]).unwrap();
-        assert_eq!(flag, resolved(&["--set", &format!("{}={text}", one.path)]).unwrap(), "{}", one.path);
-        assert_ne!(flag, MenParams::default(), "{}", one.path);
+        let by_flag = resolved(&[&format!("--{}", flag.name), text]).unwrap();
+        assert_eq!(by_flag, resolved(&["--set", &format!("{}={text}", one.path)]).unwrap(), "{}", one.path);
+        assert_ne!(by_flag, MenParams::default(), "{}", one.path);
     }
 }
 
 #[test]
 fn help_shows_the_words_the_choices_and_the_default() {
     let command = FlagsOnly::command();
-    for one in flagged(false) {
-        let flag = command.get_arguments().find(|flag| flag.get_id() == one.path.as_str()).unwrap();
-        let shown = flag.get_help().unwrap().to_string();
+    for (flag, one) in described() {
+        let shown = command.get_arguments().find(|shown| shown.get_id() == flag.path).unwrap();
+        let shown = shown.get_help().unwrap().to_string();
         assert!(shown.starts_with(&one.about), "{shown}");
         assert!(one.choices.iter().all(|choice| shown.contains(&choice.name)), "{shown}");
     }
