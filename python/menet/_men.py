@@ -52,7 +52,7 @@ class ManifoldElasticNet(Annotated, Weighted, SavableEstimator):
         "panel" and "discriminant" first select more candidates, then drop those that contribute least to the
         separation of the classes.
     ridge : float, optional
-        λ2, the ridge of the elastic net, at least 0. None: 0.3.
+        Ridge λ2 of the elastic net, at least 0. None: 0.3.
     pca_rank : int, optional
         Rank of the PCA reconstruction that replaces the data first, at least 1. None: no reconstruction.
     prepare : Prepare, optional

@@ -155,7 +155,7 @@ class Searched(Annotated, Weighted, Decider):
                 setattr(self, name, value)
 
     def _chosen(self, trial: dict[str, Any], params: dict[str, Any]) -> ManifoldElasticNet:
-        """Return an estimator with the chosen parameters. Stages of which nothing was chosen stay as they were given."""
+        """Return an estimator with the choice. Stages of which nothing was chosen stay as they were given."""
         own = clone(self).get_params(deep=False)
         chosen = ManifoldElasticNet(**{name: own[name] for name in Parameters._get_param_names()})
         touched = {searched()[name].stage or searched()[name].name for name in params}

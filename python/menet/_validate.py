@@ -74,8 +74,8 @@ def validate(
         that are None are set from `random_state`.
     X : array-like or sparse matrix of shape (n_samples, n_features)
         Samples. NaN stands for a missing value if the estimator fills them (``Prepare(impute=...)``). The columns of a
-        frame name the variables. A classifier gets frames if it may look at the names or types of columns: your own classes,
-        `ColumnTransformer` and the like.
+        frame name the variables. A classifier gets frames if it may look at the names or types of columns: your own
+        classes, `ColumnTransformer` and the like.
     y : array-like of shape (n_samples,)
         The class of every sample.
     sample_weight : array-like of shape (n_samples,), optional

@@ -121,7 +121,7 @@ def test_arrays_have_no_names(samples):
         ManifoldElasticNetCV(penalty=L1(always=["3"])),
         StabilitySelection(ManifoldElasticNet(penalty=L1(always=["3"])), n_pairs=1),
     ):
-        with pytest.raises(ValueError, match='`penalty.always` is a list with "3", but must be a list of positions'):
+        with pytest.raises(ValueError, match=r'`penalty.always` is a list with "3", but must be a list of positions'):
             estimator.fit(X.to_numpy(), y)
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from menet import _core
 from menet._settings import value_at
 from menet.dask import _bucket_tasks, _tasks
-from menet._settings import value_at
 from menet.dask._engine import Engine
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from menet import _core
 from menet._labels import from_names
-from menet.dask._input import Given
+from menet.dask._input import DaskSamples
 from menet.dask.command import _tables
 from menet.dask.command._errors import CommandError, listed
 
@@ -39,9 +39,9 @@ class Source:
     id_name: str = "id"
     notices: list[str] = field(default_factory=list)
 
-    def given(self) -> Given:
+    def given(self) -> DaskSamples:
         """Return the samples for an estimator, with the names of the variables."""
-        return Given(self.samples, None if self.variables is None else np.array(self.variables, dtype=object))
+        return DaskSamples(self.samples, None if self.variables is None else np.array(self.variables, dtype=object))
 
 
 def read(args: Namespace, needed: list[str] | None = None) -> Source:

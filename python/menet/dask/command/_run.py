@@ -20,7 +20,7 @@ from menet import _core
 from menet._groups import mapping
 from menet._input import naming_variables
 from menet.dask import ManifoldElasticNet, progress
-from menet.dask._input import Given
+from menet.dask._input import DaskSamples
 from menet.dask.command import _write
 from menet.dask.command._cluster import connected
 from menet.dask.command._errors import CommandError, listed
@@ -59,7 +59,7 @@ def fit(args: Namespace) -> None:
         "kkt": kkt,
         "levels": men.levels_.tolist(),
         "penalty": json.loads(men._model.params())["penalty"],
-        **json.loads(men._model.told()),
+        **json.loads(men._model.facts()),
     }
     lines = [
         f"{n} samples of {p} variables in {report['classes']} classes, fitted in {sum(men.seconds_.values()):.2f} s",
@@ -85,13 +85,13 @@ def predict(args: Namespace) -> None:
 Results = tuple[list[Any], list[pa.Field], Callable[..., list[Any]]]
 
 
-def _projected(args: Namespace, men: Any, samples: Given) -> Results:
+def _projected(args: Namespace, men: Any, samples: DaskSamples) -> Results:
     scores = men.transform(samples)
     axes = [pa.field(f"z{k + 1}", pa.from_numpy_dtype(scores.dtype)) for k in range(men.n_components_)]
     return [scores], axes, lambda z: list(z.T)
 
 
-def _classified(args: Namespace, men: Any, samples: Given) -> Results:
+def _classified(args: Namespace, men: Any, samples: DaskSamples) -> Results:
     names = np.array(_core.label_texts(men.classes_.tolist()), dtype=object)
     numbers = ["probability", *(f"probability:{name}" for name in names if args.probabilities)]
 
