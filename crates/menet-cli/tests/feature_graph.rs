@@ -89,7 +89,7 @@ fn what_does_not_fit_is_told() {
         ("--feature-graph grid:3x3", "a grid of 3 x 3"),
         (
             "--set penalty.graph_weight=2",
-            "`penalty.graph_weight` is 2, but must be left out without a `feature_graph`",
+            "`penalty.graph_weight` is 2, but must be left out without a `penalty.feature_graph`",
         ),
     ] {
         let said = refused(dir.path(), &split(&format!("fit --data digits --model m {flags}")));
