@@ -9,6 +9,7 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value, json};
 
+use crate::charts::confusion::of_study;
 use crate::curves::{Setting, curves, has_spread, settings};
 use crate::error::{Error, Result};
 use crate::figures;
@@ -117,8 +118,9 @@ impl Page {
             self.chart(&id, "Rates over the repeats", &format!("{over}; {}", charts::BOXES_NOTE));
             self.charts.insert(id, charts::boxes(&curves));
         }
-        if let Some(data) = confusion::data(study, setting) {
-            self.confusions.insert(i.to_string(), data);
+        let confusions = of_study(study, setting);
+        if !confusions.is_empty() {
+            self.confusions.insert(i.to_string(), json!(confusions));
             self.markup += &confusion::markup(study, setting, i, &over);
         }
         let fits = |s: &&Showcase| s.data == setting.data && s.train_per_class == setting.train;

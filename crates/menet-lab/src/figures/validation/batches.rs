@@ -11,9 +11,9 @@ use menet::{Dataset, Reducer};
 
 use super::super::canvas::{Anchor, Canvas, FONT};
 use super::super::rates::MARKERS;
-use super::values::{named, some_samples};
+use super::values::some_samples;
 use crate::error::Result;
-use crate::names::{plotted, shown};
+use crate::names::{named, plotted, shown};
 use crate::palette::look;
 use crate::validate::Validation;
 

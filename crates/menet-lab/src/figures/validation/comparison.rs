@@ -1,8 +1,8 @@
 //! The balanced accuracy of every method on the same splits, with intervals.
 
 use super::super::canvas::{Anchor, Canvas};
-use super::values::{counted, named, percent, ticks};
-use crate::names::shown;
+use super::values::{counted, percent, ticks};
+use crate::names::{named, shown};
 use crate::palette::look;
 use crate::validate::{Assessed, Validation};
 

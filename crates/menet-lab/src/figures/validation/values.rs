@@ -6,7 +6,7 @@ use menet::Dataset;
 use menet::dataset::View;
 
 use super::super::tuning::round_number;
-use crate::names::{name_of, shown};
+use crate::names::{name_of, named, shown};
 use crate::validate::{Interval, PanelEntry, Validation};
 
 /// A variable of an axis.
@@ -91,11 +91,6 @@ pub(super) fn some_samples(data: &Dataset<'_>, most: usize) -> Vec<usize> {
 /// The name of a variable, its position in the image, or its number from 1, as in `panel.csv`.
 pub(super) fn variable(data: &Dataset<'_>, j: usize) -> String {
     named(&name_of(data.feature_names(), data.image_shape(), j))
-}
-
-/// A name that can be seen.
-pub(super) fn named(name: &str) -> String {
-    if name.trim().is_empty() { "(no name)".to_owned() } else { name.to_owned() }
 }
 
 /// A class in a figure.

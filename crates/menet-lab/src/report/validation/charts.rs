@@ -1,11 +1,10 @@
 //! The other charts: ROC curves, confusion, stability, panel sizes, permuted labels, methods.
 
-use menet::evaluate::mistakes;
 use serde_json::{Value, json};
 
 use super::format::{count, percent, probability};
 use super::{Page, Subject, frequencies, roc};
-use crate::names::shown;
+use crate::charts::confusion::of_validation;
 use crate::palette::look;
 use crate::report::charts::{layout, text};
 use crate::report::script::number;
@@ -24,7 +23,7 @@ pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
     if let Some((chart, note)) = roc::chart(subject) {
         markup += &placed(page, "roc", "ROC curves", &note, chart);
     }
-    page.values.insert("confusions".to_owned(), json!({ "0": confusions(subject) }));
+    page.values.insert("confusions".to_owned(), json!({ "0": of_validation(validation) }));
     markup += &confusion::place(0, "held-out samples of all repeats");
     if validation.methods.len() > 1 {
         let note = "balanced accuracy on held-out samples with 95&nbsp;% intervals; the same splits for all; the dotted line is chance";
@@ -80,18 +79,6 @@ pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
 fn placed(page: &mut Page, id: &str, title: &str, note: &str, chart: Value) -> String {
     page.charts.insert(id.to_owned(), chart);
     shell::chart(id, title, note)
-}
-
-/// What `confusion.js` reads.
-fn confusions(subject: &Subject<'_>) -> Value {
-    let methods = subject.validation.methods.iter().map(|method| {
-        json!({
-            "name": shown(&method.name, 30),
-            "tested": method.confusion.iter().map(|row| row.iter().sum::<usize>()).collect::<Vec<_>>(),
-            "mistakes": mistakes(&method.confusion),
-        })
-    });
-    json!({ "classes": subject.classes, "methods": methods.collect::<Value>() })
 }
 
 /// A line in the colour of series `i`, with a band.
