@@ -7,8 +7,9 @@ use menet::lars::{Knot, Path};
 use serde_json::{Value, json};
 
 use super::script::number;
+use crate::charts::paths::norm;
 use crate::error::Result;
-use crate::figures::{check, norm};
+use crate::figures::check;
 use crate::names::{scale, setting, shown, variable};
 use crate::palette::LOOKS;
 use crate::study::{Showcase, Study};

@@ -1,8 +1,9 @@
 //! Which classes the held-out samples of every class were given.
 
 use super::super::canvas::{Anchor, Canvas};
-use super::values::{longest, percent};
 use crate::charts::confusion::of_validation;
+use crate::charts::text::percent;
+use crate::charts::values::longest;
 use crate::names::shown;
 use crate::validate::Validation;
 

@@ -4,7 +4,7 @@ use image::{Rgb, RgbImage};
 use menet::Dataset;
 
 use super::super::canvas::{Anchor, Canvas};
-use super::values::{class, columns, longest, mean_and_deviation, rgb, some_samples, variable};
+use crate::charts::values::{class, columns, longest, mean_and_deviation, rgb, some_samples, variable};
 use crate::names::shown;
 use crate::palette::{diverging, look};
 use crate::validate::Validation;

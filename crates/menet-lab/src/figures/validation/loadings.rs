@@ -5,7 +5,9 @@ use menet::Dataset;
 
 use super::super::bars::{Bar, STEP, panel};
 use super::super::canvas::{Anchor, Canvas};
-use super::values::{class, counted, effects, variable};
+use crate::charts::effects::{Effect, effects};
+use crate::charts::text::counted;
+use crate::charts::values::{class, variable};
 use crate::names::shown;
 use crate::palette::look;
 use crate::validate::Validation;
@@ -27,9 +29,7 @@ pub(super) fn figure(validation: &Validation, data: &Dataset<'_>) -> Option<Stri
     }
     let axes = &all[..all.len().min(AXES)];
     let across = axes.len().min(ACROSS);
-    let rows = |row: &[Vec<super::values::Effect>]| {
-        row.iter().map(|axis| axis.len().min(LARGEST)).max().unwrap_or(0)
-    };
+    let rows = |row: &[Vec<Effect>]| row.iter().map(|axis| axis.len().min(LARGEST)).max().unwrap_or(0);
     let heights: Vec<f64> = axes.chunks(ACROSS).map(|row| rows(row) as f64 * STEP + 62.0).collect();
     let width = (across as f64 * CELL + 24.0).max(760.0);
     let mut canvas = Canvas::new(width, TOP + heights.iter().sum::<f64>());

@@ -4,26 +4,28 @@ use std::path::PathBuf;
 
 use menet::Dataset;
 
+use super::lines::{self, Frame};
 use super::{Figure, renumbered};
+use crate::charts;
+use crate::charts::batches::batches;
+use crate::charts::lines::{Lines, Panels};
+use crate::charts::permutation::permutation;
+use crate::charts::roc::roc;
+use crate::charts::samples::samples;
+use crate::charts::selection::selection;
+use crate::charts::spectrum::spectrum;
+use crate::charts::stability_sizes::stability_sizes;
 use crate::error::{Error, Result};
 use crate::folder::Folder;
 use crate::progress::{Progress, Steps};
 use crate::validate::{Validation, shown};
 
-mod batches;
 mod comparison;
 mod confusion;
 mod heatmap;
 mod loadings;
-mod permutation;
 mod picture;
-mod roc;
-mod samples;
-mod selection;
-mod spectrum;
 mod stability;
-mod stability_sizes;
-mod values;
 
 /// All figures of a validation of `data`. A figure is missing where there is nothing to show: no permutation test, no half-samples, no
 /// probabilities, one method, no model, no batches.
@@ -37,18 +39,24 @@ pub fn all(validation: &Validation, data: &Dataset<'_>) -> Result<Vec<Figure>> {
     let mut add = |name: &str, svg: Option<String>| {
         figures.extend(svg.map(|svg| Figure { name: name.to_owned(), svg: renumbered(&svg) }));
     };
-    add("samples", samples::figure(validation, data)?);
-    add("batches", batches::figure(validation, data)?);
+    let chart = |chart: Lines, frame| lines::svg(&chart, frame);
+    let plain = Frame::default();
+    let beside = |panels: Panels| lines::beside(&panels, (560.0, 520.0));
+    let below = |panels: Panels| lines::below(&panels, (960.0, 300.0));
+    add("samples", samples(validation, data)?.map(beside));
+    add("batches", batches(validation, data)?.map(beside));
     add("loadings", loadings::figure(validation, &values));
-    add("panel", picture::figure(validation, &values).or_else(|| spectrum::figure(validation, &values)));
+    let spectrum = || spectrum(validation, &values).map(below);
+    add("panel", picture::figure(validation, &values).or_else(spectrum));
     add("heatmap", heatmap::figure(validation, &values));
     add("stability", stability::figure(validation, &values));
-    add("stability-sizes", stability_sizes::figure(validation));
-    add("selection", selection::figure(validation));
-    add("permutation", permutation::figure(validation));
+    add("stability-sizes", stability_sizes(validation).map(|it| chart(it, plain)));
+    add("selection", selection(validation).map(|it| chart(it, Frame { wrap: Some(110), ..plain })));
+    add("permutation", permutation(validation).map(|it| chart(it, Frame { title: Some(15), ..plain })));
     add("confusion", confusion::figure(validation));
-    add("roc", roc::figure(validation));
-    add("comparison", comparison::figure(validation));
+    let (wrap, size) = (Some(90), (840.0, 600.0));
+    add("roc", roc(validation).map(|it| chart(it, Frame { wrap, size, ..plain })));
+    add("comparison", charts::comparison::comparison(validation).map(|it| comparison::svg(&it)));
     Ok(figures)
 }
 

@@ -5,7 +5,8 @@ use menet::sparse::SparseVector;
 
 use super::super::canvas::{Anchor, Canvas};
 use super::super::pictures::{axis, fitted, key_of};
-use super::values::{counted, effects};
+use crate::charts::effects::effects;
+use crate::charts::text::counted;
 use crate::names::shown;
 use crate::validate::Validation;
 

@@ -3,7 +3,8 @@
 use menet::Dataset;
 
 use super::super::canvas::{Anchor, Canvas};
-use super::values::{counted, fraction, variable};
+use crate::charts::text::{counted, fraction};
+use crate::charts::values::variable;
 use crate::names::shown;
 use crate::palette::look;
 use crate::validate::{StabilityFound, Validation};

@@ -8,7 +8,7 @@
 //! | `panel`, `boxes`, `link` | the table of the panel |
 //! | `loadings` | weights as bars, as pictures, or along a spectrum |
 //! | `heatmap`, `cluster` | panel × samples, in the order of a hierarchical clustering |
-//! | `charts`, `roc`, `frequencies` | the other charts |
+//! | `charts`, `frequencies` | the other charts |
 //! | `model` | the numbers that project a new sample inside the page |
 //! | `format` | numbers in text |
 
@@ -17,10 +17,10 @@ use menet::Dataset;
 use menet::dataset::View;
 use serde_json::{Map, Value, json};
 
-use super::shell::{CONFUSION, DRAW, Document, NO_SCRIPT, dark};
+use super::shell::{CONFUSION, DRAW, Document, NO_SCRIPT, dark, looks};
 use crate::error::{Error, Result};
 use crate::names::{escaped, name_of, shown};
-use crate::palette::{LOOKS, dark_twins, look};
+use crate::palette::{LOOKS, dark_twins};
 use crate::validate::{Assessed, SampleResult, Validation};
 
 mod answer;
@@ -34,7 +34,6 @@ mod loadings;
 mod map;
 mod model;
 mod panel;
-mod roc;
 #[cfg(test)]
 mod tests;
 
@@ -70,9 +69,7 @@ pub fn html(validation: &Validation, data: &Dataset<'_>, link: Option<&str>) -> 
         "charts": page.charts,
         "pictures": page.pictures,
         "classes": subject.classes,
-        "looks": (0..LOOKS.max(subject.classes.len()))
-            .map(|i| json!([look(i).colour, super::charts::symbol(look(i).marker)]))
-            .collect::<Value>(),
+        "looks": looks(LOOKS.max(subject.classes.len())),
         "dark": dark(),
     });
     if let Value::Object(values) = &mut values {
