@@ -1,44 +1,56 @@
 //! The effects of the variables on every axis, weight × standard deviation: weights alone make the quietest variables the heaviest.
 
-use menet::Dataset;
+use menet::{Dataset, Men};
+use serde::Serialize;
 
 use super::values::{columns, mean_and_deviation};
 use crate::validate::{PanelEntry, Validation};
 
 /// A variable of an axis.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Effect {
-    pub(crate) variable: usize,
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Effect {
+    /// The variable.
+    pub variable: usize,
     /// Its weight times its standard deviation.
-    pub(crate) value: f64,
+    pub value: f64,
     /// The class that a larger value speaks for while all other variables stay as they are.
-    pub(crate) class: Option<usize>,
+    pub class: Option<usize>,
 }
 
-/// The variables of every axis of the final model, those with the largest effects first.
+/// The variables of every axis of the final model, those with the largest effects first. Standard deviations that the results do not
+/// tell are computed.
 pub(crate) fn effects(validation: &Validation, data: &Dataset<'_>) -> Vec<Vec<Effect>> {
-    let axes = validation.panel.first().map_or(0, |entry| entry.weights.len());
-    let deviations = deviations(&validation.panel, data);
-    let of_axis = |axis: usize| {
-        let entries = validation.panel.iter().zip(&deviations);
-        let mut effects: Vec<Effect> = entries
-            .map(|(entry, deviation)| {
-                let value = entry.weights[axis] * deviation;
-                Effect { variable: entry.variable, value, class: entry.class }
-            })
-            .filter(|effect| effect.value != 0.0 && effect.value.is_finite())
-            .collect();
-        effects.sort_by(|a, b| b.value.abs().total_cmp(&a.value.abs()).then(a.variable.cmp(&b.variable)));
-        effects
-    };
-    (0..axes).map(of_axis).collect()
-}
-
-/// The standard deviations of the panel; those that the results do not tell are computed.
-fn deviations(panel: &[PanelEntry], data: &Dataset<'_>) -> Vec<f64> {
+    let panel = &validation.panel;
+    let axes = panel.first().map_or(0, |entry| entry.weights.len());
     let unknown: Vec<usize> =
         panel.iter().filter(|entry| entry.deviation.is_none()).map(|entry| entry.variable).collect();
     let mut computed = columns(data, &unknown).into_iter().map(|column| mean_and_deviation(&column).1);
     let known = |entry: &PanelEntry| entry.deviation.or_else(|| computed.next()).unwrap_or(0.0);
-    panel.iter().map(known).collect()
+    let deviations: Vec<f64> = panel.iter().map(known).collect();
+    let of = |(entry, deviation): (&PanelEntry, &f64), axis: usize| Effect {
+        variable: entry.variable,
+        value: entry.weights[axis] * deviation,
+        class: entry.class,
+    };
+    (0..axes).map(|axis| sorted(panel.iter().zip(&deviations).map(|entry| of(entry, axis)))).collect()
+}
+
+/// The same for a model alone, and whether it knows the standard deviations of all its variables: if not, effects are weights.
+pub fn effects_of_model(men: &Men) -> (Vec<Vec<Effect>>, bool) {
+    let panel = &men.parts().panel;
+    let known = panel.iter().all(|entry| entry.deviation.is_some_and(f64::is_finite));
+    let of_axis = |axis: &menet::sparse::SparseVector| {
+        sorted(panel.iter().map(|entry| Effect {
+            variable: entry.variable,
+            value: axis.get(entry.variable) * entry.deviation.filter(|_| known).unwrap_or(1.0),
+            class: entry.class,
+        }))
+    };
+    (men.projection().axes().iter().map(of_axis).collect(), known)
+}
+
+fn sorted(effects: impl Iterator<Item = Effect>) -> Vec<Effect> {
+    let mut used: Vec<Effect> = effects.filter(|it| it.value != 0.0 && it.value.is_finite()).collect();
+    used.sort_by(|a, b| b.value.abs().total_cmp(&a.value.abs()).then(a.variable.cmp(&b.variable)));
+    used
 }

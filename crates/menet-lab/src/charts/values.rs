@@ -41,12 +41,18 @@ pub(crate) fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
 
 /// At most about `most` samples, the same share of every class; all if they are no more.
 pub(crate) fn some_samples(data: &Dataset<'_>, most: usize) -> Vec<usize> {
-    let step = data.samples().div_ceil(most).max(1);
-    let mut rows: Vec<usize> = (0..data.classes().len())
-        .flat_map(|class| data.members(class).iter().copied().step_by(step))
-        .collect();
-    rows.sort_unstable();
-    rows
+    share(data.class_indices(), data.classes().len(), most)
+}
+
+/// Like [`some_samples`], of samples of `count` classes.
+pub(crate) fn share(classes: &[usize], count: usize, most: usize) -> Vec<usize> {
+    let step = classes.len().div_ceil(most).max(1);
+    let mut seen = vec![0; count];
+    let kept = |&i: &usize| {
+        seen[classes[i]] += 1;
+        (seen[classes[i]] - 1) % step == 0
+    };
+    (0..classes.len()).filter(kept).collect()
 }
 
 /// The name of a variable, its position in the image, or its number from 1, as in `panel.csv`.

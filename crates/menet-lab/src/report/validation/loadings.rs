@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::format::count;
 use super::{Page, Subject};
+use crate::charts::effects::{Effect, effects};
 use crate::charts::spectrum::spectrum;
 use crate::names::escaped;
 use crate::palette::LOOKS;
@@ -17,22 +18,20 @@ const AXES: usize = 10;
 const BARRED: usize = 6;
 
 pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
-    let panel = &subject.validation.panel;
-    let axes = panel.iter().map(|entry| entry.weights.len()).max().unwrap_or(0);
+    let effects = effects(subject.validation, &subject.shown);
+    let axes = effects.len();
     if axes == 0 {
         return;
     }
-    let known = panel.iter().all(|entry| entry.deviation.is_some());
-    let what = if known { "weight × sd" } else { "weight; the standard deviations are not known" };
+    let what = "weight × sd";
     let shown = axes.min(AXES);
     let mut markup = String::new();
     if let Some(shape) = subject.data.image_shape() {
         let mut rows = String::from("<tr>");
         (1..=shown).for_each(|a| rows += &format!("<th scope=\"col\">axis {a}</th>"));
         rows += "</tr>\n<tr>";
-        for a in 0..shown {
-            let weights: Vec<(usize, f64)> =
-                effects(subject, a).into_iter().map(|(k, weight)| (panel[k].variable, weight)).collect();
+        for (a, effects) in effects.iter().take(shown).enumerate() {
+            let weights: Vec<(usize, f64)> = effects.iter().map(|it| (it.variable, it.value)).collect();
             let name = format!("axis {}: {} pixels count", a + 1, weights.len());
             let levels = levels(subject.data.variables(), &weights);
             rows += &canvas(&mut page.pictures, "axis", shape, levels, &name);
@@ -54,29 +53,19 @@ pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
     }
     markup += &subject.key();
     markup += "<div class=\"panes\">\n";
-    for a in 0..axes.min(BARRED) {
-        let weights = effects(subject, a);
-        let largest = weights.first().map_or(1.0, |(_, weight)| weight.abs());
-        let bars: String = weights
-            .iter()
-            .take(BARS)
-            .map(|&(k, weight)| {
-                let colour = panel[k]
-                    .class
-                    .map_or_else(|| "var(--faint)".to_owned(), |c| format!("var(--k{})", c % LOOKS));
-                bar(
-                    &subject.variable(panel[k].variable),
-                    weight,
-                    largest,
-                    "class=\"by-class\"",
-                    &format!(";background:{colour}"),
-                )
-            })
-            .collect();
-        let cut = if weights.len() > BARS {
-            format!("the {BARS} heaviest of {}", count(weights.len()))
+    for (a, effects) in effects.iter().take(BARRED).enumerate() {
+        let largest = effects.first().map_or(1.0, |effect| effect.value.abs());
+        let one = |effect: &Effect| {
+            let colour =
+                effect.class.map_or_else(|| "var(--faint)".to_owned(), |c| format!("var(--k{})", c % LOOKS));
+            let (name, style) = (subject.variable(effect.variable), format!(";background:{colour}"));
+            bar(&name, effect.value, largest, "class=\"by-class\"", &style)
+        };
+        let bars: String = effects.iter().take(BARS).map(one).collect();
+        let cut = if effects.len() > BARS {
+            format!("the {BARS} heaviest of {}", count(effects.len()))
         } else {
-            count(weights.len()) + " in all"
+            count(effects.len()) + " in all"
         };
         markup += &format!(
             "<figure class=\"loadings\">\n<figcaption>Axis {} <span class=\"note\">{what}; {cut}</span></figcaption>\n<ul class=\"bars\">{bars}</ul>\n</figure>\n",
@@ -88,14 +77,4 @@ pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
         markup += &format!("<p class=\"note\">The first of {axes} axes are shown.</p>\n");
     }
     page.section("loadings", "Weights", "Weights", &markup);
-}
-
-/// The entries of the panel that axis `a` uses, with weight × sd, the heaviest first.
-fn effects(subject: &Subject<'_>, a: usize) -> Vec<(usize, f64)> {
-    let entries = subject.validation.panel.iter().enumerate();
-    let effect = entries
-        .map(|(k, entry)| (k, entry.weights.get(a).copied().unwrap_or(0.0) * entry.deviation.unwrap_or(1.0)));
-    let mut used: Vec<(usize, f64)> = effect.filter(|(_, weight)| *weight != 0.0).collect();
-    used.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
-    used
 }
