@@ -29,6 +29,7 @@
 
 mod arrays;
 mod baselines;
+mod charts;
 mod counting;
 mod errors;
 mod export;
@@ -55,6 +56,8 @@ use pyo3::prelude::*;
 mod core {
     #[pymodule_export]
     use super::baselines::Baseline;
+    #[pymodule_export]
+    use super::charts::{confusion_chart, heatmap_chart, histogram};
     #[pymodule_export]
     use super::counting::{distinct, together};
     #[pymodule_export]

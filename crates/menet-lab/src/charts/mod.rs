@@ -5,13 +5,14 @@
 
 pub(crate) mod batches;
 pub(crate) mod boxes;
+pub(crate) mod check;
 pub(crate) mod comparison;
 pub mod confusion;
 pub mod effects;
 pub mod heatmap;
 pub(crate) mod lines;
 pub(crate) mod paths;
-pub(crate) mod permutation;
+pub mod permutation;
 pub(crate) mod rates;
 pub(crate) mod roc;
 pub(crate) mod samples;

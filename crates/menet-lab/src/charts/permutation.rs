@@ -11,11 +11,6 @@ const BINS: usize = 40;
 /// None without permutations.
 pub(crate) fn permutation(validation: &Validation) -> Option<Lines> {
     let test = validation.permutation.as_ref().filter(|test| test.observed.is_finite())?;
-    permutations(test, Some(validation.chance()), &validation.data)
-}
-
-/// The chart of a test; without `chance`, its line is missing.
-pub(crate) fn permutations(test: &PermutationTest, chance: Option<f64>, data: &str) -> Option<Lines> {
     let values: Vec<f64> =
         test.permuted.iter().map(|value| 100.0 * value).filter(|v| v.is_finite()).collect();
     if values.is_empty() {
@@ -24,9 +19,8 @@ pub(crate) fn permutations(test: &PermutationTest, chance: Option<f64>, data: &s
     let upright =
         |name, at: f64, colour, dash| Upright { name: format!("{name}: {at:.1} %"), at, colour, dash };
     let observed = upright("true labels", 100.0 * test.observed, look(1).colour, "");
-    let chance = chance.map(|chance| upright("chance", 100.0 * chance, "#555555", "4,4"));
-    let uprights: Vec<Upright> = [Some(observed), chance].into_iter().flatten().collect();
-    let columns = bins(&values, &uprights.iter().map(|line| line.at).collect::<Vec<f64>>());
+    let chance = upright("chance", 100.0 * validation.chance(), "#555555", "4,4");
+    let columns = bins(&values, &[observed.at, chance.at]);
     // Round numbers beyond all bins, hardly above 100 %.
     let low = (columns[0].0 / 10.0).floor().max(0.0) * 10.0;
     let high = ((columns[columns.len() - 1].0 / 10.0).ceil() * 10.0).min(102.0);
@@ -39,12 +33,16 @@ pub(crate) fn permutations(test: &PermutationTest, chance: Option<f64>, data: &s
     let grey = Series { colour: "#b8b8b8".to_owned(), columns: true, points: columns, ..Series::default() };
     let x = Axis::from_to("balanced accuracy on held-out samples (%)", (low, high));
     Some(Lines {
-        title: format!("Could it be chance? p = {}{uncertain}: {}", fraction(mean), shown(data, 18)),
+        title: format!(
+            "Could it be chance? p = {}{uncertain}: {}",
+            fraction(mean),
+            shown(&validation.data, 18)
+        ),
         note: note(test),
         x: Axis { step: Some(10.0), ..x },
         y: Axis::new("permutations"),
         series: vec![grey.named("permuted labels")],
-        uprights,
+        uprights: vec![observed, chance],
         ..Lines::default()
     })
 }
@@ -60,7 +58,7 @@ fn note(test: &PermutationTest) -> String {
 }
 
 /// Equal bins over the values and some more places, as left ends and counts; every value is in one.
-fn bins(values: &[f64], more: &[f64]) -> Vec<(f64, f64)> {
+pub fn bins(values: &[f64], more: &[f64]) -> Vec<(f64, f64)> {
     let all = || values.iter().chain(more).copied();
     let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
     let step = [1.0, 2.0, 5.0].into_iter().find(|step| (high - low) / step <= BINS as f64 - 2.0);
