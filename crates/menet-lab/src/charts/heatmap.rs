@@ -1,10 +1,14 @@
 //! The panel against the samples, standardized, both ordered by hierarchical clustering.
 
 use menet::Dataset;
+use serde::Serialize;
 
 use super::values::{columns, mean_and_deviation, share};
 use crate::validate::Validation;
 use crate::validate::cluster::order;
+
+/// How many variables figures show.
+pub(crate) const VARIABLES: usize = 60;
 
 /// How many samples are shown, about.
 const SAMPLES: usize = 400;
@@ -13,7 +17,7 @@ const SAMPLES: usize = 400;
 const MIXED: usize = 12;
 
 /// Variables from the top, samples from the left.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Heatmap {
     /// The places of the variables among those given.
     pub variables: Vec<usize>,

@@ -179,7 +179,7 @@ pub struct PermutationTest {
 }
 
 /// How stable the selection is over half-samples.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StabilityFound {
     /// How many half-samples there are.
     pub half_samples: usize,

@@ -1,7 +1,7 @@
 //! Which classes the held-out samples of every class were given.
 
 use super::super::canvas::{Anchor, Canvas};
-use crate::charts::confusion::of_validation;
+use crate::charts::confusion::Confusion;
 use crate::charts::text::percent;
 use crate::charts::values::longest;
 use crate::names::shown;
@@ -9,9 +9,8 @@ use crate::validate::Validation;
 
 const TOP: f64 = 62.0;
 
-/// None where nothing was tested.
-pub(super) fn figure(validation: &Validation) -> Option<String> {
-    let (method, chart) = (validation.methods.first()?, of_validation(validation).into_iter().next()?);
+/// The chart as an SVG.
+pub(super) fn svg(chart: &Confusion, validation: &Validation) -> String {
     let classes = chart.classes.len();
     let cell = (620.0 / classes as f64).clamp(13.0, 84.0);
     let size = (cell * 0.22).clamp(8.0, 14.0);
@@ -23,7 +22,7 @@ pub(super) fn figure(validation: &Validation) -> Option<String> {
     let mut canvas = Canvas::new((left + side + 120.0).max(700.0), top + side + 40.0);
     let title = format!("What held-out samples were taken for: {}", shown(&validation.data, 22));
     canvas.title((16.0, 26.0), 17.0, Anchor::Start, &title);
-    let balanced = percent(&method.balanced);
+    let balanced = validation.methods.first().map(|method| percent(&method.balanced)).unwrap_or_default();
     let note = format!("percent of every class, over all repeats; balanced accuracy {balanced}");
     canvas.text((16.0, 46.0), 12.0, Anchor::Start, &note);
     let mut cells = chart.cells.iter().peekable();
@@ -57,7 +56,7 @@ pub(super) fn figure(validation: &Validation) -> Option<String> {
         let below = (left, top + side + 36.0);
         canvas.text(below, 11.0, Anchor::Start, "grey rows: no sample of this class was tested");
     }
-    Some(canvas.finish())
+    canvas.finish()
 }
 
 /// From white to dark blue.

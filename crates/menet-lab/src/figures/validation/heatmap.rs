@@ -4,14 +4,11 @@ use image::{Rgb, RgbImage};
 use menet::Dataset;
 
 use super::super::canvas::{Anchor, Canvas};
-use crate::charts::heatmap::{Heatmap, heatmap};
+use crate::charts::heatmap::{Heatmap, VARIABLES};
 use crate::charts::values::{class, longest, rgb, variable};
 use crate::names::shown;
 use crate::palette::{diverging, look};
 use crate::validate::Validation;
-
-/// How many variables are shown.
-const VARIABLES: usize = 60;
 
 /// The standard deviations at which the colours end.
 const ENDS: f64 = 3.0;
@@ -21,10 +18,9 @@ const WIDTH: f64 = 800.0;
 const ROW: f64 = 13.0;
 const TOP: f64 = 64.0;
 
-/// None without a panel.
-pub(super) fn figure(validation: &Validation, data: &Dataset<'_>) -> Option<String> {
-    let chart = heatmap(validation, data, VARIABLES)?;
-    let Heatmap { variables, samples, classes, values, mixed } = &chart;
+/// The chart as an SVG.
+pub(super) fn svg(chart: &Heatmap, validation: &Validation, data: &Dataset<'_>) -> String {
+    let Heatmap { variables, samples, classes, values, mixed } = chart;
     let names: Vec<String> =
         (0..validation.classes.len()).map(|number| class(validation, number, 10)).collect();
     let head = if *mixed { names.len() as f64 * ROW + 6.0 } else { 0.87 * longest(&names, 9.5) + 16.0 };
@@ -49,7 +45,7 @@ pub(super) fn figure(validation: &Validation, data: &Dataset<'_>) -> Option<Stri
         canvas.text((LEFT - 6.0, y), 9.5, Anchor::End, &name);
     }
     key(&mut canvas, (LEFT, bottom + 12.0));
-    Some(canvas.finish())
+    canvas.finish()
 }
 
 fn note(validation: &Validation, data: &Dataset<'_>, samples: usize, mixed: bool) -> String {

@@ -5,7 +5,7 @@ use menet::Dataset;
 
 use super::super::bars::{Bar, STEP, panel};
 use super::super::canvas::{Anchor, Canvas};
-use crate::charts::effects::{Effect, effects};
+use crate::charts::effects::Effect;
 use crate::charts::text::counted;
 use crate::charts::values::{class, variable};
 use crate::names::shown;
@@ -21,12 +21,8 @@ const CELL: f64 = 350.0;
 const NAMES: f64 = 150.0;
 const TOP: f64 = 84.0;
 
-/// None where no axis uses a variable.
-pub(super) fn figure(validation: &Validation, data: &Dataset<'_>) -> Option<String> {
-    let all = effects(validation, data);
-    if all.iter().all(Vec::is_empty) {
-        return None;
-    }
+/// The chart as an SVG.
+pub(super) fn svg(all: &[Vec<Effect>], validation: &Validation, data: &Dataset<'_>) -> String {
     let axes = &all[..all.len().min(AXES)];
     let across = axes.len().min(ACROSS);
     let rows = |row: &[Vec<Effect>]| row.iter().map(|axis| axis.len().min(LARGEST)).max().unwrap_or(0);
@@ -65,5 +61,5 @@ pub(super) fn figure(validation: &Validation, data: &Dataset<'_>) -> Option<Stri
             canvas.styled(place, 8.5, anchor, look(number).colour, false, &class(validation, number, 13));
         }
     }
-    Some(canvas.finish())
+    canvas.finish()
 }

@@ -6,15 +6,7 @@ use menet::Dataset;
 
 use super::lines::{self, Frame};
 use super::{Figure, renumbered};
-use crate::charts;
-use crate::charts::batches::batches;
-use crate::charts::lines::{Lines, Panels};
-use crate::charts::permutation::permutation;
-use crate::charts::roc::roc;
-use crate::charts::samples::samples;
-use crate::charts::selection::selection;
-use crate::charts::spectrum::spectrum;
-use crate::charts::stability_sizes::stability_sizes;
+use crate::charts::{Chart, of_validation};
 use crate::error::Result;
 use crate::folder::Folder;
 use crate::progress::{Progress, Steps};
@@ -33,31 +25,33 @@ mod stability;
 /// # Errors
 /// When the results are not of these data.
 pub fn all(validation: &Validation, data: &Dataset<'_>) -> Result<Vec<Figure>> {
-    charts::check::check(validation, data)?;
     let values = shown(validation, data)?;
-    let mut figures = Vec::new();
-    let mut add = |name: &str, svg: Option<String>| {
-        figures.extend(svg.map(|svg| Figure { name: name.to_owned(), svg: renumbered(&svg) }));
+    let figure = |(name, chart): (&str, Chart)| Figure {
+        name: name.to_owned(),
+        svg: renumbered(&svg(name, &chart, validation, &values)),
     };
-    let chart = |chart: Lines, frame| lines::svg(&chart, frame);
+    Ok(of_validation(validation, data)?.into_iter().map(figure).collect())
+}
+
+fn svg(name: &str, chart: &Chart, validation: &Validation, data: &Dataset<'_>) -> String {
     let plain = Frame::default();
-    let beside = |panels: Panels| lines::beside(&panels, (560.0, 520.0));
-    let below = |panels: Panels| lines::below(&panels, (960.0, 300.0));
-    add("samples", samples(validation, data)?.map(beside));
-    add("batches", batches(validation, data)?.map(beside));
-    add("loadings", loadings::figure(validation, &values));
-    let spectrum = || spectrum(validation, &values).map(below);
-    add("panel", picture::figure(validation, &values).or_else(spectrum));
-    add("heatmap", heatmap::figure(validation, &values));
-    add("stability", stability::figure(validation, &values));
-    add("stability-sizes", stability_sizes(validation).map(|it| chart(it, plain)));
-    add("selection", selection(validation).map(|it| chart(it, Frame { wrap: Some(110), ..plain })));
-    add("permutation", permutation(validation).map(|it| chart(it, Frame { title: Some(15), ..plain })));
-    add("confusion", confusion::figure(validation));
-    let (wrap, size) = (Some(90), (840.0, 600.0));
-    add("roc", roc(validation).map(|it| chart(it, Frame { wrap, size, ..plain })));
-    add("comparison", charts::comparison::comparison(validation).map(|it| comparison::svg(&it)));
-    Ok(figures)
+    let frame = match name {
+        "selection" => Frame { wrap: Some(110), ..plain },
+        "permutation" => Frame { title: Some(15), ..plain },
+        "roc" => Frame { wrap: Some(90), size: (840.0, 600.0), ..plain },
+        _ => plain,
+    };
+    match chart {
+        Chart::Lines(chart) => lines::svg(chart, frame),
+        Chart::Beside(panels) => lines::beside(panels, (560.0, 520.0)),
+        Chart::Below(panels) => lines::below(panels, (960.0, 300.0)),
+        Chart::Comparison(chart) => comparison::svg(chart),
+        Chart::Confusion(chart) => confusion::svg(chart, validation),
+        Chart::Heatmap(chart) => heatmap::svg(chart, validation, data),
+        Chart::Bars(effects) => loadings::svg(effects, validation, data),
+        Chart::Pictures(effects) => picture::svg(effects, validation, data),
+        Chart::Frequencies(found) => stability::svg(found, validation, data),
+    }
 }
 
 /// Writes every figure of a validation into `folder/figures`, which is made if need be, and returns the files.
