@@ -89,16 +89,17 @@ def _filled(model: Any, X: Samples) -> Floats:
         check_memory(X, 3)
         X = X.toarray()
     values: Floats = np.array(X, dtype=np.float64)
-    if model.scale.startswith("log1p"):
+    scale = "none" if model.prepare is None else model.prepare.scale
+    if scale.startswith("log1p"):
         values = np.log1p(values)
     lacking = np.isnan(values)
     if lacking.any():
         counts = (~lacking).sum(axis=0)
         means = np.where(lacking, 0.0, values).sum(axis=0) / np.maximum(counts, 1)
         values[lacking] = np.broadcast_to(means, values.shape)[lacking]
-    if model.scale != "none" and model.scale != "log1p":
+    if scale not in ("none", "log1p"):
         deviations = values.std(axis=0)
-        scales = np.sqrt(deviations) if model.scale == "pareto" else deviations
+        scales = np.sqrt(deviations) if scale == "pareto" else deviations
         values /= np.where(scales > 0, scales, 1.0)
     return values
 

@@ -50,7 +50,7 @@ pub(crate) fn share(classes: &[usize], count: usize, most: usize) -> Vec<usize> 
     let mut seen = vec![0; count];
     let kept = |&i: &usize| {
         seen[classes[i]] += 1;
-        (seen[classes[i]] - 1) % step == 0
+        (seen[classes[i]] - 1_usize).is_multiple_of(step)
     };
     (0..classes.len()).filter(kept).collect()
 }

@@ -30,7 +30,7 @@ pub(super) fn figure(showcase: &Showcase) -> Option<String> {
     let drawn = Lines {
         title: format!("The first variables to enter column 1: {what}"),
         note: format!("one colour per variable, for its line above and its marks below; {}", split(showcase)),
-        ..paths(men, path, &path.knots()[..=last])
+        ..paths(men, path, last + 1)
     };
     let drawn = lines::svg(&drawn, Frame { size: (WIDTH, CHART), ..Frame::default() });
     Some(match showcase.image_shape {

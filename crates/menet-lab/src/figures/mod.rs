@@ -79,10 +79,13 @@ pub fn all(study: &Study) -> Result<Vec<Figure>> {
 /// When a file cannot be written, or the study's parts do not fit together.
 pub fn write_all(study: &Study, folder: &Folder, progress: &dyn Progress) -> Result<Vec<PathBuf>> {
     Steps::new(progress, 1).next("drawing the figures".to_owned());
-    let figures = all(study)?;
+    write_figures(&all(study)?, folder, progress)
+}
+
+fn write_figures(figures: &[Figure], folder: &Folder, progress: &dyn Progress) -> Result<Vec<PathBuf>> {
     let mut steps = Steps::new(progress, figures.len());
     let mut files = Vec::new();
-    for figure in &figures {
+    for figure in figures {
         steps.next(format!("figure {}", figure.name));
         files.extend(figure.write(folder, "figures/")?);
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use menet::Dataset;
 
 use super::lines::{self, Frame};
-use super::{Figure, renumbered};
+use super::{Figure, renumbered, write_figures};
 use crate::charts::{Chart, of_validation};
 use crate::error::Result;
 use crate::folder::Folder;
@@ -65,12 +65,5 @@ pub fn write(
     progress: &dyn Progress,
 ) -> Result<Vec<PathBuf>> {
     Steps::new(progress, 1).next("drawing the figures".to_owned());
-    let figures = all(validation, data)?;
-    let mut steps = Steps::new(progress, figures.len());
-    let mut files = Vec::new();
-    for figure in &figures {
-        steps.next(format!("figure {}", figure.name));
-        files.extend(figure.write(folder, "figures/")?);
-    }
-    Ok(files)
+    write_figures(&all(validation, data)?, folder, progress)
 }
