@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::format::{counted, probability};
 use super::{Page, Subject, frequencies};
 use crate::charts::comparison::comparison;
 use crate::charts::confusion::of_validation;
@@ -16,7 +17,10 @@ pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
     let validation = subject.validation;
     let mut markup = String::new();
     if let Some(chart) = roc(validation) {
-        markup += &placed(page, "roc", "ROC curves", &escaped(&chart.note), json!({ "lines": chart }));
+        let tested =
+            subject.first.samples.iter().filter(|it| it.tested > 0 && !it.probabilities.is_empty()).count();
+        let note = escaped(&format!("{}; {}", counted(tested, "sample"), chart.note));
+        markup += &placed(page, "roc", "ROC curves", &note, json!({ "lines": chart }));
     }
     page.values.insert("confusions".to_owned(), json!({ "0": of_validation(validation) }));
     markup += &confusion::place(0, "held-out samples of all repeats");
@@ -51,13 +55,16 @@ pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
         page.section("size", "How many variables?", "Panel size", &markup);
     }
 
-    let markup = match permutation(validation) {
-        Some(chart) => {
-            let note =
-                format!("balanced accuracy of the whole procedure with permuted labels: {}", chart.note);
+    let markup = match (permutation(validation), &validation.permutation) {
+        (Some(chart), Some(test)) => {
+            let p = probability(test.p_value.mean);
+            let note = format!(
+                "balanced accuracy of the whole procedure with permuted labels: {}; p = {p}",
+                chart.note
+            );
             placed(page, "permutation", "Permuted labels", &escaped(&note), json!({ "lines": chart }))
         }
-        None => "<p>No permutation test was asked for.</p>\n".to_owned(),
+        _ => "<p>No permutation test was asked for.</p>\n".to_owned(),
     };
     page.section("chance", "Could it be chance?", "Chance", &markup);
 }

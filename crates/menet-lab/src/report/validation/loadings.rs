@@ -46,7 +46,8 @@ pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
     if let Some(panels) = spectrum(subject.validation, &subject.shown) {
         for (a, chart) in panels.charts.into_iter().enumerate() {
             let id = format!("spectrum-{a}");
-            let note = escaped(&format!("{}; {}", chart.title, panels.note));
+            let points = "points in the colour of the class that a larger value speaks for, all others fixed";
+            let note = escaped(&format!("{}; {}; {points}", chart.title, panels.note));
             markup += &shell::chart(&id, &format!("Axis {} along the spectrum", a + 1), &note);
             page.charts.insert(id, json!({ "lines": chart }));
         }
