@@ -24,10 +24,10 @@ print(f"{len(train)} photographs of {X.shape[1]} pixels to learn from, {len(test
 # %%
 # One fit
 # -------
-# ``preset="paper"`` is the paper's method: the weights as the path leaves them, and the nearest neighbour. This is the
+# ``preset("paper")`` is the paper's method: the weights as the path leaves them, and the nearest neighbour. This is the
 # only fit on this page with that preset. It has 39 axes of at most 100 pixels, and everything sparser is on its paths.
 
-men = ManifoldElasticNet(n_nonzeros=100, preset="paper").fit(train, who)
+men = ManifoldElasticNet.preset("paper", n_nonzeros=100).fit(train, who)
 print(f"{men.n_components_} axes, each optimal to {men.kkt_violation_.max():.0e}")
 print(f"κ: {men.definiteness_['kappa_requested']} asked for, {men.definiteness_['kappa_used']:.4f} used")
 

@@ -71,7 +71,7 @@ plt.show()
 # genes an axis may use, and take the smallest model within one standard error of the best. (``n_nonzeros`` counts per
 # axis. A list of panel sizes would do as well, but takes longer: every panel is made by elimination.)
 
-procedure = menet.ManifoldElasticNetCV(n_nonzeros=[3, 5, 10], one_standard_error=True, cv=3)
+procedure = menet.ManifoldElasticNetCV(param_grid={"n_nonzeros": [3, 5, 10]}, one_standard_error=True, cv=3)
 found = menet.validate(procedure, X, y, n_repeats=5, compare=["anova-lda"], out=folder / "trust", n_jobs=-1)
 found
 

@@ -30,7 +30,7 @@ from sklearn.model_selection import cross_val_score, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from menet import ManifoldElasticNet, plot
+from menet import L1, ManifoldElasticNet, plot
 
 wavelengths = np.arange(1100, 2500, 2)
 # Centre (nm), width (nm) and height of the bands of every constituent.
@@ -144,9 +144,9 @@ plt.show()
 # the path leaves them.
 
 
-def axes_of(**settings):
+def axes_of(**graph):
     """Return the axes of a fit with 60 wavelengths per axis, as the path leaves them."""
-    model = ManifoldElasticNet(n_nonzeros=60, refit="none", **settings)
+    model = ManifoldElasticNet(n_nonzeros=60, refit="none", penalty=L1(**graph))
     return model.fit(slopes(train), quality).components_
 
 
@@ -172,7 +172,9 @@ plt.show()
 # wavelengths of a window enter together.
 
 windows = [list(range(start, start + 25)) for start in range(0, 700, 25)]
-men = ManifoldElasticNet(n_nonzeros=3, groups=windows, group_axes="together").fit(slopes(train), quality)
+men = ManifoldElasticNet(n_nonzeros=3, penalty=L1(feature_groups=windows, group_axes="together")).fit(
+    slopes(train), quality
+)
 starts = sorted({wavelengths[25 * (j // 25)] for j in men.panel_})
 print(f"three windows of 50 nm, from {', '.join(str(start) for start in starts)} nm on:")
 print(f"{men.score(slopes(test), quality_test):.1%} of the held-out samples are right")

@@ -24,7 +24,8 @@ print(f"{X.shape[0]} samples ({counts}) of {X.shape[1]} genes")
 # Genes differ a thousandfold in scale; standardised, their weights can be compared. ``selected_features_`` has the
 # genes in the order in which they entered the path.
 
-model = make_pipeline(StandardScaler(), ManifoldElasticNet(n_nonzeros=8, preset="paper")).set_output(transform="pandas")
+model = make_pipeline(StandardScaler(), ManifoldElasticNet.preset("paper", n_nonzeros=8))
+model.set_output(transform="pandas")
 z = model.fit_transform(X, y)
 men = model[-1]
 for axis, genes in enumerate(men.selected_features_):

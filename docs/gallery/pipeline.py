@@ -21,7 +21,7 @@ from menet.datasets import load_digits
 
 X, y = load_digits(return_X_y=True)
 train, test, digit, digit_test = train_test_split(X, y, test_size=0.5, stratify=y, random_state=0)
-model = Pipeline([("scale", MinMaxScaler()), ("men", ManifoldElasticNet(preset="paper"))])
+model = Pipeline([("scale", MinMaxScaler()), ("men", ManifoldElasticNet.preset("paper"))])
 sizes = [2, 4, 8, 16, 32, 64]
 search = GridSearchCV(model, {"men__n_nonzeros": sizes, "men__n_components": [5, 9]}, cv=5).fit(train, digit)
 best = {name.removeprefix("men__"): value for name, value in search.best_params_.items()}
@@ -56,7 +56,7 @@ print(f"The commonest error: {truth} taken for {taken}, {confused.max()} times."
 # The search fits every setting again in every fold. All are on the paths of one fit per fold, and ``at`` reads them off
 # it: axes that are, bit for bit, those of a fit of their own. ``ManifoldElasticNetCV`` makes use of that.
 
-one = ManifoldElasticNet(preset="paper").fit(MinMaxScaler().fit_transform(train), digit)
+one = ManifoldElasticNet.preset("paper").fit(MinMaxScaler().fit_transform(train), digit)
 same = np.array_equal(one.at(**best).components_, search.best_estimator_["men"].components_)
 fits = search.n_splits_ * len(search.cv_results_["params"]) + 1
 print(f"That took {fits} fits. One with the defaults, read with `at` at the best setting,")

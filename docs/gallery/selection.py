@@ -15,10 +15,11 @@ from menet.datasets import load_leukemia
 # better one to measure in a laboratory.
 
 X, y = load_leukemia(return_X_y=True, as_frame=True)
-search = ManifoldElasticNetCV(panel_size=[3, 5, 10, 20, 50], one_standard_error=True, n_jobs=-1).fit(X, y)
+sizes = {"panel_size": [3, 5, 10, 20, 50]}
+search = ManifoldElasticNetCV(param_grid=sizes, one_standard_error=True, n_jobs=-1).fit(X, y)
 print(f"{len(search.cv_results_['params'])} settings, {search.n_splits_} folds. The choice:")
 for name, value in search.best_params_.items():
-    print(f"  {name:10} {value}")
+    print(f"  {name:12} {value}")
 print(f"It has a cross-validated balanced accuracy of {search.best_score_:.1%}.")
 
 # %%

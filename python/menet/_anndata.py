@@ -32,7 +32,7 @@ COLUMNS = ("sample_weight", "batch", "groups")
 LISTED = 5
 
 
-class Named(NamedTuple):
+class NamedSamples(NamedTuple):
     """Samples with the names of their variables. SciPy's sparse matrices have none."""
 
     X: Any
@@ -106,7 +106,7 @@ class Annotated:
             self.__dict__.pop("layer_", None)
             super()._fit(X, y)  # type: ignore[misc]
             return
-        samples = Named(_matrix(X, layer), _names(X))
+        samples = NamedSamples(_matrix(X, layer), _names(X))
         advice = "leave them out, or use unlabelled=numpy.nan to keep them as samples without a label"
         labels = _labels(X, y, None if means_missing(self.unlabelled) else advice)
         named = {name: self.__dict__.get(f"_{name}") for name in COLUMNS}
@@ -114,8 +114,10 @@ class Annotated:
         # Before the fit: a search hands it on to its best estimator.
         self.layer_ = layer
         super()._fit(samples, labels)  # type: ignore[misc]
-        told = {"label": y, "layer": layer} | {name: value for name, value in named.items() if isinstance(value, str)}
-        _write(self, X, samples, told)
+        settings = {"label": y, "layer": layer} | {
+            name: value for name, value in named.items() if isinstance(value, str)
+        }
+        _write(self, X, samples, settings)
 
     def _read(self, X: Samples) -> tuple[Any, Any, Any]:
         if not is_anndata(X):
@@ -129,7 +131,7 @@ class Annotated:
     def _validated(self, X: Samples, *y: Any, reset: bool = False) -> Any:
         if is_anndata(X):
             X = _matched(self, X)
-        if not isinstance(X, Named):
+        if not isinstance(X, NamedSamples):
             return super()._validated(X, *y, reset=reset)  # type: ignore[misc]
         if not reset:
             # They have the names of the fit; scikit-learn would warn that they have none.
@@ -152,7 +154,7 @@ def all_of_the_fit(estimator: Any, X: Any) -> Any:
     return X if is_anndata(X) else frame_part(X, fitted)
 
 
-def _matched(estimator: Any, adata: Any, wanted: Any = None) -> Named:
+def _matched(estimator: Any, adata: Any, wanted: Any = None) -> NamedSamples:
     """Return the samples with these variables of the fit, in their order; None: with all of them."""
     name, fitted = type(estimator).__name__, getattr(estimator, "feature_names_in_", None)
     if fitted is None:
@@ -171,7 +173,7 @@ def _matched(estimator: Any, adata: Any, wanted: Any = None) -> Named:
     what = "of the fit" if wanted is None else "that the model needs"
     wanted = fitted if wanted is None else wanted
     if np.array_equal(names, wanted):
-        return Named(X, wanted)
+        return NamedSamples(X, wanted)
     places = adata.var_names.get_indexer(wanted)
     if (places < 0).any():
         lacking = wanted[places < 0].tolist()
@@ -179,16 +181,16 @@ def _matched(estimator: Any, adata: Any, wanted: Any = None) -> Named:
             f"adata.var_names lacks {len(lacking)} of the {len(wanted)} variables {what}: "
             f"{', '.join(map(repr, lacking))}; add them, or fit {name} to the variables that both have"
         )
-    return Named(X[:, places], wanted)
+    return NamedSamples(X[:, places], wanted)
 
 
-def _write(estimator: Any, adata: Any, samples: Named, told: dict[str, Any]) -> None:
+def _write(estimator: Any, adata: Any, samples: NamedSamples, settings: dict[str, Any]) -> None:
     """Write what the fit found. All of it is computed before the first key is set."""
     projected = estimator._project(samples, single=True, batch=estimator.__dict__.get("_batch"))
     weights = np.ascontiguousarray(estimator.components_.T)
     # What anndata writes to a file: numbers, text and arrays of these. None, only since 0.12, is left out.
     fitted = vars(estimator)
-    found = told | {
+    found = settings | {
         "estimator": type(estimator).__name__,
         "version": _core.VERSION,
         "params": json.dumps(_plain(estimator.get_params(deep=False))),

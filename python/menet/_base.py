@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class Fitted(Protocol):
+class CoreModel(Protocol):
     """What a fitted model of the core can do. It stays in the core's memory between calls."""
 
     def project(self, x: Any, threads: int, single: bool, batches: list[str] | None = None) -> Any:
@@ -48,7 +48,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin
     _supervised = True
 
     # The fitted model of the core.
-    _model: Fitted
+    _model: CoreModel
 
     n_jobs: int | None
 

@@ -1,6 +1,6 @@
 """Classifiers of scikit-learn in a validation: any of them, and three by name.
 
-The engine calls `Brought.decide` once per fold, from several threads. Nothing is shared between calls but the samples.
+The engine calls `PythonClassifier.decide` once per fold, from several threads. Calls share nothing but the samples.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ SIZES = (5, 10, 20, 50)
 TREES = 500
 
 
-class Brought:
+class PythonClassifier:
     """A classifier, with the samples that it learns from and decides on."""
 
     def __init__(

@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from menet._weights import Counting
+from menet._weights import SampleWeighting
 
 # Dense, or a matrix or array of SciPy in the format csr or csc.
 _Samples = NDArray[np.float64] | NDArray[np.float32] | Any
@@ -31,13 +31,17 @@ _Penalty = tuple[str, float | None, float | None]
 __all__ = [
     "BAND",
     "DENSE_BYTES",
+    "FEATURE_GROUPS_HELP",
     "GRAM_LIMIT",
     "INNER_FOLDS",
+    "PARAMS_HELP",
+    "SET_HELP",
     "VERSION",
     "Baseline",
+    "CommandParams",
     "Model",
+    "ModelWithoutRule",
     "Paths",
-    "Undecided",
     "align",
     "basis",
     "builtin_set",
@@ -46,6 +50,7 @@ __all__ = [
     "check_variables",
     "choices",
     "class_sums",
+    "column_roles",
     "confusion_chart",
     "defaults",
     "describe",
@@ -58,7 +63,9 @@ __all__ = [
     "histogram",
     "home_and_probes",
     "images",
+    "label_texts",
     "merge_nearest",
+    "missing_texts",
     "moments",
     "nearest_between",
     "nearest_in",
@@ -66,13 +73,12 @@ __all__ = [
     "needs_samples",
     "neighbor_groups",
     "outline",
+    "param_flags",
     "patches",
     "path_defaults",
     "presets",
     "project",
     "project_all",
-    "read_edges",
-    "read_groups",
     "reconstructed",
     "regression_paths",
     "search",
@@ -94,8 +100,11 @@ __all__ = [
 
 DENSE_BYTES: int
 BAND: int
+FEATURE_GROUPS_HELP: str
 GRAM_LIMIT: int
 INNER_FOLDS: int
+PARAMS_HELP: str
+SET_HELP: str
 VERSION: str
 
 @final
@@ -124,13 +133,23 @@ class Baseline:
     def unsettled(self) -> str | None: ...
 
 @final
+class CommandParams:
+    def __new__(
+        cls, given: list[tuple[str, str]], sets: list[str], file: str | PathLike[str] | None
+    ) -> CommandParams: ...
+    def edges_file(self) -> str | None: ...
+    def tables(
+        self, feature_names: list[str] | None, variables: int, groups: str | PathLike[str] | None
+    ) -> dict[str, Any]: ...
+
+@final
 class Model:
     @staticmethod
     def fit(
         settings: dict[str, Any],
         x: _Samples,
         codes: _Codes,
-        counting: Counting,
+        counting: SampleWeighting,
         classes: list[str],
         label_kind: str,
         feature_names: list[str] | None,
@@ -149,7 +168,7 @@ class Model:
         nonzeros: int | None,
         components: int | None,
         panel_size: int | None,
-        training: tuple[_Samples, _Codes, Counting] | None,
+        training: tuple[_Samples, _Codes, SampleWeighting] | None,
         whole: bool,
         threads: int,
     ) -> Model: ...
@@ -158,7 +177,7 @@ class Model:
     def wanted(self, nonzeros: int | None, components: int | None, panel_size: int | None) -> list[int]: ...
     def axes_at(
         self, nonzeros: int | None, components: int | None, panel_size: int | None, sums: _Sums, threads: int
-    ) -> Undecided: ...
+    ) -> ModelWithoutRule: ...
     def project(self, x: _Samples, threads: int, single: bool, batches: list[str] | None = None) -> Any: ...
     def prepared(
         self,
@@ -184,7 +203,7 @@ class Model:
     def kkt(self) -> _Floats: ...
     def levels(self) -> _Floats: ...
     def selected(self) -> list[list[int]]: ...
-    def told(self) -> str: ...
+    def facts(self) -> str: ...
     def params(self) -> str: ...
     def penalty_factors(self) -> list[float] | None: ...
     def classes(self) -> list[str]: ...
@@ -295,25 +314,25 @@ def home_and_probes(
 def merge_nearest(parts: list[_Nearest], groups: _Groups, threads: int) -> _Nearest: ...
 def project(x: _Samples, mean: _Floats, variables: _Codes, weights: _Floats, threads: int) -> _Floats: ...
 def search(
-    bases: list[dict[str, Any]],
-    values: dict[str, list[Any]],
+    settings: dict[str, Any],
+    options: dict[str, str],
     x: _Samples,
     codes: _Codes,
-    counting: Counting,
+    counting: SampleWeighting,
+    classes: list[str],
+    label_kind: str,
     folds: list[tuple[list[int], list[int]]],
-    score: str,
-    choose: str,
     feature_names: list[str] | None,
     progress: Callable[[int, int], None] | None,
     threads: int,
     batches: list[str] | None = None,
-) -> tuple[list[str], NDArray[np.float64], _Floats, list[str | None], int | None]: ...
+) -> tuple[list[str], NDArray[np.float64], _Floats, list[str | None], int, str, Model]: ...
 def stable_selection(
     settings: dict[str, Any],
     how: dict[str, Any],
     x: _Samples,
     codes: _Codes,
-    counting: Counting,
+    counting: SampleWeighting,
     classes: list[str],
     feature_names: list[str] | None,
     progress: Callable[[int, int], None] | None,
@@ -341,18 +360,26 @@ def describe() -> str: ...
 def presets() -> str: ...
 def check_variables(settings: dict[str, Any], variables: int, feature_names: list[str] | None) -> None: ...
 def choices() -> dict[str, list[str]]: ...
-def read_groups(
-    file: str | PathLike[str], feature_names: list[str] | None, variables: int
-) -> list[tuple[str, list[int]]]: ...
-def read_edges(
-    file: str | PathLike[str], feature_names: list[str] | None, variables: int
-) -> list[tuple[int, int, float]]: ...
+def param_flags() -> list[tuple[str, str, str, str]]: ...
+def column_roles(
+    file: str | PathLike[str],
+    names: list[str],
+    index: list[str],
+    texts: list[bool],
+    header: bool,
+    label: str,
+    id: str | None,
+    drop: list[str],
+    needed: list[str] | None,
+) -> tuple[str | None, str | None, str, list[str], list[str]]: ...
+def label_texts(values: list[Any]) -> list[str]: ...
+def missing_texts() -> list[str]: ...
 def builtin_set(
     name: str,
 ) -> tuple[_Floats, list[str], list[str] | None, tuple[int, int] | None]: ...
 
 @final
-class Undecided:
+class ModelWithoutRule:
     def axes(self) -> tuple[_Floats, list[tuple[_Codes, _Floats]]]: ...
     def learn(
         self,
@@ -431,10 +458,10 @@ def solve(
     norms: _Floats,
     centres: _Floats,
     target: _Floats,
-    told: dict[str, Any],
+    facts: dict[str, Any],
     threads: int,
 ) -> Model: ...
-def distinct(x: _Samples, codes: _Codes, counting: Counting, threads: int) -> tuple[_Codes, _Floats]: ...
+def distinct(x: _Samples, codes: _Codes, counting: SampleWeighting, threads: int) -> tuple[_Codes, _Floats]: ...
 def together(
     x: _Samples, codes: _Codes, groups: list[int] | None, threads: int
 ) -> tuple[list[int] | None, str | None]: ...

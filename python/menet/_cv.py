@@ -30,8 +30,9 @@ class ManifoldElasticNetCV(Searched):
 
     What neither ``param_grid`` nor the other parameters say is searched as well: 5, 10, 20, 50 and 100 variables per
     axis, as far as there are so many and no ``panel_size`` is given; the ridges 0.03, 0.3, 1.0 and 3.0; the refits
-    "panel" and "discriminant"; all rules; both metrics. Settings that give the same model are tried once: only the rule
-    "nearest" has ``k`` and ``metric``, and only the refits "axis" and "panel" have ``ridge``.
+    "panel" and "discriminant"; all rules; both metrics if there are several axes. Settings that give the same model are
+    tried once: only the rule "nearest" has ``k`` and ``metric``, and only the refits "axis" and "panel" have ``ridge``.
+    ``menet tune`` and `menet.validate` search in the same way.
 
     Parameters
     ----------
@@ -45,7 +46,7 @@ class ManifoldElasticNetCV(Searched):
         "panel" and "discriminant" first select more candidates, then drop those that contribute least to the
         separation of the classes.
     ridge : float, optional
-        λ2, the ridge of the elastic net, at least 0. None: 0.3.
+        Ridge λ2 of the elastic net, at least 0. None: 0.3.
     pca_rank : int, optional
         Rank of the PCA reconstruction that replaces the data first, at least 1. None: no reconstruction.
     prepare : Prepare, optional
@@ -127,6 +128,8 @@ class ManifoldElasticNetCV(Searched):
         As in :class:`~sklearn.model_selection.GridSearchCV`: ``params`` and ``param_*``, ``split*_test_score``,
         ``mean_test_score``, ``std_test_score``, ``rank_test_score``. Also ``mean_n_features``, the mean number of
         variables in the panels of the folds. The scores of a setting that cannot be fitted are NaN.
+    reason_ : str
+        Why this setting was chosen, and what else is within one standard error.
     n_splits_ : int
         Number of folds.
     components_ : ndarray of shape (n_components, n_features)

@@ -12,7 +12,7 @@ from sklearn.metrics import accuracy_score
 
 from menet._anndata import all_of_the_fit, column, scored
 from menet._batches import batch_names
-from menet._fitted import Fitted
+from menet._fitted import FittedReducer
 from menet._input import Floats, Samples, check_memory, contiguous, naming_variables
 from menet._parameters import Parameters
 from menet._running import warn_user
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class Decider(Parameters, Fitted):
+class Decider(Parameters, FittedReducer):
     """A projection with a rule that gives classes and probabilities.
 
     A subclass fits a model of the core in ``_fit_core`` and stores it with ``_set_model``.

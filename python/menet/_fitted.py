@@ -22,7 +22,7 @@ from menet._running import warn_user
 from menet._settings import flag, whole_number
 
 
-class Fitted(Exports, Reducer):
+class FittedReducer(Exports, Reducer):
     """A projection with a model of the core behind it. A subclass fits the model and stores it with ``_set_model``."""
 
     kkt_violation_: Floats
@@ -215,14 +215,14 @@ class Fitted(Exports, Reducer):
         self.kkt_violation_ = model.kkt()
         self.levels_ = model.levels()
         self.selected_groups_ = model.selected_groups()
-        told = json.loads(model.told())
-        self.refit_ = told["refit"]
-        self.rule_ = told["rule"]
-        self.neighbor_recall_ = told["neighbor_recall"]
-        self.definiteness_ = told["definiteness"]
-        self.regime_ = told["regime"]
-        self.cg_residual_ = told["cg_residual"]
-        self.seconds_ = dict(told["seconds"])
+        facts = json.loads(model.facts())
+        self.refit_ = facts["refit"]
+        self.rule_ = facts["rule"]
+        self.neighbor_recall_ = facts["neighbor_recall"]
+        self.definiteness_ = facts["definiteness"]
+        self.regime_ = facts["regime"]
+        self.cg_residual_ = facts["cg_residual"]
+        self.seconds_ = dict(facts["seconds"])
         learned = json.loads(model.preparation()) or {
             "missing": [0.0] * len(self.mean_),
             "dropped": [],

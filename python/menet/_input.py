@@ -112,8 +112,8 @@ def naming_variables(names: Any) -> Iterator[None]:
         if place is None or names is None:
             raise
         row, column = place
-        told = f"row {row}, variable {str(names[column])!r} (rows are counted from 0)"
-        said = str(e).replace(f"row {row}, column {column} (counted from 0)", told)
+        named_place = f"row {row}, variable {str(names[column])!r} (rows are counted from 0)"
+        said = str(e).replace(f"row {row}, column {column} (counted from 0)", named_place)
         if " is NaN, " in said:
             said += '; fill missing values, or leave that to an estimator with impute="median"'
         raise ValueError(said) from None

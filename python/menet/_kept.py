@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class Kept(Decider):
+class SavableEstimator(Decider):
     """A model of the core that can be made smaller, read from a file, and pickled with its training samples.
 
     A subclass defines the parameters and fits the model.

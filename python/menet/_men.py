@@ -11,13 +11,13 @@ from menet import _core, _labels
 from menet._anndata import Annotated
 from menet._batches import batch_names
 from menet._input import COPIES_IN_A_FIT, sparse_or_dense
-from menet._kept import Kept
+from menet._kept import SavableEstimator
 from menet._parameters import settings
 from menet._training import Training
-from menet._weights import Counting, Weighted
+from menet._weights import SampleWeighting, Weighted
 
 
-class ManifoldElasticNet(Annotated, Weighted, Kept):
+class ManifoldElasticNet(Annotated, Weighted, SavableEstimator):
     """Sparse, supervised, linear dimension reduction by the Manifold Elastic Net.
 
     The method selects variables that keep the local geometry of each class and push classes apart, at most
@@ -52,7 +52,7 @@ class ManifoldElasticNet(Annotated, Weighted, Kept):
         "panel" and "discriminant" first select more candidates, then drop those that contribute least to the
         separation of the classes.
     ridge : float, optional
-        λ2, the ridge of the elastic net, at least 0. None: 0.3.
+        Ridge λ2 of the elastic net, at least 0. None: 0.3.
     pca_rank : int, optional
         Rank of the PCA reconstruction that replaces the data first, at least 1. None: no reconstruction.
     prepare : Prepare, optional
@@ -124,8 +124,8 @@ class ManifoldElasticNet(Annotated, Weighted, Kept):
     panel_ : ndarray
         The distinct variables of all axes together, sorted by position. Names if the samples had names, else positions.
     always_ : ndarray
-        The variables of the panel that are in every model, which no limit counts: those of the penalty's ``always``, and those with a
-        penalty factor of 0. Names if the samples had names, else positions.
+        The variables of the panel that are in every model, which no limit counts: those of the penalty's ``always``,
+        and those with a penalty factor of 0. Names if the samples had names, else positions.
     selected_groups_ : list of list of str or None
         The names of the groups that the path of every axis uses; a variable that is in no group by its name or
         position. None without groups.
@@ -201,27 +201,38 @@ class ManifoldElasticNet(Annotated, Weighted, Kept):
         classes: list[str],
         threads: int,
         variables: list[int] | None = None,
-        counting: Counting | None = None,
+        counting: SampleWeighting | None = None,
     ) -> None:
         counting = counting or self._counting(X, codes)
         names = getattr(self, "feature_names_in_", None)
         batches = batch_names(self.__dict__.get("_batch"), X.shape[0])
-        self._set_model(
-            _core.Model.fit(
-                settings(self),
-                sparse_or_dense(X, copies=COPIES_IN_A_FIT),
-                codes,
-                counting,
-                classes,
-                _labels.kind_of(self.classes_),
-                None if names is None else names.tolist(),
-                threads,
-                variables,
-                batches,
-            )
+        model = _core.Model.fit(
+            settings(self),
+            sparse_or_dense(X, copies=COPIES_IN_A_FIT),
+            codes,
+            counting,
+            classes,
+            _labels.kind_of(self.classes_),
+            None if names is None else names.tolist(),
+            threads,
+            variables,
+            batches,
         )
         if variables is not None:
-            self._set_params_of(self._model)
-        self._training = Training.of_model(self._model, X, codes, counting, batches, threads)
-        if warnings := self._model.warnings():
+            self._set_params_of(model)
+        self._take_model(model, X, codes, counting, batches, threads)
+
+    def _take_model(
+        self,
+        model: _core.Model,
+        X: Any,
+        codes: NDArray[np.int64],
+        counting: SampleWeighting,
+        batches: list[str] | None,
+        threads: int,
+    ) -> None:
+        """Take over a fitted model and its training samples."""
+        self._set_model(model)
+        self._training = Training.of_model(model, X, codes, counting, batches, threads)
+        if warnings := model.warnings():
             self._warn("; ".join(warnings))

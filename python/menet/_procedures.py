@@ -17,7 +17,7 @@ from menet._comparisons import (
     CHOOSING,
     NAMED,
     WORDS,
-    Brought,
+    PythonClassifier,
     check_classifier,
     copies_of,
     identity,
@@ -29,8 +29,6 @@ from menet._cv import ManifoldElasticNetCV
 from menet._input import Samples, dense
 from menet._men import ManifoldElasticNet
 from menet._parameters import settings
-from menet._search import core_score
-from menet._searched import of_core
 from menet._settings import count
 
 # The engine's limit on its counts.
@@ -86,40 +84,29 @@ class Procedures:
         self, name: str, make: Callable[..., Any], identity: str, X: Any, folds: int | None = None
     ) -> dict[str, Any]:
         self.brought = True
-        decide = Brought(make, X, self.classes, self.groups).decide
+        decide = PythonClassifier(make, X, self.classes, self.groups).decide
         return {"name": name, "identity": identity, "folds": folds, "decide": decide}
 
     def _men(self, name: str, estimator: Any) -> dict[str, Any]:
-        plain = {"name": name, "folds": self.folds, "score": "balanced", "choose": "best", "values": None}
-        if type(estimator) is ManifoldElasticNet:
-            return {**plain, "settings": settings(estimator)}
-        bases, tried = estimator._to_try(self.X.shape[1], len(self.classes))
-        if len(bases) > 1:
-            raise ValueError(
-                "ManifoldElasticNetCV lists values of both `n_nonzeros` and `panel_size`; to validate it, list values "
-                "of only one of them"
-            )
-        return {
-            **plain,
-            "folds": inner_folds(estimator),
-            "score": core_score(estimator.scoring)[0],
-            "choose": estimator._choose(),
-            "settings": bases[0],
-            "values": of_core(tried),
-        }
+        described = {"name": name, "settings": settings(estimator), "options": None, "folds": self.folds}
+        if type(estimator) is ManifoldElasticNetCV:
+            described |= {"options": estimator._options(), "folds": inner_folds(estimator)}
+        return described
 
     def words(self, estimator: Any, others: list[tuple[str, Any]]) -> list[str]:
         """Return what a methods section says about methods that the engine does not know."""
         paragraphs = []
         if estimator is not None and type(estimator) not in (ManifoldElasticNet, ManifoldElasticNetCV):
-            paragraphs.append(f"The classifier is {_told(estimator)}.")
+            paragraphs.append(f"The classifier is {_described(estimator)}.")
         if others:
-            told = (f"{name} ({WORDS.get(one, OURS) if isinstance(one, str) else _told(one)})" for name, one in others)
-            paragraphs.append(f"The same folds were used for comparison with {'; '.join(told)}.")
+            comparisons = (
+                f"{name} ({WORDS.get(one, OURS) if isinstance(one, str) else _described(one)})" for name, one in others
+            )
+            paragraphs.append(f"The same folds were used for comparison with {'; '.join(comparisons)}.")
         return paragraphs
 
 
-def _told(estimator: Any) -> str:
+def _described(estimator: Any) -> str:
     package = type(estimator).__module__.split(".")[0]
     known = f" of {package} {version(package)}" if hasattr(sys.modules.get(package), "__version__") else ""
     return f"{short(estimator)}{known}"

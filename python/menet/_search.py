@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import json
+import math
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -11,35 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from menet._settings import Parameter, converted, core_name, count, described, value_at
+from menet._settings import Parameter, converted, described, python_name, value_at
 
 Scoring: TypeAlias = Literal["accuracy", "balanced_accuracy", "neg_log_loss", "roc_auc_ovr"]
-
-# The parameters that can be searched, in the order of the results, with the core's names for their lists.
-SEARCHED = {
-    "n_nonzeros": "nonzeros",
-    "panel_size": "panel_size",
-    "ridge": "ridge",
-    "manifold__beta": "beta",
-    "target__shrinkage": "target_shrinkage",
-    "refit": "refit",
-    "refit__ridge": "refit_ridge",
-    "rule": "rule",
-    "rule__metric": "metric",
-    "rule__k": "voters",
-    "rule__priors": "priors",
-}
-
-# What is tried of parameters that are left open.
-LISTS: dict[str, list[Any]] = {
-    "ridge": [0.03, 0.3, 1.0, 3.0],
-    "refit": ["panel", "discriminant"],
-    "rule": ["nearest", "centroid", "gaussian"],
-    "rule__metric": ["euclidean", "cosine"],
-}
-
-# The numbers of variables that are tried by default.
-SIZES = (5, 10, 20, 50, 100)
 
 # The scores: the core's name, its place among the core's scores, and the factor between the two.
 SCORINGS = {
@@ -69,15 +46,17 @@ def core_score(scoring: Any) -> tuple[str, int, float]:
     raise ValueError(f"`scoring` is {scoring!r}, but must be one of {', '.join(SCORINGS)}")
 
 
-def parameter_of(name: str) -> Parameter:
-    """Return the parameter that a name of a search stands for: that of a stage is its kind."""
-    path = core_name(name).replace("__", ".")
-    return described().get(path) or described()[f"{path}.kind"]
+@functools.cache
+def searched() -> dict[str, Parameter]:
+    """Return the parameters that a search can choose, by the name that `set_params` takes."""
+    return {name_of(parameter): parameter for parameter in described().values() if parameter.searched}
 
 
-def value_of(name: str, params: dict[str, Any]) -> Any:
-    """Return the value at a name of a search, or its default."""
-    return value_at(parameter_of(name).path, params)
+def name_of(parameter: Parameter) -> str:
+    """Return the name that `set_params` takes: the kind of a stage is the stage."""
+    if parameter.stage and parameter.name == "kind":
+        return parameter.stage
+    return python_name(parameter.path.replace(".", "__"))
 
 
 def lists_of(param_grid: Any) -> dict[str, list[Any]]:
@@ -86,30 +65,48 @@ def lists_of(param_grid: Any) -> dict[str, list[Any]]:
         return {}
     if not isinstance(param_grid, Mapping):
         raise TypeError(f"`param_grid` is {param_grid!r}, but must be a dict from names to lists of values, or None")
-    if unknown := [name for name in param_grid if name not in SEARCHED]:
-        raise ValueError(f"`param_grid` has {unknown[0]!r}, but a search tries values of {', '.join(SEARCHED)} alone")
+    if unknown := [name for name in param_grid if name not in searched()]:
+        raise ValueError(f"`param_grid` has {unknown[0]!r}, but a search tries values of {', '.join(searched())} alone")
     return {name: _values(name, given) for name, given in param_grid.items()}
 
 
 def _values(name: str, given: Any) -> list[Any]:
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise TypeError(f"`param_grid` has {given!r} for {name!r}, but must have a list of values to try")
-    plain = [converted(parameter_of(name), one) for one in given]
+    plain = [converted(searched()[name], one) for one in given]
     if not plain:
         raise ValueError(f"`param_grid` has an empty list for {name!r}, but must have at least one value to try")
-    if name in ("n_nonzeros", "panel_size", "rule__k"):
-        plain = [one if one is None else count(name, one, least=1) for one in plain]
+    if wrong := [one for one in plain if isinstance(one, float) and not math.isfinite(one)]:
+        raise ValueError(f"`param_grid` has {wrong[0]} for {name!r}, but must have finite numbers")
     return [one for place, one in enumerate(plain) if one not in plain[:place]]
+
+
+def space_of(lists: dict[str, list[Any]]) -> str:
+    """Return lists of values by the core's paths, as JSON."""
+    return json.dumps({searched()[name].path: values for name, values in lists.items()})
+
+
+def settings_of(trials: list[dict[str, Any]], lists: Iterable[str]) -> list[dict[str, Any]]:
+    """Return what every trial has of the parameters that were searched, without those that its kinds do not use."""
+    known = searched()
+    varied = {name for name, one in known.items() if len({str(value_at(one.path, trial)) for trial in trials}) > 1}
+    names = [name for name in known if name in varied or name in lists]
+
+    def uses(trial: dict[str, Any], parameter: Parameter) -> bool:
+        return not parameter.of or value_at(f"{parameter.stage}.kind", trial) in parameter.of
+
+    return [{name: value_at(known[name].path, one) for name in names if uses(one, known[name])} for one in trials]
 
 
 def results(params: list[dict[str, Any]], scores: NDArray[Any], variables: NDArray[Any]) -> dict[str, Any]:
     """Return the table of scores (settings by folds) as scikit-learn's searches do."""
     table: dict[str, Any] = {}
-    for name in params[0]:
+    for name in dict.fromkeys(name for one in params for name in one):
         column = np.ma.empty(len(params), dtype=object)
         column[:] = np.ma.masked
         for place, one in enumerate(params):
-            column[place] = one[name]
+            if name in one:
+                column[place] = one[name]
         table[f"param_{name}"] = column
     table["params"] = params
     for fold in range(scores.shape[1]):
@@ -126,14 +123,14 @@ def results(params: list[dict[str, Any]], scores: NDArray[Any], variables: NDArr
 def progress(name: str = "ManifoldElasticNetCV", units: str = "paths") -> Callable[[int, int], None]:
     """Return a function that reports progress, at most twice per second and at the end."""
     start = time.monotonic()
-    told = start
+    last = start
 
-    def tell(done: int, total: int) -> None:
-        nonlocal told
+    def report(done: int, total: int) -> None:
+        nonlocal last
         now = time.monotonic()
-        if done < total and now - told < 0.5:
+        if done < total and now - last < 0.5:
             return
-        told = now
+        last = now
         print(f"{name}: {done} of {total} {units}, {now - start:.1f} s", file=sys.stderr, flush=True)
 
-    return tell
+    return report

@@ -46,6 +46,8 @@ class Parameter:
     of: tuple[str, ...] = ()
     # Whether most users meet it.
     common: bool = False
+    # Whether a search can try values of it.
+    searched: bool = False
 
     @property
     def names(self) -> list[str]:

@@ -18,13 +18,13 @@ class Stage(BaseEstimator):  # type: ignore[misc]
     # The kind of the stage that it stands for. None: the kind is a parameter, or left open, or there are no kinds.
     _kind: ClassVar[str | None] = None
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __eq__(self, other: object) -> bool:
         """Return whether the other one is of the same class and has the same parameters."""
         if type(self) is not type(other):
             return NotImplemented
-        own, others = self.get_params(deep=False), other.get_params(deep=False)  # type: ignore[attr-defined]
+        own, others = self.get_params(deep=False), other.get_params(deep=False)
         return all(_same(value, others[name]) for name, value in own.items())
 
 

@@ -265,8 +265,8 @@ class Adaptive(Stage):
         Shape of the penalty: a of "scad", more than 2; γ of "mcp", more than 1, and of "adaptive", more than 0. None:
         3.7, 3 and 1.
     epsilon : float, optional
-        ε, more than 0, relative to the largest coefficient of the first fit. None: 0.05 with "adaptive" and 0.1 with
-        "reweighted".
+        Offset ε, more than 0, relative to the largest coefficient of the first fit. None: 0.05 with "adaptive" and
+        0.1 with "reweighted".
     standardize : bool, default=True
         Whether the solver works on columns of length 1. The axes are in the units of the data in any case.
     factors : array-like of shape (n_features,), optional
@@ -317,8 +317,8 @@ class Reweighted(Stage):
     Parameters
     ----------
     epsilon : float, optional
-        ε, more than 0, relative to the largest coefficient of the first fit. None: 0.05 with "adaptive" and 0.1 with
-        "reweighted".
+        Offset ε, more than 0, relative to the largest coefficient of the first fit. None: 0.05 with "adaptive" and
+        0.1 with "reweighted".
     standardize : bool, default=True
         Whether the solver works on columns of length 1. The axes are in the units of the data in any case.
     factors : array-like of shape (n_features,), optional

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from menet import _core
 from menet._input import Floats, contiguous
-from menet._weights import Counting
+from menet._weights import SampleWeighting
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Training:
 
     X: Any
     codes: NDArray[np.int64]
-    counting: Counting
+    counting: SampleWeighting
     # The variables that some path reaches, and whether `X` has only these.
     variables: NDArray[np.int64]
     alone: bool
@@ -36,7 +36,7 @@ class Training:
         model: _core.Model,
         X: Any,
         codes: NDArray[np.int64],
-        counting: Counting,
+        counting: SampleWeighting,
         batches: list[str] | None,
         threads: int,
     ) -> Training:
@@ -60,7 +60,7 @@ class Training:
         cls,
         X: Any,
         codes: NDArray[np.int64],
-        counting: Counting,
+        counting: SampleWeighting,
         variables: NDArray[np.int64],
         mean: Floats,
         threads: int,
@@ -71,7 +71,7 @@ class Training:
         bare = cls(X, codes, counting, variables, alone=False, trace=np.empty(0), whole=whole)
         return replace(bare, trace=bare._traced(mean, threads))
 
-    def samples(self, mean: Floats, threads: int) -> tuple[Any, NDArray[np.int64], Counting]:
+    def samples(self, mean: Floats, threads: int) -> tuple[Any, NDArray[np.int64], SampleWeighting]:
         """Return the samples, with zeros for the variables that were not kept, their classes and weights."""
         if not np.array_equal(self._traced(mean, threads), self.trace):
             raise ValueError(

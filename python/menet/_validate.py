@@ -27,7 +27,7 @@ from menet._running import threads, warn_user
 from menet._settings import count, flag, number
 from menet._training import Training
 from menet._validation import Validation
-from menet._weights import Counting, Weighted, counting
+from menet._weights import SampleWeighting, Weighted, counting
 
 
 def validate(
@@ -74,8 +74,8 @@ def validate(
         that are None are set from `random_state`.
     X : array-like or sparse matrix of shape (n_samples, n_features)
         Samples. NaN stands for a missing value if the estimator fills them (``Prepare(impute=...)``). The columns of a
-        frame name the variables. A classifier gets frames if it may look at the names or types of columns: your own classes,
-        `ColumnTransformer` and the like.
+        frame name the variables. A classifier gets frames if it may look at the names or types of columns: your own
+        classes, `ColumnTransformer` and the like.
     y : array-like of shape (n_samples,)
         The class of every sample.
     sample_weight : array-like of shape (n_samples,), optional
@@ -255,10 +255,10 @@ def _sample_names(names: Any, X: Samples, n_samples: int) -> list[str] | None:
         if index is None or callable(index) or type(index).__name__ == "RangeIndex":
             return None
         names = index
-    told = [str(name) for name in names]
-    if len(told) != n_samples:
-        raise ValueError(f"`sample_names` has {len(told)} names for {n_samples} samples; give one per sample")
-    return told
+    texts = [str(name) for name in names]
+    if len(texts) != n_samples:
+        raise ValueError(f"`sample_names` has {len(texts)} names for {n_samples} samples; give one per sample")
+    return texts
 
 
 def _call(estimator: Any, others: list[tuple[str, Any]], how: dict[str, Any], grouped: bool) -> str:
@@ -271,19 +271,19 @@ def _call(estimator: Any, others: list[tuple[str, Any]], how: dict[str, Any], gr
 def _progress() -> Callable[[str, int, int, float | None, bool], None]:
     """Return a function that reports progress, at most twice per second and at the end of a part."""
     start = time.monotonic()
-    told = -1.0
+    last = -1.0
 
-    def tell(now: str, done: int, total: int, left: float | None, at_most: bool) -> None:
-        nonlocal told
+    def report(now: str, done: int, total: int, left: float | None, at_most: bool) -> None:
+        nonlocal last
         at = time.monotonic()
-        if done < total and at - told < 0.5:
+        if done < total and at - last < 0.5:
             return
-        told = at
+        last = at
         much = f", {done} of {total}" if total > 0 else ""
         rest = "" if left is None else f", {'at most' if at_most else 'about'} {left:.0f} s left"
         print(f"menet.validate: {now}{much}, {at - start:.1f} s{rest}", file=sys.stderr, flush=True)
 
-    return tell
+    return report
 
 
 def _fitted(
@@ -291,7 +291,7 @@ def _fitted(
     core: _core.Model | None,
     X: Any,
     codes: NDArray[np.int64],
-    counts: Counting,
+    counts: SampleWeighting,
     batches: list[str] | None,
     threads: int,
 ) -> ManifoldElasticNet | None:

@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class Counting(TypedDict):
-    """What the core is told about the labelled samples."""
+class SampleWeighting(TypedDict):
+    """The weights of the labelled samples, as the core takes them."""
 
     weights: NDArray[np.float64] | None
     balanced: bool
     distinct: bool
 
 
-def alike() -> Counting:
+def alike() -> SampleWeighting:
     """Return that all samples count alike."""
     return {"weights": None, "balanced": False, "distinct": False}
 
 
 def counting(
     X: Any, codes: NDArray[np.int64], classes: NDArray[Any], sample_weight: Any, class_weight: Any
-) -> Counting:
+) -> SampleWeighting:
     """Return how much every sample with a label counts. `codes` has -1 for a sample without one."""
     weights = None
     if sample_weight is not None:
@@ -164,6 +164,6 @@ class Weighted:
     def _coded(self, y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
         return partly_coded(y, self.unlabelled)
 
-    def _counting(self, X: Any, codes: NDArray[np.int64]) -> Counting:
+    def _counting(self, X: Any, codes: NDArray[np.int64]) -> SampleWeighting:
         """Return how much every sample of the fit counts."""
         return counting(X, codes, self.classes_, self.__dict__.get("_sample_weight"), self.class_weight)

@@ -89,7 +89,7 @@ def test_searches_stability_and_validation_honour_them(samples):
 
 
 @pytest.mark.parametrize(
-    ("params", "error", "told"),
+    ("params", "error", "expected"),
     [
         (
             {"always": ["Age"]},
@@ -105,12 +105,12 @@ def test_searches_stability_and_validation_honour_them(samples):
         ({"never": [True]}, TypeError, "`penalty.never` has True, but must be a list"),
     ],
 )
-def test_what_is_refused(samples, params, error, told):
+def test_what_is_refused(samples, params, error, expected):
     X, y = samples
     for estimator in (ManifoldElasticNet, ManifoldElasticNetCV):
-        with pytest.raises(error, match=told):
+        with pytest.raises(error, match=expected):
             estimator(penalty=L1(**params)).fit(X, y)
-    with pytest.raises(error, match=told):
+    with pytest.raises(error, match=expected):
         StabilitySelection(ManifoldElasticNet(penalty=L1(**params)), n_pairs=1).fit(X, y)
 
 
@@ -121,7 +121,7 @@ def test_arrays_have_no_names(samples):
         ManifoldElasticNetCV(penalty=L1(always=["3"])),
         StabilitySelection(ManifoldElasticNet(penalty=L1(always=["3"])), n_pairs=1),
     ):
-        with pytest.raises(ValueError, match='`penalty.always` is a list with "3", but must be a list of positions'):
+        with pytest.raises(ValueError, match=r'`penalty.always` is a list with "3", but must be a list of positions'):
             estimator.fit(X.to_numpy(), y)
 
 

@@ -50,7 +50,7 @@ def expected_failures(estimator):
             target=menet.WhitenedTarget(shrinkage=0.2),
             penalty=menet.Mcp(gamma=2.5),
             refit=menet.PanelRefit(ridge=0.1),
-            rule=menet.Gaussian(priors="equal"),
+            rule=menet.Gaussian(priors="train"),
             compute=menet.Compute(gram="full"),
         ),
         # Some checks have samples for few folds only.

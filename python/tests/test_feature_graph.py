@@ -86,7 +86,7 @@ def test_searches_stability_and_validation_honour_it():
 
 
 @pytest.mark.parametrize(
-    ("params", "error", "told"),
+    ("params", "error", "expected"),
     [
         ({"feature_graph": "gird"}, ValueError, '`penalty.feature_graph` is \'gird\', but must be "auto", "chain"'),
         ({"feature_graph": "grid"}, ValueError, "the data have no image shape"),
@@ -101,6 +101,6 @@ def test_searches_stability_and_validation_honour_it():
         ({"feature_graph": "chain", "graph_weight": -1.0}, ValueError, "`penalty.graph_weight` is -1"),
     ],
 )
-def test_what_is_refused(params, error, told):
-    with pytest.raises(error, match=told):
+def test_what_is_refused(params, error, expected):
+    with pytest.raises(error, match=expected):
         ManifoldElasticNet(penalty=L1(**params)).fit(X, y)

@@ -198,9 +198,9 @@ def test_the_command_reads_a_file_of_groups(problem, tmp_path, command):
     done = subprocess.run(
         [command, "fit", *arguments, "--model", model, "--json"], capture_output=True, check=True, text=True
     )
-    told = json.loads(done.stdout)
+    report = json.loads(done.stdout)
     men = ManifoldElasticNet(n_nonzeros=2, penalty=L1(feature_groups=[f"g{j // 4}" for j in range(24)])).fit(X, y)
-    assert told["groups"] == men.selected_groups_
+    assert report["groups"] == men.selected_groups_
     assert np.array_equal(ManifoldElasticNet.load(model).components_, men.components_)
     shown = subprocess.run([command, "inspect", "--model", model], capture_output=True, check=True, text=True).stdout
     assert f"groups of axis 1: {', '.join(men.selected_groups_[0])}" in shown

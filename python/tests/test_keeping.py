@@ -236,8 +236,8 @@ def test_no_file_name_ends_the_interpreter(digits, tmp_path):
         cwd=tmp_path,
     )
     process.stdout.close()
-    _, told = process.communicate("go\n", timeout=60)
-    assert told.splitlines()[-1] == "alive"
-    assert "Python does not write to standard output" in told
+    _, errors = process.communicate("go\n", timeout=60)
+    assert errors.splitlines()[-1] == "alive"
+    assert "Python does not write to standard output" in errors
     # The second is a file of that name.
     same(ManifoldElasticNet.load(tmp_path / "-"), men, digits[0])

@@ -296,10 +296,10 @@ def test_only_the_argument_g_is_called_g():
     with pytest.raises(ValueError, match="`G` is -1 on the diagonal"):
         menet.lars_path_gram(-np.eye(3), np.ones(3))
     # The parameter `gram` of the stage `compute` keeps its name.
-    with pytest.raises(ValueError, match="`compute.gram` is 'all', but must be one of"):
+    with pytest.raises(ValueError, match=r"`compute.gram` is 'all', but must be one of"):
         menet.ManifoldElasticNet(compute=menet.Compute(gram="all")).fit(np.eye(4), [0, 0, 1, 1])
     X = sparse.random(300, 120_000, density=0.001, random_state=0, format="csr")
-    with pytest.raises(ValueError, match="`compute.gram` is") as refused:
+    with pytest.raises(ValueError, match=r"`compute.gram` is") as refused:
         menet.ManifoldElasticNet(compute=menet.Compute(gram="full")).fit(X, np.arange(300) % 2)
     assert "`G`" not in str(refused.value)
 
@@ -316,12 +316,12 @@ def test_a_violation_above_the_bar_is_never_silent(size):
         many = menet.lars_path(X, np.c_[y, y])
     assert (path.kkt.max() > BAR) == (size > 1)
     assert many.kkt[0].max() == path.kkt.max()
-    told = [str(w.message) for w in caught]
+    messages = [str(w.message) for w in caught]
     assert [w.category for w in caught] == [ConvergenceWarning] * (2 * (size > 1))
     if size > 1:
-        assert told[0].startswith("the path violates the optimality conditions by ")
-        assert told[1].startswith("2 of 2 paths had numerical trouble: that of response 0 violates the optimality ")
-        assert "scale the variables" in told[0]
+        assert messages[0].startswith("the path violates the optimality conditions by ")
+        assert messages[1].startswith("2 of 2 paths had numerical trouble: that of response 0 violates the optimality ")
+        assert "scale the variables" in messages[0]
 
 
 TYPES = """
@@ -349,10 +349,12 @@ def test_types_tell_one_path_from_many_and_wrong_choices_from_right_ones(tmp_pat
     (tmp_path / "snippet.py").write_text(TYPES)
     out, _, _ = api.run([str(tmp_path / "snippet.py"), "--no-incremental", "--config-file="])
     lines = [line.split(": ", 1) for line in out.splitlines() if "snippet.py:" in line]
-    told = [(int(place.split(":")[1]), what) for place, what in lines]
-    revealed = [what.split("Revealed type is ")[1].strip('"').split(".")[-1] for _, what in told if "Revealed" in what]
+    findings = [(int(place.split(":")[1]), what) for place, what in lines]
+    revealed = [
+        what.split("Revealed type is ")[1].strip('"').split(".")[-1] for _, what in findings if "Revealed" in what
+    ]
     assert revealed == ["LarsPath", "LarsPath", "LarsPaths", "LarsPaths"], out
-    errors = sorted({place for place, what in told if what.startswith("error")})
+    errors = sorted({place for place, what in findings if what.startswith("error")})
     wrong = [place for place, line in enumerate(TYPES.splitlines(), 1) if '"lar"' in line or "nearst" in line]
     wrong += [place for place, line in enumerate(TYPES.splitlines(), 1) if '"cosin"' in line]
     assert errors == sorted(wrong), out

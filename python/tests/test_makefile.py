@@ -32,6 +32,6 @@ def test_a_script_that_fails_is_not_taken_for_a_missing_python(tmp_path):
 def test_what_is_installed_is_told_first_and_a_failure_to_install_is_no_error(tmp_path):
     done = make_fixtures(tmp_path, "exit 1")
     assert done.returncode == 0
-    told, failed = done.stdout.splitlines()
-    assert "a virtual environment with numpy pandas pyarrow scipy" in told
+    printed, failed = done.stdout.splitlines()
+    assert "a virtual environment with numpy pandas pyarrow scipy" in printed
     assert "cannot be installed: only the committed samples are tested" in failed

@@ -72,9 +72,9 @@ def test_a_frame_may_have_more_and_less(genes):
         "gaps outside the panel": X.assign(**{other: np.nan}),
         "numbers as names": X[men.panel_].assign(**{"x": 1.0}).rename(columns={"x": 7}),
     }
-    for told, frame in frames.items():
+    for kind, frame in frames.items():
         for method in METHODS:
-            np.testing.assert_array_equal(getattr(men, method)(frame), getattr(men, method)(X), err_msg=told)
+            np.testing.assert_array_equal(getattr(men, method)(frame), getattr(men, method)(X), err_msg=kind)
     # Samples of the fit are recognised by all their values.
     with pytest.warns(UserWarning, match="used in the fit"):
         rate = men.score(frames["another order"], y)
@@ -161,10 +161,10 @@ def test_the_command_reads_the_panel_of_a_parquet_file(command, genes, tmp_path)
         "text": X.assign(**{outside: "unknown"}),
     }
     found = {}
-    for told, frame in frames.items():
-        frame.to_parquet(tmp_path / f"{told}.parquet", index=False)
-        call = [command, "predict", "--model", "m.safetensors", "--data", f"{told}.parquet", "--out", "-"]
+    for kind, frame in frames.items():
+        frame.to_parquet(tmp_path / f"{kind}.parquet", index=False)
+        call = [command, "predict", "--model", "m.safetensors", "--data", f"{kind}.parquet", "--out", "-"]
         done = subprocess.run(call, capture_output=True, text=True, check=False, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
-        found[told] = done.stdout
+        found[kind] = done.stdout
     assert set(found.values()) == {found["whole"]}

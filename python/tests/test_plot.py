@@ -23,6 +23,9 @@ from menet.plot._looks import COLOURS
 COLUMNS = "data,train_per_class,method,repeat,dimension,rate"
 
 
+SEARCHED = {"n_nonzeros": [3, 10, 30], "ridge": [0.03, 1.0], "rule": ["centroid", "gaussian"]}
+
+
 @pytest.fixture(autouse=True)
 def no_figure_is_left():
     yield
@@ -246,7 +249,7 @@ def test_rates_of_no_run(tmp_path):
 @pytest.fixture(scope="module")
 def search(genes):
     """A search over two refits and two rules."""
-    return ManifoldElasticNetCV(n_nonzeros=[3, 10, 30], ridge=[0.03, 1.0], rule=["centroid", "gaussian"]).fit(*genes)
+    return ManifoldElasticNetCV(param_grid=SEARCHED).fit(*genes)
 
 
 def test_selection_draws_the_best_of_every_size_refit_and_rule(search):
@@ -286,8 +289,8 @@ def test_selection_draws_the_best_of_every_size_refit_and_rule(search):
         plot.selection(ManifoldElasticNetCV())
 
 
-class Told(ClassifierMixin, BaseEstimator):
-    """A classifier that says what it is told."""
+class ScriptedClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier that returns the probabilities it was made with."""
 
     def __init__(self, probabilities):
         self.probabilities = probabilities
@@ -301,8 +304,8 @@ class Told(ClassifierMixin, BaseEstimator):
 
 
 def test_reliability_counts_what_is_right(pixels, digits):
-    told = Told([[0.62, 0.38], [0.66, 0.34], [0.35, 0.65], [0.1, 0.9], [0.0, 1.0]])
-    ax = plot.reliability(told, np.zeros((5, 1)), ["a", "b", "b", "b", "b"])
+    classifier = ScriptedClassifier([[0.62, 0.38], [0.66, 0.34], [0.35, 0.65], [0.1, 0.9], [0.0, 1.0]])
+    ax = plot.reliability(classifier, np.zeros((5, 1)), ["a", "b", "b", "b", "b"])
     (line,) = (container for container in ax.containers if container.get_label() == "predictions")
     np.testing.assert_allclose(line.lines[0].get_xdata(), [(0.62 + 0.66 + 0.65) / 3, 0.95])
     np.testing.assert_allclose(line.lines[0].get_ydata(), [2 / 3, 1.0])
@@ -314,9 +317,9 @@ def test_reliability_counts_what_is_right(pixels, digits):
     with pytest.raises(TypeError, match="`estimator` is a PCA, which has no predict_proba"):
         plot.reliability(PCA(2).fit(X, y), X, y)
     with pytest.raises(ValueError, match=r"`y` has shape \(3,\), but there are 5 samples"):
-        plot.reliability(told, np.zeros((5, 1)), ["a", "b", "b"])
+        plot.reliability(classifier, np.zeros((5, 1)), ["a", "b", "b"])
     with pytest.raises(ValueError, match="`bins` is 0"):
-        plot.reliability(told, np.zeros((5, 1)), ["a"] * 5, bins=0)
+        plot.reliability(classifier, np.zeros((5, 1)), ["a"] * 5, bins=0)
     with pytest.raises(NotFittedError):
         plot.reliability(ManifoldElasticNet(), X, y)
 

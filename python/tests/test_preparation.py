@@ -77,7 +77,7 @@ def test_variables_that_are_missing_too_often_are_named(gaps):
     assert not men.components_[:, 3].any()
     assert men.batches_ is None
     X["g5"] = np.nan
-    with pytest.raises(ValueError, match='`prepare.max_missing` is 1 with variable "g5", which every sample lacks'):
+    with pytest.raises(ValueError, match=r'`prepare.max_missing` is 1 with variable "g5", which every sample lacks'):
         ManifoldElasticNet(prepare=Prepare(impute="knn", max_missing=1.0)).fit(X, gaps[1])
 
 
@@ -229,7 +229,7 @@ def test_bad_input_is_told(gaps):
         bad[2, 7] = np.inf
         with pytest.raises(ValueError, match="row 2, column 7"):
             ManifoldElasticNet(prepare=Prepare(impute=impute)).fit(bad, y)
-    with pytest.raises(ValueError, match="`prepare.impute` is 'zero', but must be one of mean, median, knn"):
+    with pytest.raises(ValueError, match=r"`prepare.impute` is 'zero', but must be one of mean, median, knn"):
         ManifoldElasticNet(prepare=Prepare(impute="zero")).fit(X, y)
     with pytest.raises(ValueError, match="NaN"):
         ManifoldElasticNet().fit(X, y)

@@ -94,7 +94,8 @@ def test_too_little_memory_is_an_error():
         resource.setrlimit(resource.RLIMIT_AS, (used + 150_000_000, resource.RLIM_INFINITY))
         for given, kind in ((X, MemoryError), (few, ValueError)):
             try:
-                menet.ManifoldElasticNet(1, n_nonzeros=3, manifold=menet.Manifold(alpha=0.0)).fit(given, np.arange(30000) % 2)
+                off = menet.Manifold(alpha=0.0)
+                menet.ManifoldElasticNet(1, n_nonzeros=3, manifold=off).fit(given, np.arange(30000) % 2)
             except kind as e:
                 print("memory" in str(e) or "GB are free" in str(e))
     """
@@ -125,7 +126,7 @@ def test_other_threads_run_during_a_fit():
     "work",
     [
         "menet.lars_path(X, rng.standard_normal((1500, 3000)))",
-        "menet.ManifoldElasticNet(n_nonzeros=1900, ridge=0.0, manifold=menet.Manifold(alpha=0.0)).fit(X, np.arange(1500) % 700)",
+        "menet.ManifoldElasticNet(n_nonzeros=1900, ridge=0.0, manifold=off).fit(X, np.arange(1500) % 700)",
         "menet.SparsePCA(iterations=10**9, tolerance=1e-300).fit(X)",
     ],
 )
@@ -135,6 +136,7 @@ def test_ctrl_c_interrupts(work):
         import numpy as np, menet
         rng = np.random.default_rng(0)
         X = rng.standard_normal((1500, 2000))
+        off = menet.Manifold(alpha=0.0)
         print("begun", flush=True)
         try:
             {work}

@@ -20,7 +20,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from validating import FOLDS, Breaks, Classifier, calls, noise, results, waves
 
-from menet import ManifoldElasticNet, ManifoldElasticNetCV, _core, validate
+from menet import ManifoldElasticNet, ManifoldElasticNetCV, Prepare, _core, validate
 
 
 class Recorder(Classifier):
@@ -54,16 +54,20 @@ def run(command, *args):
     return done.stdout
 
 
-def agree(found, told):
+def agree(found, expected):
     """The numbers of Python are those that the command printed."""
     of = lambda interval: None if interval is None else interval._asdict()  # noqa: E731
-    assert of(found.balanced_accuracy) == told["balanced_accuracy"]
-    assert found.p_value == told["p_value"]
-    assert found.stability.index == (told["stability"]["index"], told["stability"]["low"], told["stability"]["high"])
+    assert of(found.balanced_accuracy) == expected["balanced_accuracy"]
+    assert found.p_value == expected["p_value"]
+    assert found.stability.index == (
+        expected["stability"]["index"],
+        expected["stability"]["low"],
+        expected["stability"]["high"],
+    )
     panel = [{"name": entry.name, "frequency": entry.frequency, "stable": entry.stable} for entry in found.panel]
-    assert panel == told["panel"]
-    assert [method.name for method in found._methods()] == [method["name"] for method in told["methods"]]
-    for ours, theirs in zip(found._methods(), told["methods"], strict=True):
+    assert panel == expected["panel"]
+    assert [method.name for method in found._methods()] == [method["name"] for method in expected["methods"]]
+    for ours, theirs in zip(found._methods(), expected["methods"], strict=True):
         assert of(ours.rate) == theirs["rate"]
         assert of(ours.auc) == theirs["auc"]
         assert of(ours.log_loss) == theirs["log_loss"]
@@ -76,15 +80,15 @@ def test_numbers_are_those_of_the_command(command, genes, tmp_path):
     X, y = genes
     few = ("--repeats", 2, "--permutations", 4, "--pairs", 5, "--seed", 3)
     same_few = {"n_repeats": 2, "n_permutations": 4, "n_pairs": 5, "random_state": 3}
-    told = run(
+    expected = run(
         command, "validate", "--data", "leukemia", "--out", tmp_path / "a", *few, "--compare", "pca,men-paper", "--json"
     )
     found = validate(None, X, y, **same_few, compare=["pca", "men-paper"], n_jobs=2)
-    agree(found, json.loads(told))
+    agree(found, json.loads(expected))
     # A search that is spelled out.
     lists = ("--nonzeros", "5,10", "--ridge", "0.3,1", "--refit", "discriminant", "--rule", "centroid,gaussian")
     how = ("--inner-folds", 4, "--score", "log_loss", "--one-standard-error")
-    told = run(command, "validate", "--data", "leukemia", "--out", tmp_path / "b", *few, *lists, *how, "--json")
+    expected = run(command, "validate", "--data", "leukemia", "--out", tmp_path / "b", *few, *lists, *how, "--json")
     search = ManifoldElasticNetCV(
         refit="discriminant",
         param_grid={
@@ -97,7 +101,7 @@ def test_numbers_are_those_of_the_command(command, genes, tmp_path):
         scoring="neg_log_loss",
         one_standard_error=True,
     )
-    agree(validate(search, X, y, **same_few), json.loads(told))
+    agree(validate(search, X, y, **same_few), json.loads(expected))
 
 
 def test_groups_are_those_of_the_command(command, tmp_path):
@@ -110,10 +114,10 @@ def test_groups_are_those_of_the_command(command, tmp_path):
     data = ("--data", tmp_path / "d.csv", "--label", "label", "--groups", "patient")
     search = ManifoldElasticNetCV(n_nonzeros=3, refit="panel", rule="gaussian", param_grid={"ridge": [0.3, 3.0]}, cv=3)
     how = {"n_permutations": 3, "n_pairs": 3, "groups": patients}
-    told = run(command, "validate", *data, "--out", tmp_path / "a", "--leave-one-group-out", *few)
-    agree(validate(search, frame, y, leave_one_group_out=True, **how), json.loads(told))
-    told = run(command, "validate", *data, "--out", tmp_path / "b", "--repeats", 2, "--folds", 4, *few)
-    agree(validate(search, frame, y, n_repeats=2, n_splits=4, **how), json.loads(told))
+    expected = run(command, "validate", *data, "--out", tmp_path / "a", "--leave-one-group-out", *few)
+    agree(validate(search, frame, y, leave_one_group_out=True, **how), json.loads(expected))
+    expected = run(command, "validate", *data, "--out", tmp_path / "b", "--repeats", 2, "--folds", 4, *few)
+    agree(validate(search, frame, y, n_repeats=2, n_splits=4, **how), json.loads(expected))
 
 
 def test_defaults_are_those_of_the_engine():

@@ -11,13 +11,13 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Write;
 
-struct Told;
+struct ReportingAllocator;
 
 #[global_allocator]
-static ALLOCATOR: Told = Told;
+static ALLOCATOR: ReportingAllocator = ReportingAllocator;
 
 // SAFETY: every call is passed on to the system's allocator as it is; where that has nothing to give, the process ends.
-unsafe impl GlobalAlloc for Told {
+unsafe impl GlobalAlloc for ReportingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as this function's own contract.
         given(unsafe { System.alloc(layout) }, layout.size())

@@ -14,7 +14,7 @@ use clap::{Parser, Subcommand};
 
 use failure::Failure;
 use menet_io::formulas;
-use progress::Watch;
+use progress::ProgressLine;
 
 /// Sparse, supervised, linear dimension reduction: which variables make which axis.
 #[derive(Debug, Parser)]
@@ -79,7 +79,7 @@ struct Context {
     /// Print no notices either: `--quiet`.
     silent: bool,
     verbose: bool,
-    watch: Watch,
+    watch: ProgressLine,
 }
 
 impl Context {
@@ -90,8 +90,8 @@ impl Context {
 
     /// Says of names in a file of data that a spreadsheet would take some for formulas.
     fn notice_formulas<'a>(&self, path: &std::path::Path, names: impl IntoIterator<Item = &'a String>) {
-        if let Some(told) = formulas::notice(path, formulas::count(names)) {
-            self.notice(told);
+        if let Some(warning) = formulas::notice(path, formulas::count(names)) {
+            self.notice(warning);
         }
     }
 
@@ -123,14 +123,14 @@ fn main() {
             failure.code()
         }
         (Some(signal), Ok(())) => {
-            text::complain(signal.told(None, true));
+            text::complain(signal.message(None, true));
             signal.code()
         }
         (Some(signal), Err(failure)) => {
             if failure.stopped().is_none() {
                 text::complain(&failure);
             }
-            text::complain(signal.told(failure.stopped(), false));
+            text::complain(signal.message(failure.stopped(), false));
             signal.code()
         }
     };
@@ -144,7 +144,7 @@ fn run(menet: Menet) -> Result<(), Failure> {
         quiet,
         silent: menet.quiet,
         verbose: menet.verbose,
-        watch: Watch::new(quiet),
+        watch: ProgressLine::new(quiet),
     };
     let threads = threads(menet.threads, &context);
     rayon::ThreadPoolBuilder::new()

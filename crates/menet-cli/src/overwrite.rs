@@ -5,9 +5,9 @@
 use std::path::{Path, PathBuf};
 
 use menet_io::atomic;
-use menet_io::builtin::Builtin;
+use menet_io::builtin::BuiltinSet;
 
-use crate::args::{DataArgs, HowArgs};
+use crate::args::{DataArgs, ReadingArgs};
 use crate::failure::Failure;
 use crate::text;
 
@@ -25,7 +25,7 @@ pub(crate) enum Output<'a> {
 }
 
 /// The files that `--data source` reads: none for a built-in set or a pipe.
-pub(crate) fn data(source: &str, how: &HowArgs) -> Vec<Input> {
+pub(crate) fn data(source: &str, how: &ReadingArgs) -> Vec<Input> {
     let labels = how.labels.iter().map(|path| ("--labels", path.clone()));
     // A column or a file.
     let batch = how.batch.iter().map(PathBuf::from).filter(|path| path.is_file());
@@ -35,7 +35,7 @@ pub(crate) fn data(source: &str, how: &HowArgs) -> Vec<Input> {
     if source == "-" && redirected.is_file() {
         return [("--data", redirected)].into_iter().chain(labels).collect();
     }
-    if source == "-" || Builtin::find(source).is_some() {
+    if source == "-" || BuiltinSet::find(source).is_some() {
         return labels.collect();
     }
     let path = PathBuf::from(source);
@@ -101,7 +101,7 @@ pub(crate) fn refuse_model(model: &Path, read: &DataArgs, out: &Path) -> Result<
 /// [`refuse`] for `evaluate` and `tune`, which write these files into a folder of results.
 pub(crate) fn refuse_run(
     sources: &[String],
-    how: &HowArgs,
+    how: &ReadingArgs,
     read: impl Iterator<Item = Input>,
     out: &Path,
     files: &'static [&'static str],
@@ -219,9 +219,12 @@ mod tests {
             ("faces/anna/1.png", true),
             ("faces/new.csv", false),
         ] {
-            let told = message(&inputs, &[Output::File("--out", &at(name))]);
-            assert_eq!(told.is_some(), refused, "{name}: {told:?}");
-            assert!(told.is_none_or(|told| told.contains("--out") && told.contains("--data")), "{name}");
+            let refusal = message(&inputs, &[Output::File("--out", &at(name))]);
+            assert_eq!(refusal.is_some(), refused, "{name}: {refusal:?}");
+            assert!(
+                refusal.is_none_or(|refusal| refusal.contains("--out") && refusal.contains("--data")),
+                "{name}"
+            );
         }
         assert!(message(&inputs, &[Output::File("--out", Path::new("-"))]).is_none());
     }
@@ -231,8 +234,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
         let two = |a: &Path, b: &Path| message(&[], &[Output::File("--out", a), Output::File("--svg", b)]);
-        let told = two(&at("a"), &at("./a")).unwrap();
-        assert!(told.contains("--out") && told.contains("--svg"), "{told}");
+        let refusal = two(&at("a"), &at("./a")).unwrap();
+        assert!(refusal.contains("--out") && refusal.contains("--svg"), "{refusal}");
         assert!(two(&at("new/a"), &at("new/./a")).is_some(), "a folder that does not exist has one name too");
         assert!(two(&at("a"), &at("b")).is_none());
         assert!(two(Path::new("-"), Path::new("-")).is_some());

@@ -10,24 +10,24 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use menet::{Monitor, Stage};
-use menet_lab::{Left, Progress, Status};
+use menet_lab::{Progress, Status, TimeLeft};
 
 use crate::{signals, text};
 
 /// Shows progress on a terminal (nothing in a pipe), and stops on a signal.
-pub(crate) struct Watch {
+pub(crate) struct ProgressLine {
     bar: ProgressBar,
-    shown: Arc<Mutex<Shown>>,
+    shown: Arc<Mutex<LineState>>,
 }
 
-impl Watch {
+impl ProgressLine {
     pub(crate) fn new(quiet: bool) -> Self {
         let bar = if quiet || !std::io::stderr().is_terminal() {
             ProgressBar::hidden()
         } else {
             ProgressBar::no_length()
         };
-        let shown = Arc::new(Mutex::new(Shown::default()));
+        let shown = Arc::new(Mutex::new(LineState::default()));
         let drawn = Arc::clone(&shown);
         let draw = move |state: &ProgressState, out: &mut dyn Write| {
             let shown = locked(&drawn);
@@ -38,7 +38,7 @@ impl Watch {
         }
         let line = bar.clone();
         signals::listen(move || line.finish_and_clear());
-        Watch { bar, shown }
+        ProgressLine { bar, shown }
     }
 
     /// Clears the line.
@@ -64,13 +64,13 @@ impl Watch {
 }
 
 /// Clears the line, so that an error does not follow it.
-impl Drop for Watch {
+impl Drop for ProgressLine {
     fn drop(&mut self) {
         self.done();
     }
 }
 
-impl Monitor for Watch {
+impl Monitor for ProgressLine {
     fn progress(&self, stage: Stage, done: usize, total: usize) {
         let began = {
             let mut shown = locked(&self.shown);
@@ -83,7 +83,7 @@ impl Monitor for Watch {
         let last = matches!(stage, Stage::Lars | Stage::Transform);
         let left = (last && done > 0 && done < total)
             .then(|| began.elapsed().mul_f64((total - done) as f64 / done as f64))
-            .map(Left::About);
+            .map(TimeLeft::About);
         let now = match Stage::ALL.iter().position(|&other| other == stage) {
             Some(place) => format!("{}, stage {} of {}", stage.name(), place + 1, Stage::ALL.len()),
             None => stage.name().to_owned(),
@@ -96,14 +96,14 @@ impl Monitor for Watch {
     }
 }
 
-impl Progress for Watch {
+impl Progress for ProgressLine {
     fn status(&self, status: Status) {
         self.show(status);
     }
 }
 
 /// What the line shows, and since when it shows it.
-struct Shown {
+struct LineState {
     status: Status,
     since: Instant,
     stage: Option<Stage>,
@@ -111,14 +111,14 @@ struct Shown {
     ticking: bool,
 }
 
-impl Default for Shown {
+impl Default for LineState {
     fn default() -> Self {
         let now = Instant::now();
-        Shown { status: Status::default(), since: now, stage: None, stage_began: now, ticking: false }
+        LineState { status: Status::default(), since: now, stage: None, stage_began: now, ticking: false }
     }
 }
 
-fn locked(shown: &Mutex<Shown>) -> MutexGuard<'_, Shown> {
+fn locked(shown: &Mutex<LineState>) -> MutexGuard<'_, LineState> {
     shown.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
@@ -137,8 +137,8 @@ fn line(status: &Status, age: Duration, elapsed: Duration) -> String {
     }
     let _ = write!(rest, " {}", clock(elapsed));
     let (least, left) = match left {
-        Some(Left::About(left)) => ("", left.checked_sub(age)),
-        Some(Left::AtMost(left)) => ("<", left.checked_sub(age)),
+        Some(TimeLeft::About(left)) => ("", left.checked_sub(age)),
+        Some(TimeLeft::AtMost(left)) => ("<", left.checked_sub(age)),
         None => ("", None),
     };
     // It takes longer than estimated: show no number instead of a wrong one.
@@ -164,7 +164,7 @@ fn clock(time: Duration) -> String {
 mod tests {
     use super::*;
 
-    fn status(now: &str, done: usize, total: usize, left: Option<Left>) -> Status {
+    fn status(now: &str, done: usize, total: usize, left: Option<TimeLeft>) -> Status {
         Status { now: now.to_owned(), done, total, left }
     }
 
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_line_says_what_how_much_and_how_long() {
-        let cells = status("men, repeat 3, orl", 12, 35, Some(Left::About(31 * SECOND)));
+        let cells = status("men, repeat 3, orl", 12, 35, Some(TimeLeft::About(31 * SECOND)));
         assert_eq!(
             line(&cells, SECOND / 2, 8 * SECOND),
             "men, repeat 3, orl         ███░░░░░░░ 12/35 0:08, 0:30 left"
@@ -183,7 +183,7 @@ mod tests {
             line(&cells, 40 * SECOND, 48 * SECOND).ends_with("12/35 0:48"),
             "it takes longer than estimated"
         );
-        let search = status("trying ridge = 0.1", 15, 60, Some(Left::AtMost(3700 * SECOND)));
+        let search = status("trying ridge = 0.1", 15, 60, Some(TimeLeft::AtMost(3700 * SECOND)));
         assert!(line(&search, Duration::ZERO, 75 * SECOND).ends_with("15/60 1:15, <1:01:40 left"));
         let one = status("reduction, stage 5 of 6", 0, 1, None);
         assert_eq!(
@@ -199,7 +199,7 @@ mod tests {
         for now in [long, "", "漢字の長い名前のデータ集合、そしてさらに長い名前です", "a\tb\u{1b}[31mc\nd"]
         {
             for (done, total) in [(0, 0), (0, 1), (3, 2), (99_999, 700_000)] {
-                for left in [None, Some(Left::About(days)), Some(Left::AtMost(days))] {
+                for left in [None, Some(TimeLeft::About(days)), Some(TimeLeft::AtMost(days))] {
                     let line = line(&status(now, done, total, left), Duration::ZERO, days);
                     assert_eq!(console::measure_text_width(&line), WIDTH, "{line:?}");
                     assert!(!line.contains(|c: char| c.is_control()), "{line:?}");

@@ -60,14 +60,17 @@ mod tests {
 
     #[test]
     fn a_measurement_is_no_class() {
-        for (why, told) in [
+        for (why, warning) in [
             ("all differ", of(50, |i| format!("{}", i as f64 * 0.37))),
             ("few samples", of(8, |i| format!("{}", (i.min(6)) as f64 * 1.1))),
             ("rounded to tenths", of(5000, |i| format!("{:.1}", (i % 200) as f64 / 10.0))),
             ("whole numbers", of(100, |i| (i * 7 % 60).to_string())),
             ("every sample one", of(4, |i| i.to_string())),
         ] {
-            assert!(told.as_ref().is_some_and(|told| told.contains("regression target")), "{why}: {told:?}");
+            assert!(
+                warning.as_ref().is_some_and(|warning| warning.contains("regression target")),
+                "{why}: {warning:?}"
+            );
         }
     }
 

@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::time::Duration;
 
-use menet_io::atomic::{self, Written};
+use menet_io::atomic::{self, WrittenFiles};
 
 use crate::text;
 
@@ -45,7 +45,7 @@ impl Signal {
     }
 
     /// The line about it. `stage` is where the work ended, if it was work that noticed; `complete` is whether all was done.
-    pub(crate) fn told(self, stage: Option<menet::Stage>, complete: bool) -> String {
+    pub(crate) fn message(self, stage: Option<menet::Stage>, complete: bool) -> String {
         line(self, stage, complete, RESUMABLE.load(Ordering::Relaxed), &atomic::written())
     }
 }
@@ -70,7 +70,7 @@ fn line(
     stage: Option<menet::Stage>,
     complete: bool,
     resumable: bool,
-    written: &Written,
+    written: &WrittenFiles,
 ) -> String {
     let name = signal.name();
     let files = match (written.files, &written.last) {
@@ -95,7 +95,7 @@ fn force(signal: Signal, clear: &dyn Fn()) -> ! {
     take_over();
     atomic::remove_drafts();
     clear();
-    text::complain(signal.told(None, false));
+    text::complain(signal.message(None, false));
     std::process::exit(signal.code());
 }
 
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn what_is_told_is_true() {
-        let written = |files, last: Option<&str>| Written { files, last: last.map(Into::into) };
+        let written = |files, last: Option<&str>| WrittenFiles { files, last: last.map(Into::into) };
         let (int, stage) = (Signal(2), Some(menet::Stage::Lars));
         assert_eq!(
             line(int, stage, false, false, &written(0, None)),

@@ -63,10 +63,10 @@ fn a_parameter_file_has_them_as_lists() {
         fs::write(dir.path().join("q.toml"), "penalty.always = [\"agee\"]").unwrap();
         let method: &[&str] = if command == "evaluate" { &["--methods", "men"] } else { &[] };
         let line = [&[command, "--data", "samples.csv", "--params", "q.toml", "--out", "o"], method].concat();
-        let told = refused(dir.path(), &line);
+        let refusal = refused(dir.path(), &line);
         assert!(
-            told.contains("`penalty.always` is \"agee\"") && told.contains("near matches are \"age\""),
-            "{told}"
+            refusal.contains("`penalty.always` is \"agee\"") && refusal.contains("near matches are \"age\""),
+            "{refusal}"
         );
     }
 }
@@ -78,11 +78,11 @@ fn what_cannot_be_honoured_is_told() {
     fn fit<'a>(more: &[&'a str]) -> Vec<&'a str> {
         [&["fit", "--data", "samples.csv", "--model", "m"], more].concat()
     }
-    for (flags, told) in
+    for (flags, expected) in
         [(["--always", "Agee"], "near matches are \"age\""), (["--never", "age,,sex"], "a name is empty")]
     {
         let said = refused(dir.path(), &fit(&flags));
-        assert!(said.contains(told), "{said}");
+        assert!(said.contains(expected), "{said}");
     }
     let said = refused(dir.path(), &fit(&["--always", "age", "--never", "age"]));
     assert!(said.contains("which `penalty.always` has as well"), "{said}");

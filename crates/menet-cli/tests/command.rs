@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::common::{json, menet, names, ok, text};
-use menet::{MenParams, Reading, fit};
+use menet::{MenParams, SizeLimits, fit};
 use menet_io::{ModelFile, ReadOptions};
 
 #[test]
@@ -45,7 +45,7 @@ fn fit_transform_predict_equal_the_library_bit_for_bit() {
         ],
     );
     let z = menet_io::read(dir.path().join("z.npy").to_str().unwrap(), &ReadOptions::default()).unwrap();
-    let reading = Reading::default().with(|it| {
+    let reading = SizeLimits::default().with(|it| {
         it.nonzeros = Some(4);
         it.panel_size = None;
         it.components = Some(1);
@@ -252,8 +252,8 @@ fn a_violation_above_the_bar_is_told() {
         fs::write(dir.path().join("data.csv"), table).unwrap();
         let line = "fit --data data.csv --preset paper --ridge 0 --set manifold.alpha=0 --set penalty.standardize=false --model m";
         let output = menet(dir.path(), &line.split(' ').collect::<Vec<_>>());
-        let told = text(&output.stderr);
-        assert!(output.status.success(), "{told}");
-        assert_eq!(told.contains("not exact"), !exact, "{size}: {told}");
+        let notes = text(&output.stderr);
+        assert!(output.status.success(), "{notes}");
+        assert_eq!(notes.contains("not exact"), !exact, "{size}: {notes}");
     }
 }

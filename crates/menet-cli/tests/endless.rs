@@ -24,8 +24,8 @@ fn devices_are_refused_wherever_a_file_is_read_whole() {
         "predict --data d.csv --out p.csv --model /dev/zero",
         "inspect --model /dev/zero",
     ] {
-        let told = refused(dir.path(), &line.split(' ').collect::<Vec<_>>());
-        assert!(told.contains("is a device"), "{line}: {told}");
+        let refusal = refused(dir.path(), &line.split(' ').collect::<Vec<_>>());
+        assert!(refusal.contains("is a device"), "{line}: {refusal}");
     }
 }
 
@@ -36,8 +36,8 @@ fn an_endless_pipe_is_read_up_to_a_limit() {
     let line =
         format!("yes | '{}' fit --data d.csv --model m --params /dev/stdin", env!("CARGO_BIN_EXE_menet"));
     let output = Command::new("bash").current_dir(dir.path()).args(["-c", &line]).output().unwrap();
-    let told = text(&output.stderr);
-    assert!(output.status.code() == Some(2) && told.contains("longer than 64.0 MB"), "{told}");
+    let refusal = text(&output.stderr);
+    assert!(output.status.code() == Some(2) && refusal.contains("longer than 64.0 MB"), "{refusal}");
 }
 
 #[test]

@@ -191,10 +191,10 @@ fn a_reader_that_goes_away_is_no_error() {
             env!("CARGO_BIN_EXE_menet")
         );
         let output = Command::new("bash").current_dir(dir.path()).args(["-c", &line]).output().unwrap();
-        let told = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{command}: {told}");
+        let notes = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{command}: {notes}");
         // Notices about the data may stand there.
-        assert!(told.lines().all(|line| line.starts_with("menet: note:")), "{command}: {told}");
+        assert!(notes.lines().all(|line| line.starts_with("menet: note:")), "{command}: {notes}");
     }
 }
 

@@ -145,7 +145,7 @@ fn kill_when(here: &Path, run: &str, folder: &Path, lines: usize) {
 fn tuned_parameters_are_what_fit_takes() {
     let dir = tempfile::tempdir().unwrap();
     let printed = ok(dir.path(), "tune --data leukemia --out tuned --budget 15 --folds 3");
-    for words in ["men: rate ", "standard error", "variables in all", "refit = ", "rule = ", "best.toml"] {
+    for words in ["men: balanced accuracy ", "the largest of 160 settings", "standard error", "variables in all", "refit = ", "rule = ", "best.toml"] {
         assert!(printed.contains(words), "{words}: {printed}");
     }
     let tuned = dir.path().join("tuned");

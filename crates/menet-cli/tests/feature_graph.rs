@@ -69,8 +69,9 @@ fn experiments_know_it_as_a_method() {
     let recorded = fs::read_to_string(dir.path().join("run/run.toml")).unwrap();
     assert!(recorded.contains("feature_graph = \"chain\""), "{recorded}");
     fs::write(dir.path().join("q.toml"), "[men.penalty]\nfeature_graph = \"chain\"").unwrap();
-    let told = refused(dir.path(), &split("evaluate --data digits --methods men --out r2 --params q.toml"));
-    assert!(told.contains("it is the method men-graph"), "{told}");
+    let refusal =
+        refused(dir.path(), &split("evaluate --data digits --methods men --out r2 --params q.toml"));
+    assert!(refusal.contains("it is the method men-graph"), "{refusal}");
 }
 
 #[test]
@@ -78,7 +79,7 @@ fn what_does_not_fit_is_told() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("bad.csv"), "1,2\n1,65\n").unwrap();
     fs::write(dir.path().join("broken.csv"), "1,2\n3\n").unwrap();
-    for (flags, told) in [
+    for (flags, expected) in [
         (
             "--feature-graph gird",
             "there is no such file, and `penalty.feature_graph` must be auto, grid, chain",
@@ -88,11 +89,11 @@ fn what_does_not_fit_is_told() {
         ("--feature-graph grid:3x3", "a grid of 3 x 3"),
         (
             "--set penalty.graph_weight=2",
-            "`penalty.graph_weight` is 2, but must be left out without a `feature_graph`",
+            "`penalty.graph_weight` is 2, but must be left out without a `penalty.feature_graph`",
         ),
     ] {
         let said = refused(dir.path(), &split(&format!("fit --data digits --model m {flags}")));
-        assert!(said.contains(told), "{flags}: {said}");
+        assert!(said.contains(expected), "{flags}: {said}");
     }
     let said = refused(dir.path(), &split("fit --data leukemia --model m --feature-graph grid"));
     assert!(said.contains("the data have no image shape"), "{said}");

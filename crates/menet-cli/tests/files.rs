@@ -147,8 +147,8 @@ fn standard_input_is_read() {
         child.wait_with_output().unwrap()
     };
     let bytes = fs::read(dir.path().join("d.csv")).unwrap();
-    let told = piped(&["data", "-", "--id", "patient", "--json"], &bytes);
-    assert!(text(&told.stdout).contains("\"n\":30"), "{}", text(&told.stderr));
+    let output = piped(&["data", "-", "--id", "patient", "--json"], &bytes);
+    assert!(text(&output.stdout).contains("\"n\":30"), "{}", text(&output.stderr));
     let semicolons = text(&bytes).replace(',', ";").replace('.', ",");
     let how = ["data", "-", "--id", "patient", "--delimiter", ";", "--decimal", ",", "--json"];
     assert!(text(&piped(&how, semicolons.as_bytes()).stdout).contains("\"n\":30"));
@@ -160,9 +160,9 @@ fn standard_input_is_read() {
         .unwrap();
     assert_eq!(redirected.status.code(), Some(2), "{}", text(&redirected.stderr));
     assert_eq!(fs::read(dir.path().join("d.csv")).unwrap(), bytes, "what is read is not overwritten");
-    let told = piped(&["data", "-", "--format", "npz"], b"PK");
-    assert_eq!(told.status.code(), Some(2));
-    assert!(text(&told.stderr).contains("standard input"), "{}", text(&told.stderr));
+    let output = piped(&["data", "-", "--format", "npz"], b"PK");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("standard input"), "{}", text(&output.stderr));
 }
 
 #[test]

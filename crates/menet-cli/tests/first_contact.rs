@@ -18,15 +18,15 @@ fn the_command_alone_says_what_to_try() {
 #[test]
 fn the_demo_of_genes_counts_patients_that_were_left_out() {
     let dir = tempfile::tempdir().unwrap();
-    let told = json(dir.path(), &["demo", "--genes", "--json"]);
-    assert_eq!((told["n"].as_u64(), told["variables"].as_u64()), (Some(38), Some(5000)));
+    let report = json(dir.path(), &["demo", "--genes", "--json"]);
+    assert_eq!((report["n"].as_u64(), report["variables"].as_u64()), (Some(38), Some(5000)));
     let right: Vec<u64> =
-        told["rates"].as_array().unwrap().iter().map(|rate| rate["right"].as_u64().unwrap()).collect();
+        report["rates"].as_array().unwrap().iter().map(|rate| rate["right"].as_u64().unwrap()).collect();
     // More genes, more patients; half of the patients would be luck.
     assert!(right.is_sorted() && right[0] > 19 && right[3] > 34 && right[3] <= 38, "{right:?}");
-    assert_eq!(told["panel"].as_array().unwrap().len(), 5);
+    assert_eq!(report["panel"].as_array().unwrap().len(), 5);
     assert_eq!(names(dir.path()).len(), 0, "it writes nothing");
-    assert!(ok(dir.path(), &["demo", "--genes"]).contains(told["panel"][0]["variable"].as_str().unwrap()));
+    assert!(ok(dir.path(), &["demo", "--genes"]).contains(report["panel"][0]["variable"].as_str().unwrap()));
     refused(dir.path(), &["demo", "--genes", "--out", "folder"]);
 }
 

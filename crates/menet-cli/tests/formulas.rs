@@ -60,17 +60,17 @@ fn tables_for_people_hold_no_formula() {
 #[test]
 fn data_keep_their_names_and_the_user_is_told() {
     let dir = hostile();
-    let told = |arguments: &[&str]| {
+    let notes_of = |arguments: &[&str]| {
         let output = menet(dir.path(), arguments);
         assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
         text(&output.stderr)
     };
-    let split = told(&["split", "--data", "d.csv", "--train", "train.csv", "--test", "test.csv"]);
+    let split = notes_of(&["split", "--data", "d.csv", "--train", "train.csv", "--test", "test.csv"]);
     assert!(split.contains("train.csv: ") && split.contains("as a formula does"), "{split}");
-    told(&["fit", "--data", "train.csv", "--model", "m"]);
-    let predicted = told(&["predict", "--model", "m", "--data", "test.csv", "--out", "labels.csv"]);
+    notes_of(&["fit", "--data", "train.csv", "--model", "m"]);
+    let predicted = notes_of(&["predict", "--model", "m", "--data", "test.csv", "--out", "labels.csv"]);
     assert!(predicted.contains("labels.csv: ") && predicted.contains("as a formula does"), "{predicted}");
-    let moved = told(&["transform", "--model", "m", "--data", "test.csv", "--out", "z.csv"]);
+    let moved = notes_of(&["transform", "--model", "m", "--data", "test.csv", "--out", "z.csv"]);
     assert!(moved.contains("z.csv: ") && moved.contains("as a formula does"), "{moved}");
     for file in ["train.csv", "labels.csv", "z.csv"] {
         let text = fs::read_to_string(dir.path().join(file)).unwrap();

@@ -153,14 +153,17 @@ fn neighbours_and_metric_are_of_the_nearest_rule() {
     for rule in ["centroid", "gaussian"] {
         ok(dir.path(), &["fit", "--data", "d.csv", "--rule", rule, "--model", "m"]);
         for more in [" --neighbors 3", " --metric cosine"] {
-            let told = refused(dir.path(), &split(&predict(more)));
-            assert!(told.contains(&format!("the rule {rule}")) && told.contains("--rule nearest"), "{told}");
+            let refusal = refused(dir.path(), &split(&predict(more)));
+            assert!(
+                refusal.contains(&format!("the rule {rule}")) && refusal.contains("--rule nearest"),
+                "{refusal}"
+            );
         }
     }
     assert!(!dir.path().join("l.csv").exists());
     ok(dir.path(), &split("fit --data d.csv --preset paper --model m"));
-    let told = refused(dir.path(), &split(&predict(" --neighbors 21")));
-    assert!(told.contains("--neighbors 21") && told.contains("1 to 20"), "{told}");
+    let refusal = refused(dir.path(), &split(&predict(" --neighbors 21")));
+    assert!(refusal.contains("--neighbors 21") && refusal.contains("1 to 20"), "{refusal}");
     ok(dir.path(), &split(&predict(" --neighbors 20 --metric cosine")));
     let all = csv(&dir.path().join("l.csv")).1;
     assert!(all.iter().all(|row| row[0] == all[0][0] || row[1].parse::<f64>().unwrap() < 0.6), "{all:?}");
@@ -197,8 +200,9 @@ fn priors_can_be_overruled() {
             assert!(number(&a[3]) >= number(&before[3]), "yes is more frequent now: {a:?} {before:?}");
         }
         assert_eq!(predicted("t", " --priors train"), train);
-        let told = refused(dir.path(), &split("predict --model t --data d.csv --out n.csv --priors 1,2,3"));
-        assert!(told.contains("2 classes"), "{told}");
+        let refusal =
+            refused(dir.path(), &split("predict --model t --data d.csv --out n.csv --priors 1,2,3"));
+        assert!(refusal.contains("2 classes"), "{refusal}");
         let back = menet(dir.path(), &split("predict --model g --data d.csv --out l.csv --priors train"));
         if rule == "nearest" {
             assert!(back.status.success(), "{}", text(&back.stderr));
@@ -245,8 +249,8 @@ fn the_panel_is_shown_and_written() {
     assert!(ok(dir.path(), &split("inspect --model m --panel --csv -")).starts_with("variable,index,"));
     // An input is not overwritten, and --csv needs --panel.
     fs::copy(dir.path().join("m"), dir.path().join("model.csv")).unwrap();
-    let told = refused(dir.path(), &split("inspect --model model.csv --panel --csv model.csv"));
-    assert!(told.contains("--csv") && told.contains("--model"), "{told}");
+    let refusal = refused(dir.path(), &split("inspect --model model.csv --panel --csv model.csv"));
+    assert!(refusal.contains("--csv") && refusal.contains("--model"), "{refusal}");
     assert!(refused(dir.path(), &split("inspect --model m --csv p.csv")).contains("--panel"));
     assert!(refused(dir.path(), &split("inspect --model m --panel --csv p.txt")).contains(".csv"));
 }
@@ -262,9 +266,9 @@ fn a_refit_says_why_it_cannot_be_made_smaller() {
             "inspect --model m --components 1",
             "predict --model m --data leukemia --out z.csv --components 1",
         ] {
-            let told = refused(dir.path(), &split(line));
+            let refusal = refused(dir.path(), &split(line));
             for part in [&format!("--refit {refit}")[..], "training samples", "fit again", "--panel-size"] {
-                assert!(told.contains(part), "{line}: {told}");
+                assert!(refusal.contains(part), "{line}: {refusal}");
             }
         }
         // The same number gives the same model.

@@ -33,8 +33,8 @@ fn every_parameter_is_described() {
     let gamma = json(dir.path(), &["params", "penalty.gamma", "--json"]);
     assert_eq!(gamma["parameters"].as_array().unwrap().len(), 1);
     assert_eq!(gamma["parameters"][0]["of"], serde_json::json!(["adaptive", "scad", "mcp"]));
-    let told = refused(dir.path(), &["params", "kappa"]);
-    assert!(told.contains("no parameter or stage") && told.contains("manifold"), "{told}");
+    let refusal = refused(dir.path(), &["params", "kappa"]);
+    assert!(refusal.contains("no parameter or stage") && refusal.contains("manifold"), "{refusal}");
 }
 
 #[test]
@@ -84,8 +84,8 @@ fn names_without_their_stage_are_told_where_they_are() {
     let fit = |more: &[&str]| refused(folder, &[&["fit", "--data", "d.csv", "--model", "m"], more].concat());
     assert!(fit(&["--kappa", "0.2"]).contains("--kappa"));
     assert!(fit(&["--set", "kappa=0.2"]).contains("there is no parameter `kappa`: use manifold.kappa"));
-    let told = fit(&["--params", "p.toml"]);
-    assert!(told.contains("p.toml") && told.contains("use manifold.kappa"), "{told}");
+    let refusal = fit(&["--params", "p.toml"]);
+    assert!(refusal.contains("p.toml") && refusal.contains("use manifold.kappa"), "{refusal}");
     assert!(fit(&["--set", "penalty.gama=2"]).contains("penalty has kind, gamma"));
     assert!(fit(&["--set", "patch.k_within=0"]).contains("`patch.k_within` is 0, but must be >= 1"));
     assert!(fit(&["--set", "manifold.kappa=x"]).contains("`manifold.kappa` is \"x\", but must be a number"));

@@ -50,8 +50,8 @@ fn no_input_is_overwritten() {
     }
     let before = contents(dir.path());
     for (line, options) in cases {
-        let told = refused(dir.path(), &line.split(' ').collect::<Vec<_>>());
-        assert!(options.iter().all(|option| told.contains(option)), "{line}: {told}");
+        let refusal = refused(dir.path(), &line.split(' ').collect::<Vec<_>>());
+        assert!(options.iter().all(|option| refusal.contains(option)), "{line}: {refusal}");
         assert_eq!(contents(dir.path()), before, "{line}");
     }
     // A built-in set is not a file, so an output may have its name.
@@ -79,10 +79,10 @@ fn no_result_overwrites_an_input() {
         });
         for name in written {
             let file = format!("{folder}/{name}");
-            let told = refused(dir.path(), &[command, &["--params", &file]].concat());
+            let refusal = refused(dir.path(), &[command, &["--params", &file]].concat());
             assert!(
-                told.contains("--params") && told.contains("--out") && told.contains("overwrite"),
-                "{told}"
+                refusal.contains("--params") && refusal.contains("--out") && refusal.contains("overwrite"),
+                "{refusal}"
             );
             tried += 1;
         }
@@ -91,15 +91,15 @@ fn no_result_overwrites_an_input() {
     // Results cannot go into the folder of the data.
     fs::create_dir_all(dir.path().join("faces/anna")).unwrap();
     for out in ["faces", "./faces/anna", "faces/new"] {
-        let told = refused(dir.path(), &["evaluate", "--data", "faces", "--out", out]);
-        assert!(told.contains("--out") && told.contains("--data"), "{told}");
+        let refusal = refused(dir.path(), &["evaluate", "--data", "faces", "--out", out]);
+        assert!(refusal.contains("--out") && refusal.contains("--data"), "{refusal}");
         assert_eq!(names(&dir.path().join("faces")), ["anna"]);
     }
     // A model with the name of one of its pictures.
     fs::create_dir(dir.path().join("pictures")).unwrap();
     fs::copy(dir.path().join("m"), dir.path().join("pictures/axis-01.png")).unwrap();
-    let told = refused(dir.path(), &["inspect", "--model", "pictures/axis-01.png", "--png", "pictures"]);
-    assert!(told.contains("--png") && told.contains("--model"), "{told}");
+    let refusal = refused(dir.path(), &["inspect", "--model", "pictures/axis-01.png", "--png", "pictures"]);
+    assert!(refusal.contains("--png") && refusal.contains("--model"), "{refusal}");
 }
 
 /// A folder of results belongs to one command, which replaces only what it wrote.
@@ -123,8 +123,8 @@ fn files_in_a_folder_of_results_are_kept() {
         let folder = dir.path().join(&out);
         fs::create_dir(&folder).unwrap();
         fs::write(folder.join(file), "mine").unwrap();
-        let told = refused(dir.path(), &line);
-        assert!(told.contains(file) && told.contains("did not write"), "{told}");
+        let refusal = refused(dir.path(), &line);
+        assert!(refusal.contains(file) && refusal.contains("did not write"), "{refusal}");
         assert_eq!(contents(&folder), [((*file).to_owned(), b"mine".to_vec())], "{line:?}");
         fs::remove_file(folder.join(file)).unwrap();
         fs::write(folder.join("notes.txt"), "mine").unwrap();
@@ -135,8 +135,11 @@ fn files_in_a_folder_of_results_are_kept() {
         assert_eq!(fs::read(folder.join("notes.txt")).unwrap(), b"mine");
         // The results of one command are not those of the next.
         let (other, _) = commands[(k + 1) % commands.len()];
-        let told = refused(dir.path(), &other.split(' ').chain([out.as_str()]).collect::<Vec<_>>());
-        assert!(told.contains("holds the results of menet") || told.contains("another run"), "{told}");
+        let refusal = refused(dir.path(), &other.split(' ').chain([out.as_str()]).collect::<Vec<_>>());
+        assert!(
+            refusal.contains("holds the results of menet") || refusal.contains("another run"),
+            "{refusal}"
+        );
         assert_eq!(names(&folder), all);
     }
 }
@@ -153,8 +156,8 @@ fn a_folder_holds_one_run() {
     run(&["--permutations", "3", "--pairs", "2"]);
     let work = fs::read(dir.path().join("r/work.jsonl")).unwrap();
     let more = validate(&["--permutations", "3", "--pairs", "2", "--balanced"]);
-    let told = refused(dir.path(), &more.iter().map(String::as_str).collect::<Vec<_>>());
-    assert!(told.contains("another run") && told.contains("balanced classes"), "{told}");
+    let refusal = refused(dir.path(), &more.iter().map(String::as_str).collect::<Vec<_>>());
+    assert!(refusal.contains("another run") && refusal.contains("balanced classes"), "{refusal}");
     assert!(dir.path().join("r/permutations.csv").exists());
     run(&["--permutations", "0", "--pairs", "0"]);
     for gone in ["permutations.csv", "stability.csv", "figures/permutation.svg"] {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::common;
 use crate::common::{names, ok, small_csv};
 use menet::Men;
-use menet::rules::{Learned, Metric, Nearest};
+use menet::rules::{LearnedRule, Metric, Nearest};
 use menet_io::ModelFile;
 
 /// Starts the command with the signal settings of a terminal, even if the tests run under `nohup`.
@@ -125,7 +125,7 @@ fn predict_stops_while_it_computes() {
     let classes = (0..n).map(|i| i % 2).collect();
     let rule = Nearest::from_parts(gallery, classes, 1, Metric::Euclidean, 1.0, vec![0.0; 2]).unwrap();
     let mut parts = model.men.parts().clone();
-    parts.rule = Some(Learned::Nearest(rule));
+    parts.rule = Some(LearnedRule::Nearest(rule));
     model.men = Men::from_parts(parts).unwrap();
     model.save(&here.join("m")).unwrap();
     let rows: String = (0..n).map(|i| format!("{},{},1\n", i % 977, i % 1009)).collect();

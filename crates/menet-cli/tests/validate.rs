@@ -118,7 +118,7 @@ fn wrong_options_are_refused_before_any_work() {
         (vec!["--compare", "men"], "twice"),
         (vec!["--threshold", "0.4"], "--threshold 0.4"),
         (vec!["--inner-folds", "1"], "--inner-folds 1"),
-        (vec!["--ridge=-1"], "--ridge -1"),
+        (vec!["--ridge=-1"], "`ridge` is -1"),
         (vec!["--rule", "majority"], "majority"),
         (vec!["--one-standard-error", "--most-stable"], "cannot be used with"),
         (vec!["--model", "-"], "standard output"),

@@ -4,13 +4,13 @@ use std::fs;
 use std::path::Path;
 
 use crate::common::{json, menet, ok, refused, text};
-use menet::rules::Learned;
+use menet::rules::LearnedRule;
 use menet_io::ModelFile;
 
 /// The mean score of each class on an axis, from the model file alone.
 fn means(path: &Path, axis: usize) -> Vec<(String, f64)> {
     let file = ModelFile::load(path).unwrap();
-    let Learned::Nearest(rule) = file.men.rule().unwrap() else { panic!("another rule") };
+    let LearnedRule::Nearest(rule) = file.men.rule().unwrap() else { panic!("another rule") };
     let of_class = |(class, name): (usize, &String)| {
         let scores: Vec<f64> = (0..rule.gallery.nrows())
             .filter(|&i| rule.classes[i] == class)

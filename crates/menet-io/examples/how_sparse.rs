@@ -11,7 +11,7 @@
 
 use menet::evaluate::{classes_of, generator, subset};
 use menet::rules::{Metric, nearest_neighbors};
-use menet::{Dataset, MenParams, Reading, fit};
+use menet::{Dataset, MenParams, SizeLimits, fit};
 use menet_io::{ReadOptions, read};
 use rand::seq::SliceRandom;
 
@@ -78,7 +78,7 @@ fn accuracies(
     let mut found = Vec::new();
     for k in SIZES {
         let Ok(sparser) = men.at(
-            Reading::default().with(|it| {
+            SizeLimits::default().with(|it| {
                 it.nonzeros = Some(k);
                 it.components = None;
             }),

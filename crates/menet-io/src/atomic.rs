@@ -11,8 +11,8 @@ use std::fs::{File, Metadata};
 use std::io::{BufWriter, IsTerminal, Seek, Stdout, Write};
 use std::path::{Path, PathBuf};
 
-use drafts::Live;
-pub use drafts::Written;
+use drafts::TemporaryFile;
+pub use drafts::WrittenFiles;
 
 use crate::error::{Error, Result};
 use crate::terminal::Terminal;
@@ -30,12 +30,12 @@ pub fn write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> std::io::Result<(
 
 /// Removes all drafts of this process, for a program that is about to end, and returns what was written. After this call no
 /// draft is begun and none replaces a file, so the answer stays true.
-pub fn remove_drafts() -> Written {
+pub fn remove_drafts() -> WrittenFiles {
     drafts::remove_all()
 }
 
 /// The files that this process has written so far.
-pub fn written() -> Written {
+pub fn written() -> WrittenFiles {
     drafts::written()
 }
 
@@ -60,13 +60,13 @@ pub fn target(path: &Path) -> std::io::Result<PathBuf> {
 #[derive(Debug)]
 pub struct Draft {
     path: PathBuf,
-    out: Out,
+    out: DraftOutput,
 }
 
 #[derive(Debug)]
-enum Out {
+enum DraftOutput {
     File {
-        draft: BufWriter<Live>,
+        draft: BufWriter<TemporaryFile>,
         target: PathBuf,
     },
     /// A pipe or a device.
@@ -86,7 +86,11 @@ impl Draft {
         if path.as_os_str() == "-" {
             let out = BufWriter::new(std::io::stdout());
             let shown = out.get_ref().is_terminal();
-            return Ok(draft(if shown { Out::Shown(Terminal::new(out)) } else { Out::Standard(out) }));
+            return Ok(draft(if shown {
+                DraftOutput::Shown(Terminal::new(out))
+            } else {
+                DraftOutput::Standard(out)
+            }));
         }
         let before = path.metadata().ok();
         if before.as_ref().is_some_and(Metadata::is_dir) {
@@ -95,7 +99,7 @@ impl Draft {
         // A draft would replace the device by a file.
         if before.as_ref().is_some_and(|before| !before.is_file()) {
             let file = File::options().write(true).open(path).map_err(|e| failed(path, e))?;
-            return Ok(draft(Out::Direct(BufWriter::with_capacity(1 << 16, file))));
+            return Ok(draft(DraftOutput::Direct(BufWriter::with_capacity(1 << 16, file))));
         }
         let target = target(path).map_err(|e| failed(path, e))?;
         let folder =
@@ -103,12 +107,12 @@ impl Draft {
         if !folder.is_dir() {
             return Err(Error::output(path, format!("the folder {} does not exist", folder.display())));
         }
-        let live = Live::create(folder).map_err(|e| failed(path, e))?;
+        let live = TemporaryFile::create(folder).map_err(|e| failed(path, e))?;
         if let Some(before) = before {
             // Set the mode now, not at the end, so that the draft of a private file is private from its first byte.
             keep_access(live.file(), &before).map_err(|e| failed(path, e))?;
         }
-        Ok(draft(Out::File { draft: BufWriter::with_capacity(1 << 16, live), target }))
+        Ok(draft(DraftOutput::File { draft: BufWriter::with_capacity(1 << 16, live), target }))
     }
 
     /// Overwrites the first bytes, once the rest is known. This is not possible for standard output or a pipe.
@@ -117,12 +121,14 @@ impl Draft {
     /// When it cannot be written.
     pub fn rewrite_start(&mut self, bytes: &[u8]) -> std::io::Result<()> {
         match &mut self.out {
-            Out::File { draft, .. } => {
+            DraftOutput::File { draft, .. } => {
                 draft.rewind()?;
                 draft.write_all(bytes)?;
                 draft.seek(std::io::SeekFrom::End(0)).map(|_| ())
             }
-            Out::Direct(_) | Out::Standard(_) | Out::Shown(_) => Err(std::io::ErrorKind::NotSeekable.into()),
+            DraftOutput::Direct(_) | DraftOutput::Standard(_) | DraftOutput::Shown(_) => {
+                Err(std::io::ErrorKind::NotSeekable.into())
+            }
         }
     }
 
@@ -133,10 +139,10 @@ impl Draft {
     pub fn finish(self) -> Result<()> {
         let path = self.path;
         match self.out {
-            Out::Standard(mut out) => out.flush().map_err(|e| failed(&path, e)),
-            Out::Shown(mut out) => out.flush().map_err(|e| failed(&path, e)),
-            Out::Direct(mut out) => out.flush().map_err(|e| failed(&path, e)),
-            Out::File { draft, target } => {
+            DraftOutput::Standard(mut out) => out.flush().map_err(|e| failed(&path, e)),
+            DraftOutput::Shown(mut out) => out.flush().map_err(|e| failed(&path, e)),
+            DraftOutput::Direct(mut out) => out.flush().map_err(|e| failed(&path, e)),
+            DraftOutput::File { draft, target } => {
                 let live = draft.into_inner().map_err(|e| failed(&path, e.into_error()))?;
                 live.file().sync_all().map_err(|e| failed(&path, e))?;
                 live.place(&target, &path).map_err(|e| failed(&path, e))
@@ -148,19 +154,19 @@ impl Draft {
 impl Write for Draft {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         match &mut self.out {
-            Out::File { draft, .. } => draft.write(bytes),
-            Out::Direct(out) => out.write(bytes),
-            Out::Standard(out) => out.write(bytes),
-            Out::Shown(out) => out.write(bytes),
+            DraftOutput::File { draft, .. } => draft.write(bytes),
+            DraftOutput::Direct(out) => out.write(bytes),
+            DraftOutput::Standard(out) => out.write(bytes),
+            DraftOutput::Shown(out) => out.write(bytes),
         }
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
         match &mut self.out {
-            Out::File { draft, .. } => draft.flush(),
-            Out::Direct(out) => out.flush(),
-            Out::Standard(out) => out.flush(),
-            Out::Shown(out) => out.flush(),
+            DraftOutput::File { draft, .. } => draft.flush(),
+            DraftOutput::Direct(out) => out.flush(),
+            DraftOutput::Standard(out) => out.flush(),
+            DraftOutput::Shown(out) => out.flush(),
         }
     }
 }

@@ -3,10 +3,10 @@
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use crate::builtin::Builtin;
+use crate::builtin::BuiltinSet;
 use crate::error::{Error, Result};
 use crate::formats::{self, ReadOptions, Reader, format_of};
-use crate::source::{Bounded, Source, decoded, open};
+use crate::source::{BoundedReader, Source, decoded, open};
 use crate::table::Table;
 use crate::{labels, memory};
 
@@ -93,7 +93,7 @@ impl BlockReader {
     /// When the source does not exist, its format is unknown, or its beginning is invalid.
     pub fn open(source: &str, options: &ReadOptions, bytes: usize) -> Result<Self> {
         let path = Path::new(source);
-        let reader = match Builtin::find(source) {
+        let reader = match BuiltinSet::find(source) {
             Some(_) => None,
             None => Some(&format_of(path, options)?.reader),
         };
@@ -192,7 +192,7 @@ const LINE: u64 = 1 << 20;
 /// A file with one label per line.
 pub(crate) struct Labels {
     path: PathBuf,
-    lines: BufReader<Bounded<Source>>,
+    lines: BufReader<BoundedReader<Source>>,
     /// The number of labels so far.
     count: usize,
 }
@@ -200,7 +200,11 @@ pub(crate) struct Labels {
 impl Labels {
     pub(crate) fn open(path: &Path, options: &ReadOptions) -> Result<Self> {
         let (source, _) = decoded(open(path)?, options.encoding.as_deref(), path)?;
-        Ok(Labels { path: path.to_owned(), lines: BufReader::new(Bounded::new(source, LINE)), count: 0 })
+        Ok(Labels {
+            path: path.to_owned(),
+            lines: BufReader::new(BoundedReader::new(source, LINE)),
+            count: 0,
+        })
     }
 
     /// The next labels; fewer at the end, which [`Labels::check`] reports.

@@ -10,7 +10,7 @@ use crate::table::Table;
 
 /// A built-in set.
 #[derive(Debug)]
-pub struct Builtin {
+pub struct BuiltinSet {
     /// The name by which it is read.
     pub name: &'static str,
     /// One line about it.
@@ -20,20 +20,20 @@ pub struct Builtin {
 }
 
 /// All built-in sets.
-pub static REGISTRY: &[Builtin] = &[
-    Builtin {
+pub static REGISTRY: &[BuiltinSet] = &[
+    BuiltinSet {
         name: "orl",
         summary: "ORL/AT&T faces: 400 images of 40 people, 40 x 40 pixels",
         bytes: include_bytes!("../data/orl.npz"),
         compressed_csv: false,
     },
-    Builtin {
+    BuiltinSet {
         name: "leukemia",
         summary: "ALL-AML leukaemia: 38 samples of 5000 named genes, classes ALL-B, ALL-T, AML",
         bytes: include_bytes!("../data/leukemia.csv.gz"),
         compressed_csv: true,
     },
-    Builtin {
+    BuiltinSet {
         name: "digits",
         summary: "handwritten digits: 1797 images of 8 x 8 pixels",
         bytes: include_bytes!("../data/digits.npz"),
@@ -41,9 +41,9 @@ pub static REGISTRY: &[Builtin] = &[
     },
 ];
 
-impl Builtin {
+impl BuiltinSet {
     /// The set called `name`, if there is one.
-    pub fn find(name: &str) -> Option<&'static Builtin> {
+    pub fn find(name: &str) -> Option<&'static BuiltinSet> {
         REGISTRY.iter().find(|set| set.name == name)
     }
 
@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn every_set_loads() {
         let shape = |name: &str| {
-            let table = Builtin::find(name).unwrap().load().unwrap();
+            let table = BuiltinSet::find(name).unwrap().load().unwrap();
             let data = table.dataset().unwrap();
             let sizes: Vec<usize> =
                 (0..data.classes().len()).map(|class| data.members(class).len()).collect();
@@ -85,6 +85,6 @@ mod tests {
         assert_eq!(shape("leukemia"), (38, 5000, vec![19, 8, 11], None, gene));
         let (n, p, sizes, image, _) = shape("digits");
         assert_eq!((n, p, sizes.len(), image), (1797, 64, 10, Some((8, 8))));
-        assert!(Builtin::find("iris").is_none());
+        assert!(BuiltinSet::find("iris").is_none());
     }
 }

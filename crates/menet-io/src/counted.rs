@@ -4,7 +4,7 @@ use menet::Dataset;
 use menet::dataset::{Samples, sorted_classes};
 
 use crate::error::{Error, Result, short};
-use crate::table::{Table, Values};
+use crate::table::{Table, TableValues};
 
 impl Table {
     /// Takes the weights of the samples from a column, which is no variable any more.
@@ -21,7 +21,7 @@ impl Table {
             return refuse(format!("there are no variables beside the weights in {:?}", short(column)));
         }
         let columns = self.columns;
-        let Values::Dense(values) = &mut self.values else {
+        let TableValues::Dense(values) = &mut self.values else {
             return refuse("weights cannot be taken from a column of a sparse file".to_owned());
         };
         self.weights = Some(values.iter().skip(at).step_by(columns).copied().collect());
@@ -46,8 +46,8 @@ impl Table {
         let code = |label: &String| classes.iter().position(|class| class == label);
         let codes: Vec<Option<usize>> = labels.iter().map(code).collect();
         let samples: Samples<'_> = match &self.values {
-            Values::Dense(_) => self.matrix()?.into(),
-            Values::Sparse(x) => x.clone().into(),
+            TableValues::Dense(_) => self.matrix()?.into(),
+            TableValues::Sparse(x) => x.clone().into(),
         };
         Ok(Dataset::partly_labelled(samples.with_missing(), &codes, classes.clone())?)
     }
@@ -89,7 +89,7 @@ mod tests {
     fn a_column_becomes_weights() {
         let mut table = table();
         table.take_weights("w").unwrap();
-        assert_eq!(table.values, Values::Dense(vec![1.0, 2.0, 3.0, 4.0, 7.0, 8.0]));
+        assert_eq!(table.values, TableValues::Dense(vec![1.0, 2.0, 3.0, 4.0, 7.0, 8.0]));
         assert_eq!(table.weights.as_deref(), Some(&[5.0, 6.0, 0.0][..]));
         assert_eq!(table.feature_names.as_deref(), Some(&["a".to_owned(), "b".to_owned()][..]));
         assert!(table.dataset().unwrap_err().to_string().contains("--unlabelled keep"));

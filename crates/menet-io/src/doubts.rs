@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, HashSet};
 
 use crate::error::short;
-use crate::needs::Needs;
-use crate::table::{Table, Values};
+use crate::needs::ModelVariables;
+use crate::table::{Table, TableValues};
 
 /// With fewer samples than this, nothing is said about a column.
 const FEW: usize = 5;
 
 /// One notice per doubt. Nothing is said of columns that the model does not need.
-pub(crate) fn about(table: &Table, needs: Option<&Needs>) -> Vec<String> {
+pub(crate) fn about(table: &Table, needs: Option<&ModelVariables>) -> Vec<String> {
     let mut notices = counts_and_names(table, &|name| needs.is_none_or(|needs| needs.needs(name)));
     notices.extend(equal_classes(table));
     notices
@@ -18,7 +18,7 @@ pub(crate) fn about(table: &Table, needs: Option<&Needs>) -> Vec<String> {
 
 /// Columns that count the samples, or whose name suggests sample names and whose whole numbers all differ.
 fn counts_and_names(table: &Table, used: &dyn Fn(&str) -> bool) -> Vec<String> {
-    let (Values::Dense(values), Some(names)) = (&table.values, &table.feature_names) else {
+    let (TableValues::Dense(values), Some(names)) = (&table.values, &table.feature_names) else {
         return Vec::new();
     };
     let mut notices = Vec::new();

@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn wrong_lines_are_told() {
-        for (text, told) in [
+        for (text, expected) in [
             ("a,b\nc", "line 2: it has 1 fields"),
             ("a,b,1,2", "line 1: it has 4 fields"),
             ("a,b,x", "line 1: the weight is \"x\""),
@@ -120,7 +120,7 @@ mod tests {
             ("from,to", "no edges"),
         ] {
             let message = read(text).unwrap_err();
-            assert!(message.contains(told), "{text:?}: {message}");
+            assert!(message.contains(expected), "{text:?}: {message}");
         }
     }
 }

@@ -72,9 +72,12 @@ mod tests {
     #[test]
     fn names_in_data_are_counted() {
         assert_eq!(count(&["=1", "-2", "@x", "y"].map(str::to_owned)), 2);
-        let told = |path: &str, count: usize| notice(path.as_ref(), count);
-        assert!(told("a.csv", 2).unwrap().starts_with("a.csv: 2 names begin"));
-        assert!(told("a.csv", 1).unwrap().contains("1 name begins"));
-        assert_eq!((told("a.csv", 0), told("-", 1), told("a.parquet", 1)), (None, None, None));
+        let notice_for = |path: &str, count: usize| notice(path.as_ref(), count);
+        assert!(notice_for("a.csv", 2).unwrap().starts_with("a.csv: 2 names begin"));
+        assert!(notice_for("a.csv", 1).unwrap().contains("1 name begins"));
+        assert_eq!(
+            (notice_for("a.csv", 0), notice_for("-", 1), notice_for("a.parquet", 1)),
+            (None, None, None)
+        );
     }
 }

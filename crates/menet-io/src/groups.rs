@@ -49,12 +49,12 @@ pub fn read_groups(path: &Path, names: Option<&[String]>, p: usize) -> Result<Gr
         }
         let j = variables.find("variable", &VariableRef::from(variable)).map_err(|e| fault(e.to_string()))?;
         if let Some(before) = seen.insert((j, group.clone()), line) {
-            let told = format!(
+            let message = format!(
                 "variable {:?} is in group {:?} already, on line {before}",
                 short(variable),
                 short(&group)
             );
-            return Err(fault(told));
+            return Err(fault(message));
         }
         pairs.push((j, group));
     }
@@ -78,7 +78,7 @@ mod tests {
         read_groups(&file, names.as_deref(), 4).map_err(|e| e.to_string())
     }
 
-    fn told(groups: &Groups) -> Vec<(&str, &[usize])> {
+    fn pairs(groups: &Groups) -> Vec<(&str, &[usize])> {
         groups.groups().iter().map(|group| (group.name.as_str(), &group.variables[..])).collect()
     }
 
@@ -87,8 +87,8 @@ mod tests {
         let expected = [("one", &[0, 2][..]), ("two", &[2])];
         let names: &[&str] = &["age", "sex", "a,b", "last"];
         let text = "variable,group\nage, one\n\"a,b\",one\n\"a,b\",two\n";
-        assert_eq!(told(&read(text, Some(names)).unwrap()), expected);
-        assert_eq!(told(&read("\u{feff}1,one\r\n3,one\r\n\r\n3,two", None).unwrap()), expected);
+        assert_eq!(pairs(&read(text, Some(names)).unwrap()), expected);
+        assert_eq!(pairs(&read("\u{feff}1,one\r\n3,one\r\n\r\n3,two", None).unwrap()), expected);
     }
 
     #[test]

@@ -12,7 +12,7 @@
 //! Whole numbers are compared digit by digit, so numbers above 2^53 stay distinct. A sample without a label has an empty text.
 
 /// Texts that stand for a missing value or label.
-pub(crate) const MISSING: [&str; 15] =
+pub const MISSING: [&str; 15] =
     ["", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "-nan", "-NaN", "NaT", "null", "NULL", "?"];
 
 /// The normal form of a label; empty where it is missing.

@@ -17,7 +17,7 @@ pub(crate) const IN_A_FIT: &str =
 
 /// What to do with new samples of a model.
 pub(crate) fn for_model(men: &menet::Men) -> &'static str {
-    match crate::ForTables::takes_means(men) {
+    match crate::TableModel::takes_means(men) {
         true => "fill missing values with --impute mean, or fit with --impute, so that the model fills them",
         false => {
             "this model scales samples or centres batches, so it can fill missing values only if it was fitted with --impute: fit again"

@@ -42,7 +42,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use menet::refit::RefitReport;
-use menet::{Component, Dataset, FitReport, Men, MenParams, MenParts, Projection, Reading};
+use menet::{Component, Dataset, FitReport, Men, MenParams, MenParts, Projection, SizeLimits};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, short};
@@ -135,9 +135,9 @@ struct Header {
     label_kind: Option<LabelKind>,
     /// None for a model that takes samples as they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    preparation: Option<preparation::Words>,
+    preparation: Option<preparation::PreparationEntry>,
     /// None for a model that cannot decide.
-    rule: Option<rule::Words>,
+    rule: Option<rule::RuleEntry>,
 }
 
 /// The beginning of the JSON in every version.
@@ -177,7 +177,7 @@ impl ModelFile {
     /// # Errors
     /// When there are fewer axes, or the model has a refit, which needs the training samples.
     pub fn at_components(&self, components: usize) -> Result<Self> {
-        let reading = Reading::default().with(|it| it.components = Some(components));
+        let reading = SizeLimits::default().with(|it| it.components = Some(components));
         Ok(ModelFile { men: self.men.at(reading, None)?, ..self.clone() })
     }
 

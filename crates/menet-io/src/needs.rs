@@ -15,11 +15,11 @@ use menet::Men;
 
 use crate::error::{Error, Result, short};
 use crate::fingerprint;
-use crate::table::{Table, Values};
+use crate::table::{Table, TableValues};
 
 /// The names of the variables that a model has and needs.
 #[derive(Debug)]
-pub struct Needs {
+pub struct ModelVariables {
     /// All variables of the fit, and whether each is in the panel.
     variables: HashMap<String, bool>,
     /// The panel, in the model's order.
@@ -30,7 +30,7 @@ pub struct Needs {
 
 /// How a column of a table is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reading {
+pub(crate) enum ColumnReading {
     /// It holds numbers, or is refused.
     Strictly,
     /// Text counts as missing. The column serves only to recognise training samples.
@@ -39,11 +39,17 @@ pub(crate) enum Reading {
     Not,
 }
 
-impl Needs {
+impl ModelVariables {
+    /// Of a table that must have all of these variables. The caller checks that it has them.
+    pub fn named(names: &[String]) -> Self {
+        let variables = names.iter().map(|name| (name.clone(), true)).collect();
+        ModelVariables { variables, panel: Vec::new(), neighbors: false }
+    }
+
     fn of(men: &Men) -> Option<Self> {
         let (names, panel) = (men.feature_names()?, men.panel());
         let needed = |j: &usize| panel.binary_search(j).is_ok();
-        Some(Needs {
+        Some(ModelVariables {
             variables: names.iter().enumerate().map(|(j, name)| (name.clone(), needed(&j))).collect(),
             panel: panel.iter().map(|&j| names[j].clone()).collect(),
             neighbors: men.fills_from_neighbors(),
@@ -56,12 +62,12 @@ impl Needs {
     }
 
     /// How a column is read that is among these, in a table that has all of them.
-    pub(crate) fn reading(&self, name: &str, has_all: bool) -> Reading {
+    pub(crate) fn reading(&self, name: &str, has_all: bool) -> ColumnReading {
         match self.variables.get(name) {
-            None => Reading::Not,
-            Some(true) => Reading::Strictly,
-            Some(false) if self.neighbors && has_all => Reading::Strictly,
-            Some(false) => Reading::Loosely,
+            None => ColumnReading::Not,
+            Some(true) => ColumnReading::Strictly,
+            Some(false) if self.neighbors && has_all => ColumnReading::Strictly,
+            Some(false) => ColumnReading::Loosely,
         }
     }
 
@@ -103,14 +109,14 @@ impl Needs {
 
 /// A model, ready for tables.
 #[derive(Debug)]
-pub struct ForTables<'m> {
+pub struct TableModel<'m> {
     men: &'m Men,
     /// The model of the panel alone; none for a model whose variables have no names, or without a panel.
     on_panel: Option<Men>,
-    needs: Option<Arc<Needs>>,
+    needs: Option<Arc<ModelVariables>>,
 }
 
-impl<'m> ForTables<'m> {
+impl<'m> TableModel<'m> {
     /// Of a model.
     ///
     /// # Errors
@@ -118,8 +124,8 @@ impl<'m> ForTables<'m> {
     pub fn new(men: &'m Men) -> Result<Self> {
         let named = men.feature_names().is_some() && !men.panel().is_empty();
         let on_panel = if named { Some(men.on_panel()?) } else { None };
-        let needs = if named { Needs::of(men).map(Arc::new) } else { None };
-        Ok(ForTables { men, on_panel, needs })
+        let needs = if named { ModelVariables::of(men).map(Arc::new) } else { None };
+        Ok(TableModel { men, on_panel, needs })
     }
 
     /// The model as it was fitted.
@@ -128,7 +134,7 @@ impl<'m> ForTables<'m> {
     }
 
     /// What readers should look for; none = all columns.
-    pub fn needs(&self) -> Option<Arc<Needs>> {
+    pub fn needs(&self) -> Option<Arc<ModelVariables>> {
         self.needs.clone()
     }
 
@@ -147,7 +153,7 @@ impl<'m> ForTables<'m> {
             }
             _ => (table, self.men),
         };
-        if let (true, Some(needs), Values::Dense(values)) =
+        if let (true, Some(needs), TableValues::Dense(values)) =
             (men.fills_from_neighbors(), &self.needs, &table.values)
             && needs.variables.len() > table.columns
             && values.iter().any(|value| value.is_nan())
@@ -170,7 +176,7 @@ impl<'m> ForTables<'m> {
     /// What samples are recognised by, before they are arranged; empty if the table lacks variables of the fit.
     pub fn fingerprints(&self, table: &Table) -> Vec<u64> {
         let x = match (&table.values, table.matrix()) {
-            (Values::Sparse(x), _) => return fingerprint::of_sparse(x),
+            (TableValues::Sparse(x), _) => return fingerprint::of_sparse(x),
             (_, Ok(x)) => x,
             (_, Err(_)) => return Vec::new(),
         };

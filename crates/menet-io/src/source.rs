@@ -45,7 +45,7 @@ pub(crate) fn open_metered(path: &Path) -> Result<(Source, Meter)> {
         (Box::new(file), size)
     };
     let meter = Meter { size, ..meter };
-    let metered: Source = Box::new(Metered { input, read: Arc::clone(&meter.read) });
+    let metered: Source = Box::new(MeteredReader { input, read: Arc::clone(&meter.read) });
     let (start, input) = peek(metered, 4).map_err(|e| Error::input(path, e))?;
     let reader = BufReader::with_capacity(1 << 20, input);
     let ending = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
@@ -128,7 +128,7 @@ pub(crate) fn decoded(
         return Ok((source, None));
     }
     let decoder = encoding.new_decoder_with_bom_removal();
-    let reader = Decoded {
+    let reader = DecodedText {
         source,
         decoder,
         name: encoding.name(),
@@ -147,7 +147,7 @@ fn skipped(mut source: Source, count: u64) -> std::io::Result<(u64, Source)> {
 }
 
 /// Text in another encoding, converted to UTF-8.
-struct Decoded {
+struct DecodedText {
     source: Source,
     decoder: Decoder,
     name: &'static str,
@@ -160,7 +160,7 @@ struct Decoded {
     over: bool,
 }
 
-impl Decoded {
+impl DecodedText {
     /// Decodes the next piece.
     fn refill(&mut self) -> std::io::Result<()> {
         let count = self.source.read(&mut self.input)?;
@@ -181,7 +181,7 @@ impl Decoded {
     }
 }
 
-impl Read for Decoded {
+impl Read for DecodedText {
     fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
         while self.given == self.text.len() && !self.over {
             self.refill()?;
@@ -195,14 +195,14 @@ impl Read for Decoded {
 
 /// A reader with a limit on the number of bytes, which can be raised. Without it, a line without an end or an unclosed
 /// quotation mark would be read into memory as far as it goes.
-pub(crate) struct Bounded<R> {
+pub(crate) struct BoundedReader<R> {
     reader: R,
     left: u64,
 }
 
-impl<R> Bounded<R> {
+impl<R> BoundedReader<R> {
     pub(crate) fn new(reader: R, bytes: u64) -> Self {
-        Bounded { reader, left: bytes }
+        BoundedReader { reader, left: bytes }
     }
 
     /// Sets the limit for the following bytes.
@@ -215,7 +215,7 @@ impl<R> Bounded<R> {
 pub(crate) const TOO_LONG: &str =
     "a line is too long; a quotation mark may be unclosed, or the file may not be text";
 
-impl<R: Read> Read for Bounded<R> {
+impl<R: Read> Read for BoundedReader<R> {
     fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
         if self.left == 0 {
             return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, TOO_LONG));
@@ -247,12 +247,12 @@ impl Meter {
     }
 }
 
-struct Metered {
+struct MeteredReader {
     input: Source,
     read: Arc<AtomicU64>,
 }
 
-impl Read for Metered {
+impl Read for MeteredReader {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let count = self.input.read(buffer)?;
         self.read.fetch_add(count as u64, Ordering::Relaxed);
@@ -293,7 +293,7 @@ mod tests {
 
     #[test]
     fn a_line_without_an_end_is_noticed() {
-        let mut reader = Bounded::new(std::io::repeat(b'a'), 1000);
+        let mut reader = BoundedReader::new(std::io::repeat(b'a'), 1000);
         let mut out = Vec::new();
         assert!(reader.read_to_end(&mut out).unwrap_err().to_string().contains("too long"));
         assert_eq!(out.len(), 1000);

@@ -17,7 +17,7 @@ pub struct Table {
     /// Where it was read from, for messages.
     pub source: String,
     /// The numbers.
-    pub values: Values,
+    pub values: TableValues,
     /// Number of samples.
     pub rows: usize,
     /// Number of variables.
@@ -55,39 +55,39 @@ pub struct Ids {
 
 /// The numbers of a table.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Values {
+pub enum TableValues {
     /// Row by row.
     Dense(Vec<f64>),
     /// From a sparse format, if the dense matrix would take more than [`menet::dataset::DENSE_BYTES`]. No value is missing.
     Sparse(SparseMatrix),
 }
 
-impl From<Vec<f64>> for Values {
+impl From<Vec<f64>> for TableValues {
     fn from(values: Vec<f64>) -> Self {
-        Values::Dense(values)
+        TableValues::Dense(values)
     }
 }
 
-impl Values {
+impl TableValues {
     /// The numbers row by row; empty if they are sparse.
     pub(crate) fn dense(&self) -> &[f64] {
         match self {
-            Values::Dense(values) => values,
-            Values::Sparse(_) => &[],
+            TableValues::Dense(values) => values,
+            TableValues::Sparse(_) => &[],
         }
     }
 
     fn dense_mut(&mut self) -> &mut [f64] {
         match self {
-            Values::Dense(values) => values,
-            Values::Sparse(_) => &mut [],
+            TableValues::Dense(values) => values,
+            TableValues::Sparse(_) => &mut [],
         }
     }
 }
 
 impl Table {
     /// A table with numbers only.
-    pub fn new(source: &Path, values: impl Into<Values>, rows: usize, columns: usize) -> Self {
+    pub fn new(source: &Path, values: impl Into<TableValues>, rows: usize, columns: usize) -> Self {
         Table {
             source: source.display().to_string(),
             values: values.into(),
@@ -112,8 +112,8 @@ impl Table {
     /// When they are sparse.
     pub fn matrix(&self) -> Result<MatRef<'_, f64>> {
         match &self.values {
-            Values::Dense(values) => Ok(MatRef::from_row_major_slice(values, self.rows, self.columns)),
-            Values::Sparse(x) => Err(menet::Error::sparse(x).into()),
+            TableValues::Dense(values) => Ok(MatRef::from_row_major_slice(values, self.rows, self.columns)),
+            TableValues::Sparse(x) => Err(menet::Error::sparse(x).into()),
         }
     }
 
@@ -131,8 +131,8 @@ impl Table {
     /// When there are more or fewer than rows times columns.
     pub fn view(&self) -> Result<View<'_>> {
         Ok(match &self.values {
-            Values::Dense(_) => View::Double(self.matrix()?),
-            Values::Sparse(x) => View::Sparse(x),
+            TableValues::Dense(_) => View::Double(self.matrix()?),
+            TableValues::Sparse(x) => View::Sparse(x),
         })
     }
 
@@ -154,8 +154,8 @@ impl Table {
             0 => {
                 let labels = self.all_labels()?;
                 match &self.values {
-                    Values::Dense(_) => Dataset::with_missing(self.matrix()?, labels)?,
-                    Values::Sparse(x) => Dataset::from_sparse(x.clone(), labels)?,
+                    TableValues::Dense(_) => Dataset::with_missing(self.matrix()?, labels)?,
+                    TableValues::Sparse(x) => Dataset::from_sparse(x.clone(), labels)?,
                 }
             }
             _ => self.partly_labelled()?,
@@ -227,7 +227,7 @@ impl Table {
     /// # Errors
     /// When there is no memory for them.
     pub(crate) fn append(&mut self, other: Table) -> Result<()> {
-        if let (Values::Dense(values), Values::Dense(more)) = (&mut self.values, other.values) {
+        if let (TableValues::Dense(values), TableValues::Dense(more)) = (&mut self.values, other.values) {
             memory::reserve(values, more.len(), self.source.as_ref())?;
             values.extend(more);
         }
@@ -253,11 +253,11 @@ impl Table {
     /// When there is no memory for them.
     pub(crate) fn make_room(&mut self, numbers: usize) -> Result<()> {
         match &mut self.values {
-            Values::Dense(values) => {
+            TableValues::Dense(values) => {
                 let more = numbers.saturating_sub(values.len());
                 memory::reserve(values, more, self.source.as_ref())
             }
-            Values::Sparse(_) => Ok(()),
+            TableValues::Sparse(_) => Ok(()),
         }
     }
 

@@ -9,12 +9,12 @@ use crate::error::{Error, Result};
 use crate::formats::ReadOptions;
 use crate::formulas;
 use crate::missing::{Missing, for_model};
-use crate::needs::ForTables;
+use crate::needs::TableModel;
 use crate::write::BlockWriter;
 
 /// What was projected.
 #[derive(Debug, Clone, Default)]
-pub struct Transformed {
+pub struct TransformReport {
     /// Number of samples.
     pub samples: usize,
     /// Notices for the user about how they were read and written.
@@ -36,10 +36,10 @@ pub fn transform(
     out: &Path,
     block_bytes: usize,
     monitor: &dyn Monitor,
-) -> Result<Transformed> {
+) -> Result<TransformReport> {
     // An svmlight file may lack the last variables: they are 0.
     let least_columns = men.projection().variables();
-    let fitted = ForTables::new(men)?;
+    let fitted = TableModel::new(men)?;
     let as_it_is = ReadOptions { least_columns, needs: fitted.needs(), ..options.clone() };
     let mut reader = BlockReader::open(source, &as_it_is, block_bytes)?;
     let header: Vec<String> = (1..=men.projection().components()).map(|k| format!("z{k}")).collect();
@@ -61,7 +61,7 @@ pub fn transform(
         let Some(table) = reader.next().transpose()? else { break };
         let (mut table, form) = fitted.arrange(table)?;
         let mut unknown = Vec::new();
-        if fill && ForTables::takes_means(form) && table.columns == form.projection().variables() {
+        if fill && TableModel::takes_means(form) && table.columns == form.projection().variables() {
             unknown = form.unknown_samples(table.view()?);
             table.fill_missing(form.projection().mean());
         }
@@ -85,7 +85,7 @@ pub fn transform(
     missing.check(source, reader.rows(), for_model(men))?;
     writer.finish()?;
     notices.extend(formulas::notice(out, like_formulas));
-    Ok(Transformed { samples: reader.rows(), notices })
+    Ok(TransformReport { samples: reader.rows(), notices })
 }
 
 /// An error about a row of a block, with the number of the row in the data.

@@ -62,7 +62,7 @@ fn is_device(_: &std::fs::Metadata) -> bool {
 mod tests {
     use super::*;
 
-    fn told(path: &Path, most: u64) -> String {
+    fn refusal(path: &Path, most: u64) -> String {
         read_text(path, most).unwrap_err().to_string()
     }
 
@@ -72,16 +72,16 @@ mod tests {
         let path = folder.path().join("list.csv");
         std::fs::write(&path, "\u{feff}größe").unwrap();
         assert_eq!(read_text(&path, 10).unwrap(), "größe");
-        assert!(told(&path, 9).contains("longer than 9 bytes"), "{}", told(&path, 9));
+        assert!(refusal(&path, 9).contains("longer than 9 bytes"), "{}", refusal(&path, 9));
         std::fs::write(&path, b"ab\xff").unwrap();
-        assert!(told(&path, 10).contains("byte 3 is not UTF-8"), "{}", told(&path, 10));
+        assert!(refusal(&path, 10).contains("byte 3 is not UTF-8"), "{}", refusal(&path, 10));
         assert!(read_text(folder.path(), 10).is_err());
     }
 
     #[cfg(unix)]
     #[test]
     fn devices_are_refused_and_pipes_are_read() {
-        assert!(told(Path::new("/dev/zero"), 10).contains("is a device"));
+        assert!(refusal(Path::new("/dev/zero"), 10).contains("is a device"));
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pipe");
         assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());

@@ -37,11 +37,11 @@ pub struct BlockWriter {
     path: PathBuf,
     rows: usize,
     columns: usize,
-    form: Form,
+    form: FormatWriter,
 }
 
 #[derive(Debug)]
-enum Form {
+enum FormatWriter {
     Csv(Draft),
     Npy(Draft),
     Parquet(Box<Groups>),
@@ -56,14 +56,14 @@ impl BlockWriter {
     pub fn create(path: &Path, header: &[String], id: Option<&str>) -> Result<Self> {
         let ending = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
         let form = match ending.as_str() {
-            _ if path.as_os_str() == "-" => Form::csv(path, header, id)?,
-            "csv" => Form::csv(path, header, id)?,
+            _ if path.as_os_str() == "-" => FormatWriter::csv(path, header, id)?,
+            "csv" => FormatWriter::csv(path, header, id)?,
             "npy" => {
                 let mut draft = Draft::new(path)?;
                 draft.write_all(&npy_header(0, header.len())).map_err(|e| failed(path, e))?;
-                Form::Npy(draft)
+                FormatWriter::Npy(draft)
             }
-            "parquet" => Form::Parquet(Box::new(Groups::new(path, header, id)?)),
+            "parquet" => FormatWriter::Parquet(Box::new(Groups::new(path, header, id)?)),
             _ => {
                 let problem =
                     "unknown ending for numbers; use .csv, .npy, .parquet, or - for standard output";
@@ -90,7 +90,7 @@ impl BlockWriter {
         }
         self.rows += x.nrows();
         match &mut self.form {
-            Form::Csv(draft) => {
+            FormatWriter::Csv(draft) => {
                 for i in 0..x.nrows() {
                     if let Some(ids) = ids {
                         draft.write_all(&quoted(&ids[i])?).map_err(|e| failed(&self.path, e))?;
@@ -103,7 +103,7 @@ impl BlockWriter {
                 }
                 Ok(())
             }
-            Form::Npy(draft) => {
+            FormatWriter::Npy(draft) => {
                 let mut bytes = Vec::with_capacity(8 * x.ncols());
                 for i in 0..x.nrows() {
                     bytes.clear();
@@ -112,7 +112,7 @@ impl BlockWriter {
                 }
                 Ok(())
             }
-            Form::Parquet(groups) => groups.write(x, ids).map_err(|e| not_written(&self.path, &e)),
+            FormatWriter::Parquet(groups) => groups.write(x, ids).map_err(|e| not_written(&self.path, &e)),
         }
     }
 
@@ -122,23 +122,25 @@ impl BlockWriter {
     /// When it cannot be written; nothing is left of it then.
     pub fn finish(self) -> Result<()> {
         match self.form {
-            Form::Csv(draft) => draft.finish(),
-            Form::Npy(mut draft) => {
+            FormatWriter::Csv(draft) => draft.finish(),
+            FormatWriter::Npy(mut draft) => {
                 let header = npy_header(self.rows, self.columns);
                 draft.rewrite_start(&header).map_err(|e| failed(&self.path, e))?;
                 draft.finish()
             }
-            Form::Parquet(groups) => groups.finish().map_err(|e| not_written(&self.path, &e))?.finish(),
+            FormatWriter::Parquet(groups) => {
+                groups.finish().map_err(|e| not_written(&self.path, &e))?.finish()
+            }
         }
     }
 }
 
-impl Form {
+impl FormatWriter {
     fn csv(path: &Path, header: &[String], id: Option<&str>) -> Result<Self> {
         let mut draft = Draft::new(path)?;
         let header: Vec<String> = id.map(str::to_owned).into_iter().chain(header.iter().cloned()).collect();
         write_records(&mut draft, &header, std::iter::empty()).map_err(|e| failed(path, e))?;
-        Ok(Form::Csv(draft))
+        Ok(FormatWriter::Csv(draft))
     }
 }
 

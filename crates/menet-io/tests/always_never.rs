@@ -2,7 +2,7 @@
 
 use faer::Mat;
 use menet::refit::Refit;
-use menet::{Dataset, MenParams, Reading, fit};
+use menet::{Dataset, MenParams, SizeLimits, fit};
 use menet_io::ModelFile;
 
 #[test]
@@ -25,7 +25,7 @@ fn a_model_file_keeps_what_is_always_in() {
     assert_eq!(back, file);
     assert_eq!((back.men.always(), back.men.never()), (vec![5, 7], vec![0]));
     // A smaller model does not count them either.
-    let reading = Reading::default().with(|it| it.nonzeros = Some(1));
+    let reading = SizeLimits::default().with(|it| it.nonzeros = Some(1));
     let read = back.men.at(reading, None).unwrap();
     assert_eq!(read.projection(), file.men.at(reading, None).unwrap().projection());
     assert_eq!(read.support_sizes(), [3, 3]);

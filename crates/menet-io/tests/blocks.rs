@@ -8,7 +8,7 @@ use faer::{Mat, MatRef};
 use menet::{Men, MenParams, Monitor, Stage, fit};
 use menet_io::blocks::{BLOCK, BlockReader};
 use menet_io::write::{self, BlockWriter};
-use menet_io::{ForTables, ReadOptions, Table, Values, read, transform};
+use menet_io::{ReadOptions, Table, TableModel, TableValues, read, transform};
 use parquet::basic::{Repetition, Type as PhysicalType};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, FloatType, Int64Type};
 use parquet::file::writer::SerializedFileWriter;
@@ -230,13 +230,13 @@ fn blocks_together_are_the_table() {
         let values: Vec<f64> = blocks
             .iter()
             .flat_map(|block| match &block.values {
-                Values::Dense(values) => values.clone(),
-                Values::Sparse(_) => panic!("dense values"),
+                TableValues::Dense(values) => values.clone(),
+                TableValues::Sparse(_) => panic!("dense values"),
             })
             .collect();
         let labels: Vec<String> = blocks.iter().flat_map(|block| block.labels.clone().unwrap()).collect();
         assert_eq!(
-            (Values::Dense(values), Some(labels)),
+            (TableValues::Dense(values), Some(labels)),
             (whole.values, whole.labels),
             "{}",
             input.display()
@@ -256,15 +256,15 @@ fn blocks_together_are_the_table() {
 
 /// The error for the whole table.
 fn whole_message(men: &Men, source: &Path) -> String {
-    let fitted = ForTables::new(men).unwrap();
-    let told = |table: Table| {
+    let fitted = TableModel::new(men).unwrap();
+    let project = |table: Table| {
         let (table, men) = fitted.arrange(table)?;
         table.check_missing_for(men)?;
         men.transform(table.matrix()?)?;
         Ok(())
     };
     let options = ReadOptions { needs: fitted.needs(), ..ReadOptions::default() };
-    load(source, &options).and_then(told).unwrap_err().to_string()
+    load(source, &options).and_then(project).unwrap_err().to_string()
 }
 
 #[test]
@@ -332,8 +332,8 @@ fn what_is_wrong_is_told_as_of_the_whole_and_leaves_nothing() {
 
 #[test]
 fn a_stop_leaves_nothing() {
-    struct After(std::sync::atomic::AtomicUsize);
-    impl Monitor for After {
+    struct StopAfter(std::sync::atomic::AtomicUsize);
+    impl Monitor for StopAfter {
         fn progress(&self, stage: Stage, done: usize, total: usize) {
             assert!(stage == Stage::Transform && done <= total);
             self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -349,8 +349,8 @@ fn a_stop_leaves_nothing() {
         fs::write(&out, "before").unwrap();
         let before = fs::read_dir(dir.path()).unwrap().count();
         let source = input.to_str().unwrap();
-        let stopped =
-            transform(&men, source, &ReadOptions::default(), false, &out, 1, &After(0.into())).unwrap_err();
+        let stopped = transform(&men, source, &ReadOptions::default(), false, &out, 1, &StopAfter(0.into()))
+            .unwrap_err();
         assert!(matches!(stopped, menet_io::Error::Core(menet::Error::Stopped { stage: Stage::Transform })));
         assert_eq!(fs::read_to_string(&out).unwrap(), "before");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), before);

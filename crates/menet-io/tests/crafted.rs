@@ -14,7 +14,7 @@ use menet::penalties::groups::Groups;
 use menet::prepare::{Impute, Scale};
 use menet::refit::Refit;
 use menet::rules::{Priors, RuleKind};
-use menet::{Dataset, MenParams, Reading, fit};
+use menet::{Dataset, MenParams, SizeLimits, fit};
 use menet_io::export::{Precision, to_json, to_onnx, to_sql};
 use menet_io::{ModelFile, Table};
 use rand::{RngExt, SeedableRng};
@@ -29,12 +29,12 @@ const P: usize = 6;
 
 /// A model file in pieces.
 #[derive(Clone)]
-struct Pieces {
+struct CraftedModel {
     json: Value,
     tensors: Vec<(String, Dtype, Vec<usize>, Vec<u8>)>,
 }
 
-impl Pieces {
+impl CraftedModel {
     fn of(bytes: &[u8]) -> Self {
         let (_, metadata) = SafeTensors::read_metadata(bytes).unwrap();
         let mut json: Value = serde_json::from_str(&metadata.metadata().clone().unwrap()["menet"]).unwrap();
@@ -46,7 +46,7 @@ impl Pieces {
             .map(|(name, t)| (name.to_owned(), t.dtype(), t.shape().to_vec(), t.data().to_vec()))
             .collect();
         tensors.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-        Pieces { json, tensors }
+        CraftedModel { json, tensors }
     }
 
     /// The file, with a checksum that is right.
@@ -92,12 +92,12 @@ impl Pieces {
         let place = rng.random_range(0..self.tensors.len());
         let other = self.tensors[rng.random_range(0..self.tensors.len())].clone();
         let (name, dtype, shape, bytes) = &mut self.tensors[place];
-        let told = format!("{name} {shape:?}");
+        let before = format!("{name} {shape:?}");
         let words = bytes.len() / 8;
         match rng.random_range(0..7) {
             0 => {
                 self.tensors.remove(place);
-                return format!("without {told}");
+                return format!("without {before}");
             }
             1 if *dtype == other.1 => (*shape, *bytes) = (other.2, other.3),
             2 => shape.reverse(),
@@ -118,7 +118,7 @@ impl Pieces {
             _ => {}
         }
         let (name, dtype, shape, bytes) = &self.tensors[place];
-        format!("{told} becomes {name} {dtype:?} {shape:?}, {} bytes", bytes.len())
+        format!("{before} becomes {name} {dtype:?} {shape:?}, {} bytes", bytes.len())
     }
 }
 
@@ -219,7 +219,8 @@ fn models() -> Vec<(&'static str, ModelFile)> {
         (
             "groups",
             with(|it| {
-                it.penalty.feature_groups = Some(Groups::from_pairs([(0, "a"), (2, "a"), (2, "b"), (3, "b")]))
+                it.penalty.feature_groups =
+                    Some(Groups::from_pairs([(0, "a"), (2, "a"), (2, "b"), (3, "b")]));
             }),
         ),
         (
@@ -242,7 +243,7 @@ fn models() -> Vec<(&'static str, ModelFile)> {
             "knn",
             with(|it| {
                 (it.prepare.impute, it.prepare.scale, it.prepare.batch_scale) =
-                    (Some(Impute::Knn), Scale::Unit, true)
+                    (Some(Impute::Knn), Scale::Unit, true);
             }),
         ),
         (
@@ -287,7 +288,7 @@ fn work(file: &ModelFile, data: &Dataset<'_>) {
     for (nonzeros, panel_size, components) in
         [(Some(2), None, None), (None, Some(2), None), (None, None, Some(1))]
     {
-        let reading = Reading::default()
+        let reading = SizeLimits::default()
             .with(|it| (it.nonzeros, it.panel_size, it.components) = (nonzeros, panel_size, components));
         let _ = (men.at(reading, None), men.at(reading, Some(data)), file.at_components(1));
     }
@@ -305,14 +306,14 @@ fn a_crafted_model_is_an_error_or_works() {
     for (seed, (name, model)) in models().into_iter().enumerate() {
         let holes = samples(model.men.fills());
         let data = holes.dataset_with_missing().unwrap();
-        let sound = Pieces::of(&model.to_bytes_complete().unwrap());
+        let sound = CraftedModel::of(&model.to_bytes_complete().unwrap());
         assert_eq!(ModelFile::from_bytes(&sound.bytes()).unwrap(), model, "{name}");
         work(&model, &data);
         let rng = &mut Pcg64Mcg::seed_from_u64(seed as u64);
         let (mut loaded, mut refused) = (0, 0);
         for round in 0..rounds {
             let mut pieces = sound.clone();
-            let told: Vec<String> = (0..rng.random_range(1..3)).map(|_| pieces.change(rng)).collect();
+            let changes: Vec<String> = (0..rng.random_range(1..3)).map(|_| pieces.change(rng)).collect();
             let bytes = pieces.bytes();
             let outcome = catch_unwind(AssertUnwindSafe(|| match ModelFile::from_bytes(&bytes) {
                 Ok(file) => {
@@ -324,7 +325,7 @@ fn a_crafted_model_is_an_error_or_works() {
                     false
                 }
             }));
-            let outcome = outcome.unwrap_or_else(|_| panic!("{name}, round {round}: {told:#?}"));
+            let outcome = outcome.unwrap_or_else(|_| panic!("{name}, round {round}: {changes:#?}"));
             *(if outcome { &mut loaded } else { &mut refused }) += 1;
         }
         println!("{name}: {refused} refused, {loaded} work");
@@ -336,13 +337,13 @@ fn a_crafted_model_is_an_error_or_works() {
 #[test]
 fn what_does_not_fit_together_is_told() {
     let found: HashMap<_, _> = models().into_iter().collect();
-    let told = |name: &str, change: &dyn Fn(&mut Pieces)| {
-        let mut pieces = Pieces::of(&found[name].to_bytes_complete().unwrap());
+    let refusal = |name: &str, change: &dyn Fn(&mut CraftedModel)| {
+        let mut pieces = CraftedModel::of(&found[name].to_bytes_complete().unwrap());
         change(&mut pieces);
         ModelFile::from_bytes(&pieces.bytes()).unwrap_err().to_string()
     };
     let set = |place: &'static str, value: Value| {
-        move |pieces: &mut Pieces| {
+        move |pieces: &mut CraftedModel| {
             *pieces.json.pointer_mut(place).unwrap_or_else(|| panic!("{place}")) = value.clone();
         }
     };
@@ -366,11 +367,11 @@ fn what_does_not_fit_together_is_told() {
         ("knn", "/preparation/params/batch_scale", json!(false), "preparation"),
         ("median", "/preparation/params/impute", Value::Null, "preparation"),
     ] {
-        let message = told(name, &set(place, value));
+        let message = refusal(name, &set(place, value));
         assert!(message.contains(expected), "{name} {place}: {message}");
     }
     let tensor = |tensor: &'static str, at: usize, value: [u8; 8]| {
-        move |pieces: &mut Pieces| {
+        move |pieces: &mut CraftedModel| {
             let found = pieces.tensors.iter_mut().find(|(name, ..)| name == tensor).unwrap();
             found.3[8 * at..8 * at + 8].copy_from_slice(&value);
         }
@@ -383,20 +384,20 @@ fn what_does_not_fit_together_is_told() {
         ("paper", "path.knots", ((1_u64 << 48) - 1).to_le_bytes(), "different lengths"),
         ("panel", "panel.classes", 4_u64.to_le_bytes(), "class 4"),
     ] {
-        let message = told(name, &tensor(place, 0, value));
+        let message = refusal(name, &tensor(place, 0, value));
         assert!(message.contains(expected), "{name} {place}: {message}");
     }
-    let ended_at_nobody = |pieces: &mut Pieces| {
+    let ended_at_nobody = |pieces: &mut CraftedModel| {
         tensor("path.ended", 0, 3_u64.to_le_bytes())(pieces);
         tensor("path.ended", 1, 6_u64.to_le_bytes())(pieces);
     };
-    assert!(told("paper", &ended_at_nobody).contains("variable 6"));
-    let turned = |pieces: &mut Pieces| {
+    assert!(refusal("paper", &ended_at_nobody).contains("variable 6"));
+    let turned = |pieces: &mut CraftedModel| {
         pieces
             .tensors
             .iter_mut()
             .filter(|(name, ..)| name == "gallery")
             .for_each(|(_, _, shape, _)| shape.reverse());
     };
-    assert!(told("paper", &turned).contains("must hold rows of"));
+    assert!(refusal("paper", &turned).contains("must hold rows of"));
 }

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use crate::common::{folder, sample};
 use menet::refit::Refit;
-use menet::rules::{Learned, Metric, Priors, RuleKind};
-use menet::{Dataset, Men, MenParams, MenParts, Named, Reading, fit};
+use menet::rules::{LearnedRule, Metric, Priors, RuleKind};
+use menet::{Dataset, Men, MenParams, MenParts, Named, SizeLimits, fit};
 use menet_io::export::to_sql;
 use menet_io::model::{LabelKind, paths_from_bytes, paths_to_bytes};
-use menet_io::{ModelFile, Table, Values};
+use menet_io::{ModelFile, Table, TableValues};
 
 /// The paper's method, which can be made smaller without training samples.
 fn model() -> (ModelFile, Table) {
@@ -42,8 +42,8 @@ fn with_parts(model: &ModelFile, change: impl FnOnce(&mut MenParts)) -> ModelFil
     ModelFile { men: Men::from_parts(parts).unwrap(), ..model.clone() }
 }
 
-fn reading(nonzeros: Option<usize>, components: Option<usize>) -> Reading {
-    Reading::default().with(|it| {
+fn reading(nonzeros: Option<usize>, components: Option<usize>) -> SizeLimits {
+    SizeLimits::default().with(|it| {
         it.nonzeros = nonzeros;
         it.panel_size = None;
         it.components = components;
@@ -193,7 +193,7 @@ fn numbers_of_a_model_are_finite() {
     let (model, _) = model();
     for bad in [f64::NAN, f64::INFINITY] {
         let broken = with_parts(&model, |parts| {
-            if let Some(Learned::Nearest(rule)) = &mut parts.rule {
+            if let Some(LearnedRule::Nearest(rule)) = &mut parts.rule {
                 rule.gallery[(0, 0)] = bad;
             }
         });
@@ -209,7 +209,7 @@ fn a_model_knows_the_samples_it_was_fitted_to() {
     let count = |model: &ModelFile, samples: &[u64]| model.seen(samples).iter().filter(|seen| **seen).count();
     assert_eq!(count(&model, &own), 36);
     let mut other = table.clone();
-    if let Values::Dense(values) = &mut other.values {
+    if let TableValues::Dense(values) = &mut other.values {
         values[7] += 1e-9;
     }
     assert_eq!(count(&model, &menet_io::fingerprint::of_rows(other.matrix().unwrap())), 35);

@@ -50,21 +50,21 @@ fn damaged(bytes: &[u8], round: usize, rng: &mut Pcg64Mcg) -> Vec<u8> {
 }
 
 /// The contents of a file, without notices.
-type Said = (menet_io::Values, Option<Vec<String>>, Option<Vec<String>>, Option<(usize, usize)>);
+type FileContents = (menet_io::TableValues, Option<Vec<String>>, Option<Vec<String>>, Option<(usize, usize)>);
 
-fn said(table: Table) -> Said {
+fn said(table: Table) -> FileContents {
     (table.values, table.labels, table.feature_names, table.image_shape)
 }
 
 /// Damages a file many times, and returns how many copies were read without an error but with other contents.
-fn silent(name: &str, bytes: &[u8], seed: u64, read: &dyn Fn(&Path) -> Option<Said>) -> usize {
+fn silent(name: &str, bytes: &[u8], seed: u64, read: &dyn Fn(&Path) -> Option<FileContents>) -> usize {
     // A decoder's panic becomes an error, so the thousands of panic messages are hidden.
     static QUIET: Once = Once::new();
     QUIET.call_once(|| {
-        let told = std::panic::take_hook();
+        let previous_hook = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
             if !menet_io::guard::expected() {
-                told(panic);
+                previous_hook(panic);
             }
         }));
     });
@@ -95,7 +95,7 @@ fn silent(name: &str, bytes: &[u8], seed: u64, read: &dyn Fn(&Path) -> Option<Sa
     silent
 }
 
-fn table(path: &Path) -> Option<Said> {
+fn table(path: &Path) -> Option<FileContents> {
     let table = read(path.to_str().unwrap(), &ReadOptions::default()).ok()?;
     let _ = table.dataset();
     Some(said(table))

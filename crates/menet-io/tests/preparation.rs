@@ -28,7 +28,7 @@ fn options() -> ReadOptions {
 
 fn params(impute: Impute, scale: Scale, batch_scale: bool) -> MenParams {
     MenParams::default().with(|it| {
-        (it.prepare.impute, it.prepare.scale, it.prepare.batch_scale) = (Some(impute), scale, batch_scale)
+        (it.prepare.impute, it.prepare.scale, it.prepare.batch_scale) = (Some(impute), scale, batch_scale);
     })
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use menet_io::{Delimiter, ReadOptions, Table, Values, read};
+use menet_io::{Delimiter, ReadOptions, Table, TableValues, read};
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
@@ -329,8 +329,8 @@ fn text_in_every_dress() {
         let table = from_bytes(name, text, &options).unwrap();
         assert_eq!(table.values, expected.clone().into(), "{text:?}");
     }
-    let told = ReadOptions { delimiter: Some(Delimiter::Byte(b';')), ..plain() };
-    assert!(error(csv("a;b\n1,5;2\n", &told)).ends_with("give --decimal ,"));
+    let with_semicolons = ReadOptions { delimiter: Some(Delimiter::Byte(b';')), ..plain() };
+    assert!(error(csv("a;b\n1,5;2\n", &with_semicolons)).ends_with("give --decimal ,"));
     assert!(error(csv(b"PAR1 and more", &plain())).contains("--format parquet"));
     assert!(error(csv("a,b\n1,9007199254740993\n", &plain())).contains("beyond 2^53"));
     assert!(error(csv("a,b\n1,-9007199254740993\n", &plain())).contains("beyond 2^53"));
@@ -393,5 +393,5 @@ fn arrays_hold_what_their_headers_say() {
     assert!(error(from_bytes("t.npy", longer, &plain())).contains("4 bytes follow"));
     assert!(from_bytes("t.npy", &bytes[..bytes.len() - 1], &plain()).is_err());
     let table = from_bytes("t.npy", &bytes, &plain()).unwrap();
-    assert!(matches!(table.values, Values::Dense(_)));
+    assert!(matches!(table.values, TableValues::Dense(_)));
 }

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use crate::common::{fixture, folder, load, sample, write};
 use menet::prepare::{Impute, Preparation, PrepareParams};
-use menet::rules::Learned;
+use menet::rules::LearnedRule;
 use menet::{MenParams, fit};
-use menet_io::{ReadOptions, Table, Values, read};
+use menet_io::{ReadOptions, Table, TableValues, read};
 use rand::{RngExt, SeedableRng};
 
 #[test]
@@ -215,9 +215,9 @@ fn sparse_files_stay_sparse_where_dense_would_be_large() {
     let line = |i: usize| format!("{} {}:2 {}:1.5{i:03}\n", i % 2, 1 + i % 3 * 7, 99_000 + i % 5);
     let text = |rows: usize| (0..rows).map(line).collect::<String>();
     let small = load(&write(&dir, "small.svm", text(4)), &ReadOptions::default()).unwrap();
-    assert!(matches!(small.values, Values::Dense(_)));
+    assert!(matches!(small.values, TableValues::Dense(_)));
     let table = load(&write(&dir, "large.svm", text(400)), &ReadOptions::default()).unwrap();
-    let Values::Sparse(x) = &table.values else { panic!("400 x 99,004 dense") };
+    let TableValues::Sparse(x) = &table.values else { panic!("400 x 99,004 dense") };
     assert_eq!((x.rows(), x.columns(), x.nonzeros()), (400, 99_004, 800));
     assert_eq!(x.select(&[0, 1, 2, 3]).to_dense().subcols(0, small.columns), small.matrix().unwrap());
     assert!(table.matrix().unwrap_err().to_string().contains("400 x 99004"));
@@ -225,7 +225,7 @@ fn sparse_files_stay_sparse_where_dense_would_be_large() {
     assert_eq!(data.sparse(), Some(x));
     let men = fit(&data, &MenParams::paper().with(|it| it.nonzeros = Some(3)), &()).unwrap();
     let z = table.project(&men).unwrap();
-    let Learned::Nearest(rule) = men.rule().unwrap() else { panic!("another rule") };
+    let LearnedRule::Nearest(rule) = men.rule().unwrap() else { panic!("another rule") };
     assert_eq!(rule.gallery, z);
     // Sparse data have no missing values.
     let mut filled = table.clone();

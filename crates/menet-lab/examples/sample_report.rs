@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use menet_io::{ReadOptions, Table, read};
 use menet_lab::params::MethodParams;
-use menet_lab::{MetricChoice, Protocol, Set, run};
+use menet_lab::{MetricChoice, NamedSet, Protocol, run};
 
 /// Names that try to get out of wherever they are put.
 const HOSTILE: [&str; 5] = [
@@ -46,8 +46,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         params: MethodParams::default(),
     };
     let sets = [
-        Set { name: names[0].to_owned(), data: faces.dataset()?, rows: None, ids: None },
-        Set { name: names[1].to_owned(), data: genes.dataset()?, rows: None, ids: None },
+        NamedSet { name: names[0].to_owned(), data: faces.dataset()?, rows: None, ids: None },
+        NamedSet { name: names[1].to_owned(), data: genes.dataset()?, rows: None, ids: None },
     ];
     run(&protocol, &sets, &folder, &[], &())?;
     println!("{}", folder.join("report.html").display());

@@ -10,15 +10,15 @@ use serde::{Deserialize, Serialize};
 use toml::Table;
 
 use crate::error::{Error, Result};
-use crate::journal::{self, Line};
+use crate::journal::{self, JournalLine};
 use crate::params::{as_text, fields};
 use crate::progress::Progress;
-use crate::protocol::{FOLDS, Protocol, Set, TuneOptions};
+use crate::protocol::{FOLDS, NamedSet, Protocol, TuneOptions};
 use crate::tune::tune;
 
 /// Identifies a cell of the experiment.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Place {
+pub struct CellKey {
     /// The data set.
     pub data: String,
     /// Training samples per class.
@@ -29,16 +29,16 @@ pub struct Place {
     pub method: String,
 }
 
-impl Place {
+impl CellKey {
     /// Whether both are repeats of the same method on the same set at the same training size.
     pub fn is_repeat_of(&self, data: &str, train_per_class: usize, method: &str) -> bool {
         self.data == data && self.train_per_class == train_per_class && self.method == method
     }
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for CellKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Place { data, train_per_class, repeat, method } = self;
+        let CellKey { data, train_per_class, repeat, method } = self;
         write!(f, "{method} on {data}, {train_per_class} per class, repeat {repeat}")
     }
 }
@@ -47,15 +47,15 @@ impl std::fmt::Display for Place {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
     /// Which cell.
-    pub place: Place,
+    pub place: CellKey,
     /// The results by increasing dimension; empty if the method failed.
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<DimensionResult>,
     /// The number of test samples per class, in the order of the classes of the set; empty if the method failed.
     pub tested: Vec<usize>,
     /// Seconds of fit, projection and classification, on one core.
     pub seconds: f64,
     /// The choice of tuning.
-    pub chosen: Option<Choice>,
+    pub chosen: Option<TunedChoice>,
     /// Warnings for the user.
     pub remarks: Vec<String>,
     /// Which part of the fit did not converge.
@@ -65,21 +65,21 @@ pub struct Cell {
     pub failed: Option<String>,
 }
 
-impl Line for Cell {
-    type Place = Place;
+impl JournalLine for Cell {
+    type Key = CellKey;
     const NAME: &'static str = journal::NAME;
     /// Format 1 had no such number, and its cells had rates only, without variables and mistakes. Format 2 had no log loss and
     /// AUC, and MEN decided by the nearest neighbour. Format 3 had no checksums.
     const FORMAT: u32 = 4;
 
-    fn place(&self) -> Place {
+    fn place(&self) -> CellKey {
         self.place.clone()
     }
 }
 
 /// The results at one dimension.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct DimensionResult {
     /// The dimension.
     pub dimension: usize,
     /// Percent of the test samples recognised.
@@ -96,14 +96,14 @@ pub struct Outcome {
 
 impl Cell {
     /// The percentage recognised per class at one of the outcomes; none for a class that was not tested.
-    pub fn recalls(&self, outcome: &Outcome) -> Vec<Option<f64>> {
+    pub fn recalls(&self, outcome: &DimensionResult) -> Vec<Option<f64>> {
         recalls(&self.tested, &outcome.mistakes)
     }
 }
 
 /// The choice of tuning inside a training half.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Choice {
+pub struct TunedChoice {
     /// The dimension.
     pub dimension: usize,
     /// The metric.
@@ -119,7 +119,12 @@ pub struct Choice {
 ///
 /// # Errors
 /// When `monitor` asks to stop. If a method cannot learn from these samples, the cell says so.
-pub fn evaluate(protocol: &Protocol, set: &Set<'_>, place: &Place, monitor: &dyn Progress) -> Result<Cell> {
+pub fn evaluate(
+    protocol: &Protocol,
+    set: &NamedSet<'_>,
+    place: &CellKey,
+    monitor: &dyn Progress,
+) -> Result<Cell> {
     let failed = |source: CoreError| match source {
         CoreError::Stopped { .. } => Err(Error::Method { context: place.to_string(), source }),
         // Parameters were checked before the run. A failure that the data cause is a result, and must not end the other
@@ -141,7 +146,7 @@ pub fn evaluate(protocol: &Protocol, set: &Set<'_>, place: &Place, monitor: &dyn
     }
 }
 
-fn attempt(protocol: &Protocol, set: &Set<'_>, place: &Place, monitor: &dyn Progress) -> Result<Cell> {
+fn attempt(protocol: &Protocol, set: &NamedSet<'_>, place: &CellKey, monitor: &dyn Progress) -> Result<Cell> {
     let split = protocol.split(set, place.train_per_class, place.repeat)?;
     let (train, test) = (subset(&set.data, &split.train)?, subset(&set.data, &split.test)?);
     let mut dims = protocol.dims_for(&set.data, place.train_per_class);
@@ -154,7 +159,7 @@ fn attempt(protocol: &Protocol, set: &Set<'_>, place: &Place, monitor: &dyn Prog
         let seed = generator(protocol.seed, &stream).random();
         let options = TuneOptions { prepare: protocol.prepare, ..options.clone() };
         let tuned = tune(&method, &train, &dims, protocol.metric, &options, seed, monitor)?;
-        chosen = Some(Choice {
+        chosen = Some(TunedChoice {
             dimension: tuned.dimension,
             metric: tuned.metric,
             params: fields(&tuned.method)?,
@@ -179,7 +184,7 @@ fn attempt(protocol: &Protocol, set: &Set<'_>, place: &Place, monitor: &dyn Prog
             let (gallery, samples) = (reduced.project(&train)?, reduced.project(&test)?);
             let known = classes_of(&set.data, &split.train);
             let found = recognitions(gallery.as_ref(), &known, samples.as_ref(), &asked, &dims, metric)?;
-            let outcome = |found: menet::evaluate::Recognition| Outcome {
+            let outcome = |found: menet::evaluate::Recognition| DimensionResult {
                 dimension: found.dimension,
                 rate: found.score.rate(),
                 variables: used[found.dimension - 1],
@@ -208,11 +213,11 @@ fn by_own_rule(
     asked: &[usize],
     dims: &[usize],
     used: &[usize],
-) -> Result<Vec<Outcome>> {
+) -> Result<Vec<DimensionResult>> {
     let z = men.project(test)?;
     let class_of = places_of(men.classes(), all.classes());
     let found = decisions(men.rule()?, &class_of, all.classes().len(), z.as_ref(), asked, dims)?;
-    let outcome = |(dimension, scores): (usize, menet::scores::Scores)| Outcome {
+    let outcome = |(dimension, scores): (usize, menet::scores::Scores)| DimensionResult {
         dimension,
         rate: scores.rate,
         variables: used[dimension - 1],

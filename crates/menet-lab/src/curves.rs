@@ -6,7 +6,7 @@ use crate::study::Study;
 
 /// A data set and a number of training samples per class.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Setting {
+pub(crate) struct TrainingSetting {
     pub(crate) data: String,
     pub(crate) train: usize,
 }
@@ -15,13 +15,13 @@ pub(crate) struct Setting {
 pub(crate) type Curve = BTreeMap<usize, Vec<f64>>;
 
 /// All settings, in the order of their first appearance in the study.
-pub(crate) fn settings(study: &Study) -> Vec<Setting> {
+pub(crate) fn settings(study: &Study) -> Vec<TrainingSetting> {
     let summary = study.summary.iter().map(|row| (&row.data, row.train_per_class));
     let results = study.results.iter().map(|row| (&row.data, row.train_per_class));
     let showcases = study.showcases.iter().map(|showcase| (&showcase.data, showcase.train_per_class));
-    let mut out: Vec<Setting> = Vec::new();
+    let mut out: Vec<TrainingSetting> = Vec::new();
     for (data, train) in summary.chain(results).chain(showcases) {
-        let setting = Setting { data: data.clone(), train };
+        let setting = TrainingSetting { data: data.clone(), train };
         if !out.contains(&setting) {
             out.push(setting);
         }
@@ -43,7 +43,7 @@ pub(crate) fn methods(study: &Study) -> Vec<String> {
 
 /// The curve of every method in one setting, with the position of the method in [`methods`]. Methods without rows and rates
 /// that are not finite are left out.
-pub(crate) fn curves(study: &Study, setting: &Setting) -> Vec<(usize, String, Curve)> {
+pub(crate) fn curves(study: &Study, setting: &TrainingSetting) -> Vec<(usize, String, Curve)> {
     let all = methods(study).into_iter().enumerate();
     all.filter_map(|(place, method)| {
         let mut curve = Curve::new();

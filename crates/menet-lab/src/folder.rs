@@ -33,12 +33,12 @@ pub struct Folder {
     command: &'static str,
     /// What an earlier run wrote.
     before: BTreeSet<String>,
-    now: Mutex<Now>,
+    now: Mutex<FolderLock>,
 }
 
 /// The locked mark, and what this run wrote.
 #[derive(Debug)]
-struct Now {
+struct FolderLock {
     mark: File,
     written: BTreeSet<String>,
 }
@@ -75,7 +75,7 @@ impl Folder {
             made,
             command,
             before,
-            now: Mutex::new(Now { mark, written: BTreeSet::new() }),
+            now: Mutex::new(FolderLock { mark, written: BTreeSet::new() }),
         };
         let foreign = files.iter().filter(|name| !name.ends_with('/')).find(|name| folder.is_foreign(name));
         match foreign {
@@ -135,7 +135,7 @@ impl Folder {
     /// When a file cannot be removed.
     pub fn finish(&self) -> Result<()> {
         let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
-        let Now { mark, written } = &mut *now;
+        let FolderLock { mark, written } = &mut *now;
         for name in self.before.difference(written) {
             let path = self.path.join(name);
             match std::fs::remove_file(&path) {
@@ -240,8 +240,8 @@ mod tests {
     fn files_of_others_are_never_replaced() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("summary.csv"), "mine").unwrap();
-        let told = message(Folder::open(dir.path(), "tune", &["trials.csv", "summary.csv"]));
-        assert!(told.contains("summary.csv that menet tune did not write"), "{told}");
+        let refusal = message(Folder::open(dir.path(), "tune", &["trials.csv", "summary.csv"]));
+        assert!(refusal.contains("summary.csv that menet tune did not write"), "{refusal}");
         let folder = Folder::open(dir.path(), "tune", &["trials.csv", "figures/"]).unwrap();
         folder.write("trials.csv", b"ours").unwrap();
         assert!(message(folder.file("summary.csv")).contains("did not write"));
@@ -253,8 +253,8 @@ mod tests {
         let text = |name: &str| std::fs::read_to_string(dir.path().join(name)).unwrap();
         assert_eq!([text("summary.csv"), text("figures/a.svg")], ["mine"; 2]);
         drop(folder);
-        let told = message(Folder::open(dir.path(), "validate", &[]));
-        assert!(told.contains("holds the results of menet tune"), "{told}");
+        let refusal = message(Folder::open(dir.path(), "validate", &[]));
+        assert!(refusal.contains("holds the results of menet tune"), "{refusal}");
     }
 
     #[test]

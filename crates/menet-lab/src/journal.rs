@@ -19,15 +19,15 @@ use twox_hash::XxHash64;
 
 use crate::error::{Error, Result};
 use crate::folder::Folder;
-use crate::protocol::Set;
+use crate::protocol::NamedSet;
 
 /// The name of the journal of `evaluate` in its folder.
 pub const NAME: &str = "cells.jsonl";
 
 /// A finished piece of work.
-pub trait Line: Serialize + DeserializeOwned {
+pub trait JournalLine: Serialize + DeserializeOwned {
     /// What it is of.
-    type Place: Clone + Eq + Hash;
+    type Key: Clone + Eq + Hash;
 
     /// The name of the file.
     const NAME: &'static str;
@@ -36,7 +36,7 @@ pub trait Line: Serialize + DeserializeOwned {
     const FORMAT: u32;
 
     /// What it is of.
-    fn place(&self) -> Self::Place;
+    fn place(&self) -> Self::Key;
 }
 
 /// Identifies the run of a journal.
@@ -66,9 +66,9 @@ pub struct Fingerprint {
 
 impl Fingerprint {
     /// The fingerprint of a set.
-    pub fn new(set: &Set<'_>) -> Self {
+    pub fn new(set: &NamedSet<'_>) -> Self {
         // Every field is named, so that a new one cannot be forgotten.
-        let Set { name, data, rows, ids } = set;
+        let NamedSet { name, data, rows, ids } = set;
         let mut parts: BTreeMap<String, u64> =
             data.digest::<XxHash64>().into_iter().map(|(part, hash)| (part.to_owned(), hash)).collect();
         if let Some(rows) = rows {
@@ -104,15 +104,15 @@ fn hash_of(value: &impl Hash) -> u64 {
 
 /// The open journal of a run.
 #[derive(Debug)]
-pub struct Journal<L: Line> {
+pub struct Journal<L: JournalLine> {
     path: PathBuf,
     file: File,
     header: Header,
     lines: Vec<L>,
-    places: HashMap<L::Place, usize>,
+    places: HashMap<L::Key, usize>,
 }
 
-impl<L: Line> Journal<L> {
+impl<L: JournalLine> Journal<L> {
     /// Opens the journal in `folder`, and keeps its finished work. `options` are those that the lines depend on.
     ///
     /// # Errors
@@ -183,7 +183,7 @@ impl<L: Line> Journal<L> {
     }
 
     /// The finished work of a place.
-    pub fn find(&self, place: &L::Place) -> Option<&L> {
+    pub fn find(&self, place: &L::Key) -> Option<&L> {
         self.places.get(place).map(|&at| &self.lines[at])
     }
 
@@ -191,11 +191,11 @@ impl<L: Line> Journal<L> {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn arrange(&self, places: &[L::Place]) -> Result<()> {
+    pub fn arrange(&self, places: &[L::Key]) -> Result<()> {
         let unwritten = |e: serde_json::Error| Error::Usage(e.to_string());
         let mut text = sealed(&self.header).map_err(unwritten)?;
         // More than was asked for now stays, in the order in which it was finished.
-        let asked: std::collections::HashSet<&L::Place> = places.iter().collect();
+        let asked: std::collections::HashSet<&L::Key> = places.iter().collect();
         let others = self.lines.iter().filter(|line| !asked.contains(&line.place()));
         for line in places.iter().filter_map(|place| self.find(place)).chain(others) {
             text += &sealed(line).map_err(unwritten)?;
@@ -228,14 +228,14 @@ fn unsealed(line: &[u8]) -> Option<&[u8]> {
 }
 
 impl Header {
-    fn new<L: Line>(options: &Table, data: &[Fingerprint]) -> Result<Self> {
+    fn new<L: JournalLine>(options: &Table, data: &[Fingerprint]) -> Result<Self> {
         let protocol = toml::to_string(options).map_err(|e| Error::Usage(e.to_string()))?;
         let menet = env!("CARGO_PKG_VERSION").to_owned();
         Ok(Header { format: L::FORMAT, menet, protocol, data: data.to_vec() })
     }
 
     /// Checks that a first line belongs to this run; the error says what differs.
-    fn check<L: Line>(&self, line: &[u8]) -> std::result::Result<(), String> {
+    fn check<L: JournalLine>(&self, line: &[u8]) -> std::result::Result<(), String> {
         let name = L::NAME;
         // Headers of earlier formats had no checksum.
         let text = unsealed(line).unwrap_or(line);

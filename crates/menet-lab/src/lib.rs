@@ -3,6 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`protocol`] | the experiment: sets, methods, splits, dimensions, seed |
+//! | [`flags`] | the parameters of a fit on a command line |
 //! | [`params`] | parameters of methods by name, from files |
 //! | [`space`] | which parameters are searched for each method |
 //! | [`tune`](mod@tune) | the choice of parameters by cross-validation inside the training samples |
@@ -28,6 +29,7 @@ pub mod charts;
 mod curves;
 pub mod error;
 pub mod figures;
+pub mod flags;
 pub mod folder;
 pub mod journal;
 mod names;
@@ -48,8 +50,8 @@ mod workers;
 
 pub use error::{Error, Result};
 pub use folder::Folder;
-pub use progress::{Left, Progress, Status};
-pub use protocol::{MetricChoice, Protocol, Set, TuneOptions};
+pub use progress::{Progress, Status, TimeLeft};
+pub use protocol::{MetricChoice, NamedSet, Protocol, TuneOptions};
 pub use run::run;
 pub use study::Study;
-pub use tune::{Tuned, tune};
+pub use tune::{TuningResult, tune};

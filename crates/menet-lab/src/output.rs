@@ -2,6 +2,7 @@
 
 use menet::Named;
 use menet::scores::ScoreKind;
+use menet::select::Choice;
 use menet_io::write::csv_table;
 use toml::{Table, Value};
 
@@ -10,10 +11,10 @@ use crate::error::{Error, Result};
 use crate::folder::Folder;
 use crate::journal::{self, Fingerprint};
 use crate::params::fields;
-use crate::protocol::{Protocol, Set};
+use crate::protocol::{NamedSet, Protocol};
 use crate::study::{ChoiceRow, Confusion, Study, SummaryRow};
-use crate::tune::selection::{self, Selection, mean};
-use crate::tune::{Found, Trial, Tuned};
+use crate::tune::selection::{self, mean};
+use crate::tune::{Trial, TuningResult, TuningTrials};
 
 /// The files that a run of [`write()`] leaves in its folder.
 pub const FILES: &[&str] = &[
@@ -35,7 +36,7 @@ pub const TUNING_FILES: &[&str] = &["trials.csv", "best.toml", "params.toml", "t
 ///
 /// # Errors
 /// When one cannot be written.
-pub fn write(study: &Study, protocol: &Protocol, sets: &[Set<'_>], folder: &Folder) -> Result<()> {
+pub fn write(study: &Study, protocol: &Protocol, sets: &[NamedSet<'_>], folder: &Folder) -> Result<()> {
     let header = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<String>>();
     csv_table(
         &folder.file("results.csv")?,
@@ -76,7 +77,7 @@ pub fn write(study: &Study, protocol: &Protocol, sets: &[Set<'_>], folder: &Fold
         study.confusions.iter().flat_map(confusion_rows),
     )?;
     // One split at a time: those of many large sets would not fit in memory together.
-    let of_split = |set: &Set<'_>, size: usize, repeat: usize| -> Vec<Vec<String>> {
+    let of_split = |set: &NamedSet<'_>, size: usize, repeat: usize| -> Vec<Vec<String>> {
         let Ok(split) = protocol.split(set, size, repeat) else { return Vec::new() };
         let role = |row: usize| if split.train.binary_search(&row).is_ok() { "train" } else { "test" };
         let line = |row: usize| {
@@ -188,10 +189,10 @@ pub fn table(study: &Study, cells: &[Cell]) -> (Vec<String>, Vec<Vec<String>>) {
 ///
 /// # Errors
 /// When the folder or a file cannot be written.
-pub fn write_tuning(tuned: &Tuned, source: &str, folder: &Folder) -> Result<()> {
+pub fn write_tuning(tuned: &TuningResult, source: &str, folder: &Folder) -> Result<()> {
     let (header, rows) = match &tuned.found {
-        Found::Walk { trials, .. } => walk_table(trials),
-        Found::Selection(selection) => selection_table(selection),
+        TuningTrials::Walk { trials, .. } => walk_table(trials),
+        TuningTrials::Selection(selection) => selection_table(selection),
     };
     csv_table(&folder.file("trials.csv")?, &header, rows.into_iter())?;
     let chosen = fields(&tuned.method)?;
@@ -201,8 +202,12 @@ pub fn write_tuning(tuned: &Tuned, source: &str, folder: &Folder) -> Result<()> 
         None => [(tuned.method.name().to_owned(), Value::Table(chosen))].into_iter().collect(),
     };
     let text = toml::to_string(&table).map_err(|e| Error::Usage(e.to_string()))?;
+    let reason = match &tuned.found {
+        TuningTrials::Walk { .. } => String::new(),
+        TuningTrials::Selection(choice) => format!("# {}.\n", choice.reason),
+    };
     let heading = format!(
-        "# Chosen for {} by cross-validation: {} at dimension {}.\n",
+        "# Chosen for {} by cross-validation: {} at dimension {}.\n{reason}",
         source.escape_debug(),
         validated(tuned),
         tuned.dimension,
@@ -215,13 +220,13 @@ pub fn write_tuning(tuned: &Tuned, source: &str, folder: &Folder) -> Result<()> 
 }
 
 /// The cross-validated score of the choice, in words.
-pub fn validated(tuned: &Tuned) -> String {
+pub fn validated(tuned: &TuningResult) -> String {
     match &tuned.found {
-        Found::Walk { best, .. } => {
+        TuningTrials::Walk { best, .. } => {
             format!("rate {:.2} % (standard error {:.2})", best.score.rate(), best.standard_error)
         }
-        Found::Selection(selection) => {
-            let (best, score) = (selection.best(), selection.score);
+        TuningTrials::Selection(selection) => {
+            let (best, score) = (selection.trial(), selection.score);
             let error = best.standard_error(score);
             let value = |digits: usize, unit: &str| {
                 let mean = mean(best, score).unwrap_or(f64::NAN);
@@ -246,9 +251,9 @@ pub fn words(score: ScoreKind) -> &'static str {
 }
 
 /// A header and rows of text.
-type Rows = (Vec<String>, Vec<Vec<String>>);
+type TextTable = (Vec<String>, Vec<Vec<String>>);
 
-fn walk_table(trials: &[Trial]) -> Rows {
+fn walk_table(trials: &[Trial]) -> TextTable {
     let mut searched: Vec<String> = trials.iter().flat_map(|trial| trial.params.keys().cloned()).collect();
     searched.sort_unstable();
     searched.dedup();
@@ -279,18 +284,19 @@ fn walk_table(trials: &[Trial]) -> Rows {
 
 /// The parameters, the mean and standard error of the score that was tuned for, every score, the number of variables, whether
 /// the setting was chosen, and why it has no scores.
-fn selection_table(selection: &Selection) -> Rows {
+fn selection_table(selection: &Choice) -> TextTable {
     let scores = ScoreKind::ALL.iter().map(|score| score.name());
-    let tail = ["variables", "chosen", "failed"];
+    let tail = ["variables", "chosen", "reason", "failed"];
     let header = selection::COLUMNS.into_iter().chain(["mean", "standard_error"]).chain(scores).chain(tail);
     let row = |(place, trial): (usize, &menet::select::Trial)| {
-        let fitted = !trial.folds.is_empty();
+        let (fitted, chosen) = (!trial.folds.is_empty(), place == selection.chosen);
         let error = Some(trial.standard_error(selection.score)).filter(|error| fitted && error.is_finite());
         let own = [optional(mean(trial, selection.score)), optional(error)];
         let scores = ScoreKind::ALL.iter().map(|&score| optional(mean(trial, score)));
         let tail = [
             optional(fitted.then_some(trial.variables)),
-            (place == selection.chosen).to_string(),
+            chosen.to_string(),
+            if chosen { selection.reason.clone() } else { String::new() },
             trial.failed.as_ref().map_or_else(String::new, ToString::to_string),
         ];
         selection::cells(&trial.params).into_iter().chain(own).chain(scores).chain(tail).collect()

@@ -3,7 +3,7 @@
 
 /// The look of one series.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Look {
+pub(crate) struct SeriesStyle {
     /// The colour on a light background; [`dark_twins`] has the one for dark backgrounds.
     pub(crate) colour: &'static str,
     /// SVG dash pattern; empty = solid.
@@ -32,9 +32,9 @@ const DASHES: [&str; 4] = ["", "8,4", "2,3", "8,3,2,3"];
 pub(crate) const LOOKS: usize = COLOURS.len();
 
 /// The look of series number `i`.
-pub(crate) fn look(i: usize) -> Look {
+pub(crate) fn look(i: usize) -> SeriesStyle {
     let (colour, _) = COLOURS[i % LOOKS];
-    Look { colour, dash: DASHES[(i + i / LOOKS) % DASHES.len()], marker: i % 8 }
+    SeriesStyle { colour, dash: DASHES[(i + i / LOOKS) % DASHES.len()], marker: i % 8 }
 }
 
 /// Every colour for light backgrounds with its counterpart for dark backgrounds.

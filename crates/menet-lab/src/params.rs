@@ -135,24 +135,26 @@ impl MethodParams {
 /// # Errors
 /// When it has no such parameter, or the value has another type.
 pub fn overlay(method: &Method, changes: &Table) -> Result<Method> {
-    let told = |problem: &str| Error::Usage(format!("parameters of {}: {problem}", method.name()));
+    let usage_error = |problem: &str| Error::Usage(format!("parameters of {}: {problem}", method.name()));
     let changed = match method.men() {
         Some(men) => {
             let of_men = |men: &MenParams| changed(men, &spelled_out(changes)?);
-            method.clone().with_men(of_men(men).map_err(|error| told(&error.to_string()))?)
+            method.clone().with_men(of_men(men).map_err(|error| usage_error(&error.to_string()))?)
         }
         None => {
             let mut fields = fields(method)?;
             fields.extend(changes.clone());
             let table: Table = [(method.name().to_owned(), Value::Table(fields))].into_iter().collect();
-            table.try_into().map_err(|e: toml::de::Error| told(e.message()))?
+            table.try_into().map_err(|e: toml::de::Error| usage_error(e.message()))?
         }
     };
     // `lpp` with `supervised = true` would be `slpp` under a wrong name. The paper's method is `men` with other values.
     let plain = |name| if name == "men-paper" { "men" } else { name };
     match changed.reducer().name() {
         name if plain(name) == plain(method.name()) => Ok(changed),
-        other => Err(told(&format!("with these values it is the method {other}; use that name instead"))),
+        other => {
+            Err(usage_error(&format!("with these values it is the method {other}; use that name instead")))
+        }
     }
 }
 

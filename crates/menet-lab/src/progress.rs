@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use menet::Monitor;
 
-use crate::cell::Place;
+use crate::cell::CellKey;
 
 /// The contents of the progress line.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -20,12 +20,12 @@ pub struct Status {
     /// How many units there are.
     pub total: usize,
     /// How long the rest will take, if it can be estimated.
-    pub left: Option<Left>,
+    pub left: Option<TimeLeft>,
 }
 
 /// An estimate of the time left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Left {
+pub enum TimeLeft {
     /// About this long.
     About(Duration),
     /// At most this long: a search may end before its budget is used.
@@ -43,15 +43,15 @@ pub trait Progress: Monitor {
 impl Progress for () {}
 
 /// Stops when asked, but shows nothing: the stages of many simultaneous fits are not informative.
-pub(crate) struct Quiet<'a>(pub(crate) &'a dyn Progress);
+pub(crate) struct QuietProgress<'a>(pub(crate) &'a dyn Progress);
 
-impl Monitor for Quiet<'_> {
+impl Monitor for QuietProgress<'_> {
     fn stop(&self) -> bool {
         self.0.stop()
     }
 }
 
-impl Progress for Quiet<'_> {}
+impl Progress for QuietProgress<'_> {}
 
 /// A few consecutive steps that take about the same time.
 pub(crate) struct Steps<'a> {
@@ -68,7 +68,7 @@ impl<'a> Steps<'a> {
 
     /// Begins the next step.
     pub(crate) fn next(&mut self, now: String) {
-        let left = proportional(self.start.elapsed(), self.done, self.total).map(Left::About);
+        let left = proportional(self.start.elapsed(), self.done, self.total).map(TimeLeft::About);
         self.progress.status(Status { now, done: self.done, total: self.total, left });
         self.done += 1;
     }
@@ -83,8 +83,8 @@ pub(crate) fn proportional(elapsed: Duration, done: usize, total: usize) -> Opti
 /// The cells of a run while workers compute them.
 #[derive(Debug)]
 pub(crate) struct Tracker {
-    kinds: Vec<Kind>,
-    running: Vec<Running>,
+    kinds: Vec<RepeatGroup>,
+    running: Vec<RunningCell>,
     done: usize,
     total: usize,
     workers: usize,
@@ -92,8 +92,8 @@ pub(crate) struct Tracker {
 
 /// The repeats of one method on one set at one training size.
 #[derive(Debug)]
-struct Kind {
-    like: Place,
+struct RepeatGroup {
+    like: CellKey,
     /// Cells that have not begun.
     waiting: usize,
     finished: usize,
@@ -101,22 +101,22 @@ struct Kind {
 }
 
 #[derive(Debug)]
-struct Running {
-    place: Place,
+struct RunningCell {
+    place: CellKey,
     kind: usize,
     since: Instant,
 }
 
 impl Tracker {
     /// `open` are the cells to compute; the journal has `finished` more.
-    pub(crate) fn new<'p>(open: impl Iterator<Item = &'p Place>, finished: usize, workers: usize) -> Self {
+    pub(crate) fn new<'p>(open: impl Iterator<Item = &'p CellKey>, finished: usize, workers: usize) -> Self {
         let mut tracker =
             Tracker { kinds: Vec::new(), running: Vec::new(), done: finished, total: finished, workers };
         for place in open {
             tracker.total += 1;
             match tracker.kind(place) {
                 Some(kind) => tracker.kinds[kind].waiting += 1,
-                None => tracker.kinds.push(Kind {
+                None => tracker.kinds.push(RepeatGroup {
                     like: place.clone(),
                     waiting: 1,
                     finished: 0,
@@ -127,24 +127,25 @@ impl Tracker {
         tracker
     }
 
-    fn kind(&self, place: &Place) -> Option<usize> {
-        let same =
-            |kind: &Kind| place.is_repeat_of(&kind.like.data, kind.like.train_per_class, &kind.like.method);
+    fn kind(&self, place: &CellKey) -> Option<usize> {
+        let same = |kind: &RepeatGroup| {
+            place.is_repeat_of(&kind.like.data, kind.like.train_per_class, &kind.like.method)
+        };
         self.kinds.iter().position(same)
     }
 
     /// Records that a worker begins a cell.
-    pub(crate) fn begin(&mut self, place: &Place, at: Instant) {
+    pub(crate) fn begin(&mut self, place: &CellKey, at: Instant) {
         if let Some(kind) = self.kind(place) {
             self.kinds[kind].waiting = self.kinds[kind].waiting.saturating_sub(1);
-            self.running.push(Running { place: place.clone(), kind, since: at });
+            self.running.push(RunningCell { place: place.clone(), kind, since: at });
         }
     }
 
     /// Records that a worker has finished a cell.
-    pub(crate) fn finish(&mut self, place: &Place, at: Instant) {
+    pub(crate) fn finish(&mut self, place: &CellKey, at: Instant) {
         if let Some(k) = self.running.iter().position(|running| running.place == *place) {
-            let Running { kind, since, .. } = self.running.remove(k);
+            let RunningCell { kind, since, .. } = self.running.remove(k);
             self.kinds[kind].finished += 1;
             self.kinds[kind].spent += at.saturating_duration_since(since);
             self.done += 1;
@@ -154,14 +155,14 @@ impl Tracker {
     /// The cell that has run longest, how many others are running, and the time left.
     pub(crate) fn status(&self, at: Instant) -> Status {
         let now = self.running.first().map_or_else(String::new, |first| {
-            let Place { data, train_per_class, repeat, method } = &first.place;
+            let CellKey { data, train_per_class, repeat, method } = &first.place;
             let others = match self.running.len() - 1 {
                 0 => String::new(),
                 others => format!(" (+{others})"),
             };
             format!("{method}{others}, repeat {repeat}, {data}, {train_per_class} per class")
         });
-        Status { now, done: self.done, total: self.total, left: self.left(at).map(Left::About) }
+        Status { now, done: self.done, total: self.total, left: self.left(at).map(TimeLeft::About) }
     }
 
     fn left(&self, at: Instant) -> Option<Duration> {
@@ -181,8 +182,8 @@ impl Tracker {
 
     /// The mean time of finished cells of this kind or, if there are none, of the same method on other data. Methods differ by
     /// factors of a hundred, so other methods are not used.
-    fn mean(&self, of: &Kind) -> Option<Duration> {
-        let over = |same: &dyn Fn(&Kind) -> bool| {
+    fn mean(&self, of: &RepeatGroup) -> Option<Duration> {
+        let over = |same: &dyn Fn(&RepeatGroup) -> bool| {
             let (mut spent, mut finished) = (Duration::ZERO, 0);
             for kind in self.kinds.iter().filter(|kind| same(kind)) {
                 spent += kind.spent;
@@ -198,13 +199,13 @@ impl Tracker {
 mod tests {
     use super::*;
 
-    fn place(method: &str, repeat: usize) -> Place {
-        Place { data: "orl".to_owned(), train_per_class: 5, repeat, method: method.to_owned() }
+    fn place(method: &str, repeat: usize) -> CellKey {
+        CellKey { data: "orl".to_owned(), train_per_class: 5, repeat, method: method.to_owned() }
     }
 
     #[test]
     fn the_line_tells_what_runs_and_not_what_was_finished() {
-        let places: Vec<Place> =
+        let places: Vec<CellKey> =
             (0..3).flat_map(|repeat| ["men", "spca"].map(|method| place(method, repeat))).collect();
         let start = Instant::now();
         let at = |seconds: u64| start + Duration::from_secs(seconds);
@@ -220,9 +221,9 @@ mod tests {
         assert_eq!(status.left, None, "nothing is known about spca yet");
         tracker.finish(&places[1], at(10));
         // 2 × 2 s and 2 × 10 s on two workers.
-        assert_eq!(tracker.status(at(10)).left, Some(Left::About(Duration::from_secs(12))));
+        assert_eq!(tracker.status(at(10)).left, Some(TimeLeft::About(Duration::from_secs(12))));
         tracker.begin(&places[3], at(10));
-        assert_eq!(tracker.status(at(16)).left, Some(Left::About(Duration::from_secs(9))));
+        assert_eq!(tracker.status(at(16)).left, Some(TimeLeft::About(Duration::from_secs(9))));
         for k in [2, 4, 5] {
             tracker.begin(&places[k], at(16));
         }

@@ -2,9 +2,8 @@
 
 use menet::evaluate::{Split, generator, random_split, subset};
 use menet::prepare::PrepareParams;
-use menet::refit::Refit;
-use menet::rules::{Metric, RuleKind};
-use menet::scores::ScoreKind;
+use menet::rules::Metric;
+use menet::select::{Search, TrialChoice};
 use menet::{Dataset, Method};
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
@@ -14,7 +13,7 @@ use crate::params::MethodParams;
 
 /// A named data set.
 #[derive(Debug, Clone)]
-pub struct Set<'a> {
+pub struct NamedSet<'a> {
     /// The name in tables and files.
     pub name: String,
     /// The data.
@@ -25,7 +24,7 @@ pub struct Set<'a> {
     pub ids: Option<&'a [String]>,
 }
 
-impl Set<'_> {
+impl NamedSet<'_> {
     /// The row of sample `i` in the file, from 0.
     pub fn row(&self, i: usize) -> usize {
         self.rows.as_ref().map_or(i, |rows| rows[i])
@@ -68,75 +67,36 @@ impl MetricChoice {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TuneOptions {
-    /// Largest number of fits, ≥ 1; for MEN, of path computations.
+    /// Largest number of fits of methods other than MEN, ≥ 1.
     pub budget: usize,
     /// Folds of the cross-validation, ≥ 2.
     pub folds: usize,
-    /// Prefer the sparsest model within one standard error of the best.
-    pub one_standard_error: bool,
-    /// Prefer the model whose panels agree most over the folds, within one standard error of the best; for MEN.
-    // Left out of journals where it is off, so that runs of earlier versions can continue.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub most_stable: bool,
     /// How samples are prepared for methods other than MEN and its variants, which have parameters of their own for it.
     #[serde(skip_serializing_if = "is_default")]
     pub prepare: PrepareParams,
-    /// The score that MEN is tuned for; all other methods are tuned for the rate.
-    pub score: ScoreKind,
-    /// Numbers of variables per path to try for MEN; without these and panel sizes = [`crate::tune::SIZES`].
-    pub nonzeros: Vec<usize>,
-    /// Panel sizes to try for MEN.
-    pub panel_size: Vec<usize>,
-    /// Refits to try for MEN; none = all but `axis`.
-    pub refit: Vec<Refit>,
-    /// Rules to try for MEN; none = all.
-    pub rule: Vec<RuleKind>,
-    /// Metrics to try for MEN; none = all. Other methods use the metric of the protocol.
-    pub metrics: Vec<Metric>,
+    /// What is tried for MEN, the score it is tuned for, and which of the good settings is taken. Other methods are tuned for the rate, and
+    /// take the sparsest setting within one standard error of the best where MEN takes the smallest.
+    pub search: Search,
 }
 
 impl Default for TuneOptions {
     fn default() -> Self {
-        TuneOptions {
-            budget: 100,
-            folds: 5,
-            one_standard_error: false,
-            most_stable: false,
-            prepare: PrepareParams::default(),
-            score: ScoreKind::Rate,
-            nonzeros: Vec::new(),
-            panel_size: Vec::new(),
-            refit: Vec::new(),
-            rule: Vec::new(),
-            metrics: Vec::new(),
-        }
+        TuneOptions { budget: 100, folds: 5, prepare: PrepareParams::default(), search: Search::default() }
     }
 }
 
 impl TuneOptions {
-    /// Refuses sizes of 0.
-    ///
-    /// # Errors
-    /// Naming the option.
-    pub fn check(&self) -> Result<()> {
-        let zero = [("--nonzeros", &self.nonzeros), ("--panel-size", &self.panel_size)];
-        match zero.into_iter().find(|(_, sizes)| sizes.contains(&0)) {
-            Some((name, _)) => Err(Error::Usage(format!("{name} 0: numbers of variables must be 1 or more"))),
-            None => Ok(()),
+    /// The first given option that works only for MEN, as an option of the command.
+    pub fn only_for_men(&self) -> Option<String> {
+        let Search { space, score, choose } = &self.search;
+        let default = Search::default();
+        let list =
+            serde_json::to_value(space).ok().and_then(|lists| lists.as_object()?.keys().next().cloned());
+        match (choose, list) {
+            (TrialChoice::MostStable, _) => Some("--most-stable".to_owned()),
+            _ if *score != default.score => Some("--score".to_owned()),
+            (_, list) => list.map(|path| format!("a list of {path}")),
         }
-    }
-
-    /// The name of the first given option that works only for MEN.
-    pub fn only_for_men(&self) -> Option<&'static str> {
-        let given = [
-            ("--most-stable", self.most_stable),
-            ("--score", self.score != ScoreKind::Rate),
-            ("--nonzeros", !self.nonzeros.is_empty()),
-            ("--panel-size", !self.panel_size.is_empty()),
-            ("--refit", !self.refit.is_empty()),
-            ("--rule", !self.rule.is_empty()),
-        ];
-        given.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
     }
 }
 
@@ -244,7 +204,7 @@ impl Protocol {
         match &self.tune {
             Some(TuneOptions { folds: 0 | 1, .. }) => refuse("use at least 2 folds".to_owned()),
             Some(TuneOptions { budget: 0, .. }) => refuse("the budget must be at least 1 fit".to_owned()),
-            Some(tune) => tune.check(),
+            Some(tune) => Ok(tune.search.space.check()?),
             None if self.metric == MetricChoice::Auto => {
                 refuse("the metric auto works only with tuning; use euclidean or cosine".to_owned())
             }
@@ -256,7 +216,7 @@ impl Protocol {
     ///
     /// # Errors
     /// When too few are left.
-    pub fn restrict<'a>(&self, set: &Set<'a>) -> Result<Set<'a>> {
+    pub fn restrict<'a>(&self, set: &NamedSet<'a>) -> Result<NamedSet<'a>> {
         let data = &set.data;
         let least = self.min_per_class.unwrap_or(1);
         let mut classes: Vec<usize> =
@@ -282,14 +242,14 @@ impl Protocol {
                 set.name
             )));
         }
-        Ok(Set { name: set.name.clone(), data: subset(data, &rows)?, rows: Some(rows), ids: set.ids })
+        Ok(NamedSet { name: set.name.clone(), data: subset(data, &rows)?, rows: Some(rows), ids: set.ids })
     }
 
     /// The split of a repeat: the same for every method.
     ///
     /// # Errors
     /// When a class is too small.
-    pub fn split(&self, set: &Set<'_>, train_per_class: usize, repeat: usize) -> Result<Split> {
+    pub fn split(&self, set: &NamedSet<'_>, train_per_class: usize, repeat: usize) -> Result<Split> {
         let mut rng = generator(self.seed, &[SPLIT, train_per_class as u64, repeat as u64]);
         random_split(&set.data, train_per_class, &mut rng)
             .map_err(|source| Error::Method { context: set.name.clone(), source })

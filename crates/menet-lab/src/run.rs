@@ -6,17 +6,17 @@ use std::time::Instant;
 
 use menet::evaluate::subset;
 use menet::prepare::{Impute, Preparation, PrepareParams};
-use menet::{Dataset, Men, Method, Named, Reading};
+use menet::{Dataset, Men, Method, Named, SizeLimits};
 use toml::Table;
 
-use crate::cell::{Cell, Choice, Outcome, Place, evaluate, places_of};
+use crate::cell::{Cell, CellKey, DimensionResult, TunedChoice, evaluate, places_of};
 use crate::error::{Error, Result};
 use crate::folder::Folder;
 use crate::journal::{Fingerprint, Journal};
 use crate::names::slug;
 use crate::params::overlay;
-use crate::progress::{Progress, Quiet, Steps, Tracker};
-use crate::protocol::{Protocol, Set};
+use crate::progress::{Progress, QuietProgress, Steps, Tracker};
+use crate::protocol::{NamedSet, Protocol};
 use crate::space::sparsities;
 use crate::study::{ChoiceRow, ResultRow, Showcase, Study, Validated};
 use crate::workers::{self, locked};
@@ -32,13 +32,13 @@ use crate::{figures, output, report, summary};
 /// stop; finished cells are kept.
 pub fn run(
     protocol: &Protocol,
-    sets: &[Set<'_>],
+    sets: &[NamedSet<'_>],
     folder: &Path,
     command: &[String],
     progress: &dyn Progress,
 ) -> Result<(Study, Vec<Cell>)> {
     protocol.check()?;
-    let sets: Vec<Set<'_>> = sets.iter().map(|set| protocol.restrict(set)).collect::<Result<_>>()?;
+    let sets: Vec<NamedSet<'_>> = sets.iter().map(|set| protocol.restrict(set)).collect::<Result<_>>()?;
     if let Some(k) = (1..sets.len()).find(|&k| sets[..k].iter().any(|set| set.name == sets[k].name)) {
         let message = format!("two sets have the name {:?}; rename one of the files", sets[k].name);
         return Err(Error::Usage(message));
@@ -53,9 +53,9 @@ pub fn run(
     for name in &protocol.methods {
         let method = protocol.params.method(name)?;
         for set in &sets {
-            let told = |source| Error::Method { context: format!("{name} on {}", set.name), source };
-            method.reducer().check(set.data.variables()).map_err(&told)?;
-            method.men().map_or(Ok(()), |men| men.check_names(&set.data)).map_err(told)?;
+            let in_context = |source| Error::Method { context: format!("{name} on {}", set.name), source };
+            method.reducer().check(set.data.variables()).map_err(&in_context)?;
+            method.men().map_or(Ok(()), |men| men.check_names(&set.data)).map_err(in_context)?;
         }
     }
     let fingerprints: Vec<Fingerprint> = sets.iter().map(Fingerprint::new).collect();
@@ -105,14 +105,14 @@ fn options(protocol: &Protocol) -> Result<Table> {
 }
 
 /// All cells, repeat by repeat.
-fn places<'a>(protocol: &Protocol, sets: &'a [Set<'a>]) -> Vec<(&'a Set<'a>, Place)> {
+fn places<'a>(protocol: &Protocol, sets: &'a [NamedSet<'a>]) -> Vec<(&'a NamedSet<'a>, CellKey)> {
     let mut places = Vec::new();
     for set in sets {
         for &train_per_class in &protocol.train_per_class {
             for repeat in 0..protocol.repeats {
                 for method in &protocol.methods {
                     let (data, method) = (set.name.clone(), method.clone());
-                    places.push((set, Place { data, train_per_class, repeat, method }));
+                    places.push((set, CellKey { data, train_per_class, repeat, method }));
                 }
             }
         }
@@ -123,11 +123,11 @@ fn places<'a>(protocol: &Protocol, sets: &'a [Set<'a>]) -> Vec<(&'a Set<'a>, Pla
 /// Computes the cells that the journal does not have.
 fn complete(
     protocol: &Protocol,
-    places: &[(&Set<'_>, Place)],
+    places: &[(&NamedSet<'_>, CellKey)],
     journal: &mut Journal<Cell>,
     progress: &dyn Progress,
 ) -> Result<()> {
-    let open: Vec<&(&Set<'_>, Place)> =
+    let open: Vec<&(&NamedSet<'_>, CellKey)> =
         places.iter().filter(|(_, place)| journal.find(place).is_none()).collect();
     let tracker = Tracker::new(
         open.iter().map(|(_, place)| place),
@@ -141,7 +141,7 @@ fn complete(
             return Err(Error::Method { context: place.to_string(), source });
         }
         note(&tracker, progress, |tracker, at| tracker.begin(place, at));
-        let cell = evaluate(protocol, set, place, &Quiet(progress))?;
+        let cell = evaluate(protocol, set, place, &QuietProgress(progress))?;
         locked(&journal).add(cell)?;
         note(&tracker, progress, |tracker, at| tracker.finish(place, at));
         Ok(())
@@ -157,7 +157,7 @@ fn note(tracker: &Mutex<Tracker>, progress: &dyn Progress, event: impl Fn(&mut T
 }
 
 /// Where the report looks for the validation of a set.
-fn validated(set: &Set<'_>, folder: &Path) -> Validated {
+fn validated(set: &NamedSet<'_>, folder: &Path) -> Validated {
     let name = format!("validation-{}", slug(&set.name));
     Validated {
         data: set.name.clone(),
@@ -167,7 +167,7 @@ fn validated(set: &Set<'_>, folder: &Path) -> Validated {
 }
 
 fn results(cells: &[Cell]) -> Vec<ResultRow> {
-    let row = |cell: &Cell, outcome: &Outcome| ResultRow {
+    let row = |cell: &Cell, outcome: &DimensionResult| ResultRow {
         data: cell.place.data.clone(),
         train_per_class: cell.place.train_per_class,
         method: cell.place.method.clone(),
@@ -180,7 +180,7 @@ fn results(cells: &[Cell]) -> Vec<ResultRow> {
 
 fn choices(cells: &[Cell]) -> Vec<ChoiceRow> {
     let row = |cell: &Cell| {
-        let Choice { dimension, metric, params, validated } = cell.chosen.as_ref()?;
+        let TunedChoice { dimension, metric, params, validated } = cell.chosen.as_ref()?;
         let parameter = |(name, value): (&String, &toml::Value)| format!("{name} = {value}");
         Some(ChoiceRow {
             data: cell.place.data.clone(),
@@ -205,7 +205,7 @@ const SHOWN_REPEAT: usize = 0;
 /// The projections that every method learned from the first split of a set at its first training size.
 fn showcase(
     protocol: &Protocol,
-    set: &Set<'_>,
+    set: &NamedSet<'_>,
     cells: &[Cell],
     monitor: &dyn Progress,
     steps: &mut Steps<'_>,
@@ -241,7 +241,7 @@ fn showcase(
             method = overlay(&Method::from_name(name)?, &choice.params)?;
             most = most.filter(|_| method.men().is_none());
         }
-        let reduced = method.fit(&protocol.prepare, &train, most, &Quiet(monitor))?;
+        let reduced = method.fit(&protocol.prepare, &train, most, &QuietProgress(monitor))?;
         if let Some(men) = reduced.men().filter(|_| name == "men") {
             showcase.rates_by_nonzeros = rates_by_nonzeros(men, &train, &test)?;
             showcase.men = Some(men.clone());
@@ -259,7 +259,7 @@ fn rates_by_nonzeros(men: &Men, train: &Dataset<'_>, test: &Dataset<'_>) -> Resu
     let mut rates = Vec::new();
     // Only a few numbers, because each needs a refit and, with a limit on the panel, an elimination.
     for k in sparsities(most).into_iter().filter(|&k| k > 0) {
-        let reading = Reading::default().with(|it| it.nonzeros = Some(k));
+        let reading = SizeLimits::default().with(|it| it.nonzeros = Some(k));
         let sparser = match men.at(reading, Some(train)) {
             Ok(sparser) => sparser,
             // A tie can leave an axis without variables.
@@ -276,7 +276,7 @@ fn rates_by_nonzeros(men: &Men, train: &Dataset<'_>, test: &Dataset<'_>) -> Resu
 }
 
 /// A few samples of the first classes.
-fn samples(set: &Set<'_>) -> Result<Vec<(String, Vec<f64>)>> {
+fn samples(set: &NamedSet<'_>) -> Result<Vec<(String, Vec<f64>)>> {
     // A picture has no gaps.
     let mean = PrepareParams::default().with(|it| it.impute = Some(Impute::Mean));
     let data = &Preparation::learn(&set.data, &mean)?.prepare(&set.data)?;

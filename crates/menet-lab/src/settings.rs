@@ -5,6 +5,7 @@
 
 use menet::describe::{Parameter, ValueKind, parameters};
 use menet::params::Preset;
+use menet::select::SEARCHED;
 use menet::{MenParams, Named};
 use toml::{Table, Value};
 
@@ -57,6 +58,34 @@ pub fn set(table: &mut Table, path: &str, value: Value) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The values of a list such as `5,10,none` that a search tries of the parameter at `path`: "none" leaves it open.
+///
+/// # Errors
+/// When a search does not choose this parameter, a value has another type, or a value is given twice.
+pub fn values(path: &str, list: &str) -> Result<serde_json::Value> {
+    if !SEARCHED.contains(&path) {
+        let allowed = SEARCHED.join(", ");
+        return Err(Error::Usage(format!("a search does not try values of `{path}`, but of {allowed}")));
+    }
+    let mut values: Vec<serde_json::Value> = Vec::new();
+    for text in list.split(',').map(str::trim) {
+        let mut table = Table::new();
+        let value = match text {
+            "none" if !path.ends_with(".kind") => serde_json::Value::Null,
+            _ => {
+                set_text(&mut table, path, text)?;
+                let number = || Error::Usage(format!("`{path}` is {text}, but must be finite"));
+                get(&table, path).and_then(|value| serde_json::to_value(value).ok()).ok_or_else(number)?
+            }
+        };
+        if values.contains(&value) {
+            return Err(Error::Usage(format!("{text} is given twice; give it only once")));
+        }
+        values.push(value);
+    }
+    Ok(values.into())
 }
 
 /// Sets the parameter at `path` to what a text says, as on a command line.
@@ -298,7 +327,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_told_in_the_words_of_the_file() {
-        for (text, told) in [
+        for (text, expected) in [
             ("ridge = \"a\"", "`ridge` is \"a\", but must be a number"),
             ("nonzeros = -1", "`nonzeros` is -1, but must be a whole number"),
             ("penalty = \"lo\"", "`penalty.kind` is \"lo\", but must be one of l1, adaptive"),
@@ -309,7 +338,7 @@ mod tests {
             ("[rule]\npriors = \"even\"", "must be train, equal, or one number per class"),
         ] {
             let message = read(text).unwrap_err().to_string();
-            assert!(message.contains(told), "{text}: {message}");
+            assert!(message.contains(expected), "{text}: {message}");
         }
     }
 }

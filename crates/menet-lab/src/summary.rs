@@ -7,26 +7,26 @@ use std::collections::BTreeMap;
 
 use menet::evaluate::{Mistake, balanced_rate};
 
-use crate::cell::{Cell, Outcome, Place};
+use crate::cell::{Cell, CellKey, DimensionResult};
 use crate::curves::mean_and_sd;
-use crate::protocol::{Protocol, Set};
+use crate::protocol::{NamedSet, Protocol};
 use crate::study::{Confusion, SummaryRow};
 
 /// The repeats of one method on one set at one training size, each with its results at the reported dimension.
-struct Reported<'a> {
-    place: &'a Place,
+struct ReportedRepeats<'a> {
+    place: &'a CellKey,
     dimension: usize,
-    repeats: Vec<(&'a Cell, &'a Outcome)>,
+    repeats: Vec<(&'a Cell, &'a DimensionResult)>,
 }
 
 /// One row per set, training size and method, in the order of the cells.
 pub fn summarize(protocol: &Protocol, cells: &[Cell]) -> Vec<SummaryRow> {
-    let row = |reported: Reported<'_>| {
-        let mean = |value: &dyn Fn(&Cell, &Outcome) -> f64| {
+    let row = |reported: ReportedRepeats<'_>| {
+        let mean = |value: &dyn Fn(&Cell, &DimensionResult) -> f64| {
             let values = reported.repeats.iter().map(|(cell, outcome)| value(cell, outcome));
             mean_and_sd(&values.collect::<Vec<_>>())
         };
-        let mean_of_known = |value: &dyn Fn(&Outcome) -> Option<f64>| {
+        let mean_of_known = |value: &dyn Fn(&DimensionResult) -> Option<f64>| {
             let known: Vec<f64> = reported.repeats.iter().filter_map(|(_, outcome)| value(outcome)).collect();
             (!known.is_empty()).then(|| mean_and_sd(&known).0)
         };
@@ -49,8 +49,8 @@ pub fn summarize(protocol: &Protocol, cells: &[Cell]) -> Vec<SummaryRow> {
 }
 
 /// The confusion of classes, for the same rows. `sets` name the classes.
-pub fn confusions(protocol: &Protocol, cells: &[Cell], sets: &[Set<'_>]) -> Vec<Confusion> {
-    let confusion = |reported: Reported<'_>| {
+pub fn confusions(protocol: &Protocol, cells: &[Cell], sets: &[NamedSet<'_>]) -> Vec<Confusion> {
+    let confusion = |reported: ReportedRepeats<'_>| {
         let set = sets.iter().find(|set| set.name == reported.place.data)?;
         let mut tested = vec![0; set.data.classes().len()];
         let mut counts: BTreeMap<(usize, usize), usize> = BTreeMap::new();
@@ -75,11 +75,11 @@ pub fn confusions(protocol: &Protocol, cells: &[Cell], sets: &[Set<'_>]) -> Vec<
     reported(protocol, cells).into_iter().filter_map(confusion).collect()
 }
 
-fn reported<'a>(protocol: &Protocol, cells: &'a [Cell]) -> Vec<Reported<'a>> {
-    let mut groups: Vec<(&Place, Vec<&Cell>)> = Vec::new();
+fn reported<'a>(protocol: &Protocol, cells: &'a [Cell]) -> Vec<ReportedRepeats<'a>> {
+    let mut groups: Vec<(&CellKey, Vec<&Cell>)> = Vec::new();
     for cell in cells {
         let at = &cell.place;
-        let same = |place: &Place| at.is_repeat_of(&place.data, place.train_per_class, &place.method);
+        let same = |place: &CellKey| at.is_repeat_of(&place.data, place.train_per_class, &place.method);
         match groups.iter_mut().find(|(place, _)| same(place)) {
             Some((_, repeats)) => repeats.push(cell),
             None => groups.push((at, vec![cell])),
@@ -90,27 +90,32 @@ fn reported<'a>(protocol: &Protocol, cells: &'a [Cell]) -> Vec<Reported<'a>> {
         repeats.retain(|cell| cell.failed.is_none());
         let found = if protocol.tune.is_some() { at_choice(&repeats) } else { at_best(&repeats) };
         if let Some((dimension, outcomes)) = found {
-            rows.push(Reported { place, dimension, repeats: repeats.into_iter().zip(outcomes).collect() });
+            rows.push(ReportedRepeats {
+                place,
+                dimension,
+                repeats: repeats.into_iter().zip(outcomes).collect(),
+            });
         }
     }
     rows
 }
 
 /// The dimension with the best mean rate (the smallest among equals), and the results there.
-fn at_best<'a>(repeats: &[&'a Cell]) -> Option<(usize, Vec<&'a Outcome>)> {
-    let at = |dimension: usize| -> Option<Vec<&'a Outcome>> {
+fn at_best<'a>(repeats: &[&'a Cell]) -> Option<(usize, Vec<&'a DimensionResult>)> {
+    let at = |dimension: usize| -> Option<Vec<&'a DimensionResult>> {
         let find = |cell: &&'a Cell| cell.outcomes.iter().find(|outcome| outcome.dimension == dimension);
         repeats.iter().map(find).collect()
     };
-    let mean =
-        |found: &[&Outcome]| found.iter().map(|outcome| outcome.rate).sum::<f64>() / found.len() as f64;
+    let mean = |found: &[&DimensionResult]| {
+        found.iter().map(|outcome| outcome.rate).sum::<f64>() / found.len() as f64
+    };
     let dimensions = repeats.first()?.outcomes.iter().map(|outcome| outcome.dimension);
     let candidates = dimensions.filter_map(|dimension| Some((dimension, at(dimension)?)));
     candidates.reduce(|best, next| if mean(&next.1) > mean(&best.1) + 1e-9 { next } else { best })
 }
 
 /// The median of the chosen dimensions, and the results of every repeat at its own choice.
-fn at_choice<'a>(repeats: &[&'a Cell]) -> Option<(usize, Vec<&'a Outcome>)> {
+fn at_choice<'a>(repeats: &[&'a Cell]) -> Option<(usize, Vec<&'a DimensionResult>)> {
     let mut chosen: Vec<usize> = repeats
         .iter()
         .map(|cell| cell.chosen.as_ref().map(|choice| choice.dimension))
@@ -131,20 +136,21 @@ mod tests {
     use crate::protocol::MetricChoice;
 
     /// Class, given class, count.
-    type Wrong<'a> = &'a [(usize, usize, usize)];
+    type MistakeCounts<'a> = &'a [(usize, usize, usize)];
 
     /// `found` is dimension, rate, variables and mistakes.
-    fn cell(repeat: usize, found: &[(usize, f64, usize, Wrong<'_>)]) -> Cell {
-        let outcome = |&(dimension, rate, variables, wrong): &(usize, f64, usize, Wrong<'_>)| Outcome {
-            dimension,
-            rate,
-            variables,
-            mistakes: wrong.iter().copied().map(Mistake::from).collect(),
-            log_loss: (dimension == 2).then_some(rate / 100.0),
-            auc: None,
-        };
+    fn cell(repeat: usize, found: &[(usize, f64, usize, MistakeCounts<'_>)]) -> Cell {
+        let outcome =
+            |&(dimension, rate, variables, wrong): &(usize, f64, usize, MistakeCounts<'_>)| DimensionResult {
+                dimension,
+                rate,
+                variables,
+                mistakes: wrong.iter().copied().map(Mistake::from).collect(),
+                log_loss: (dimension == 2).then_some(rate / 100.0),
+                auc: None,
+            };
         Cell {
-            place: Place { data: "d".to_owned(), train_per_class: 2, repeat, method: "men".to_owned() },
+            place: CellKey { data: "d".to_owned(), train_per_class: 2, repeat, method: "men".to_owned() },
             outcomes: found.iter().map(outcome).collect(),
             tested: vec![8, 2],
             seconds: 1.0,
@@ -189,7 +195,7 @@ mod tests {
 
         let x = faer::Mat::from_fn(4, 1, |i, _| i as f64);
         let data = menet::Dataset::from_owned(x, &["a", "a", "b", "b"]).unwrap();
-        let sets = [Set { name: "d".to_owned(), data, rows: None, ids: None }];
+        let sets = [NamedSet { name: "d".to_owned(), data, rows: None, ids: None }];
         let confusion = confusions(&protocol(), &cells, &sets).remove(0);
         assert_eq!(
             (confusion.classes.as_slice(), confusion.tested.as_slice()),

@@ -3,8 +3,10 @@
 use faer::Mat;
 use menet::evaluate::generator;
 use menet::{Dataset, MenParams};
-use menet_lab::validate::{Case, Decided, MenProcedure, Options, Procedure, Subject, Validation, validate};
-use menet_lab::{Progress, Result, Set};
+use menet_lab::validate::{
+    Decisions, HeldOutCase, MenProcedure, Options, Procedure, Validation, ValidationSubject, validate,
+};
+use menet_lab::{NamedSet, Progress, Result};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
@@ -12,29 +14,34 @@ fn normal(rng: &mut Pcg64) -> f64 {
     (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0
 }
 
-fn set(x: Mat<f64>, labels: &[usize]) -> Set<'static> {
-    Set { name: "made".to_owned(), data: Dataset::from_owned(x, labels).unwrap(), rows: None, ids: None }
+fn set(x: Mat<f64>, labels: &[usize]) -> NamedSet<'static> {
+    NamedSet { name: "made".to_owned(), data: Dataset::from_owned(x, labels).unwrap(), rows: None, ids: None }
 }
 
 fn fixed(params: &MenParams) -> MenProcedure {
-    MenProcedure { grid: menet::select::Grid::of(params), ..MenProcedure::new(params.clone()) }
+    MenProcedure::fixed(params.clone())
 }
 
 fn options() -> Options {
     Options { folds: 4, repeats: 1, permutations: 99, pairs: 0, ..Options::default() }
 }
 
-fn go(set: &Set<'_>, procedure: &dyn Procedure, groups: Option<&[usize]>, options: &Options) -> Validation {
-    validate(Subject { set, groups, procedures: &[procedure] }, options, None, &[], &()).unwrap()
+fn go(
+    set: &NamedSet<'_>,
+    procedure: &dyn Procedure,
+    groups: Option<&[usize]>,
+    options: &Options,
+) -> Validation {
+    validate(ValidationSubject { set, groups, procedures: &[procedure] }, options, None, &[], &()).unwrap()
 }
 
 /// Calls the class of the nearest mean; the probabilities are those of the classes in the training part. With `blind` the most frequent class
 /// is called, so that only labels decide.
-struct Means {
+struct NearestMean {
     blind: bool,
 }
 
-impl Procedure for Means {
+impl Procedure for NearestMean {
     fn name(&self) -> &str {
         "means"
     }
@@ -43,7 +50,7 @@ impl Procedure for Means {
         format!("means {}", self.blind)
     }
 
-    fn decide(&self, case: &Case<'_>, _: &dyn Progress) -> Result<Decided> {
+    fn decide(&self, case: &HeldOutCase<'_>, _: &dyn Progress) -> Result<Decisions> {
         let x = case.data.x()?;
         let classes = case.data.classes().len();
         let (mut sums, mut counts) = (Mat::<f64>::zeros(classes, x.ncols()), vec![0.0; classes]);
@@ -62,7 +69,7 @@ impl Procedure for Means {
         };
         let total: f64 = counts.iter().sum();
         let priors: Vec<f64> = counts.iter().map(|count| count / total).collect();
-        Ok(Decided {
+        Ok(Decisions {
             given: case.split.test.iter().map(decide).collect(),
             probabilities: Some(vec![priors; case.split.test.len()]),
             panel: Vec::new(),
@@ -119,7 +126,7 @@ fn one_relabelled_sample_costs_little() {
     let mut labels: Vec<usize> = groups.iter().map(|group| group % 2).collect();
     let x = Mat::from_fn(48, 6, |i, j| normal(&mut rng) + if j == 0 { 4.0 * labels[i] as f64 } else { 0.0 });
     let p = |labels: &[usize]| {
-        let found = go(&set(x.clone(), labels), &Means { blind: false }, Some(&groups), &options());
+        let found = go(&set(x.clone(), labels), &NearestMean { blind: false }, Some(&groups), &options());
         (found.permutation.unwrap(), found.words[1].clone())
     };
     assert!((p(&labels).0.p_value.mean - 0.01).abs() < 1e-12);
@@ -136,7 +143,7 @@ fn a_p_value_that_cannot_be_small_is_said_to_be_so() {
     let labels: Vec<usize> = (0..24).map(|i| i / 12).collect();
     // Four patients of six samples each.
     let groups: Vec<usize> = (0..24).map(|i| i / 6).collect();
-    let found = go(&set(x, &labels), &Means { blind: false }, Some(&groups), &options());
+    let found = go(&set(x, &labels), &NearestMean { blind: false }, Some(&groups), &options());
     let test = found.permutation.unwrap();
     assert_eq!((test.arrangements, test.many()), (6, false));
     assert!(test.limit().unwrap().contains("p cannot be below 0.17"), "{test:?}");
@@ -183,8 +190,11 @@ fn p_values_are_valid_with_mixed_groups() {
                     continue;
                 }
                 let options = Options { folds: 3, permutations: 39, seed, ..options() };
-                let subject =
-                    Subject { set: &set(x, &labels), groups: Some(groups), procedures: &[&Means { blind }] };
+                let subject = ValidationSubject {
+                    set: &set(x, &labels),
+                    groups: Some(groups),
+                    procedures: &[&NearestMean { blind }],
+                };
                 // Labels of which nothing can be held out have no p-value.
                 if let Ok(found) = validate(subject, &options, None, &[], &()) {
                     p_values.push(found.permutation.unwrap().p_value.mean);

@@ -8,8 +8,8 @@ use menet::penalties::feature_graph::{Edge, EdgeList, FeatureGraph};
 use menet::penalties::groups::Groups;
 use menet::{Dataset, MenParams};
 use menet_lab::params::MethodParams;
-use menet_lab::validate::{Baseline, MenProcedure, NAME, Options, Procedure, Subject, validate};
-use menet_lab::{Protocol, Result, Set, TuneOptions, run};
+use menet_lab::validate::{Baseline, MenProcedure, NAME, Options, Procedure, ValidationSubject, validate};
+use menet_lab::{NamedSet, Protocol, Result, TuneOptions, run};
 use rand::RngExt;
 
 use crate::common::{file, opened, protocol};
@@ -30,12 +30,12 @@ fn names(first: &str) -> Vec<String> {
     (0..6).map(|j| if j == 0 { first.to_owned() } else { format!("v{j}") }).collect()
 }
 
-fn set(data: Dataset<'static>) -> Set<'static> {
-    Set { name: "set".to_owned(), data, rows: None, ids: None }
+fn set(data: Dataset<'static>) -> NamedSet<'static> {
+    NamedSet { name: "set".to_owned(), data, rows: None, ids: None }
 }
 
 /// Sets that differ from the plain one in one input, with the word for it.
-fn other_sets() -> Vec<(&'static str, Set<'static>)> {
+fn other_sets() -> Vec<(&'static str, NamedSet<'static>)> {
     let labels: Vec<usize> = (0..SAMPLES).map(|i| (i / 2) % 3).collect();
     let weights: Vec<f64> = (0..SAMPLES).map(|i| 1.0 + (i % 5) as f64).collect();
     let batches = |shift: usize| (0..SAMPLES).map(|i| (i + shift) / 5 % 2).collect::<Vec<_>>();
@@ -52,8 +52,8 @@ fn other_sets() -> Vec<(&'static str, Set<'static>)> {
         ("batches", with(data().with_batches(&batches(0)).unwrap())),
         ("image shape", with(data().with_image_shape(2, 3).unwrap())),
         ("variable names", with(data().with_feature_names(names("age")).unwrap())),
-        ("rows", Set { rows: Some(rows), ..set(data()) }),
-        ("name or size", Set { name: "other".to_owned(), ..set(data()) }),
+        ("rows", NamedSet { rows: Some(rows), ..set(data()) }),
+        ("name or size", NamedSet { name: "other".to_owned(), ..set(data()) }),
     ]
 }
 
@@ -62,8 +62,8 @@ fn quick() -> Options {
 }
 
 fn men(params: MenParams) -> MenProcedure {
-    let mut men = MenProcedure::new(params.with(|it| it.nonzeros = Some(2)));
-    (men.grid.ridge, men.folds) = (vec![0.3], 2);
+    let mut men = MenProcedure::new(params.with(|it| (it.nonzeros, it.ridge) = (Some(2), Some(0.3))));
+    men.folds = 2;
     men
 }
 
@@ -98,10 +98,11 @@ fn other_params() -> Vec<MenParams> {
 #[test]
 fn a_validation_continues_only_with_the_same_inputs() {
     let dir = tempfile::tempdir().unwrap();
-    let go = |set: &Set<'_>, groups: Option<&[usize]>, options: &Options, procedures: &[&dyn Procedure]| {
-        let folder = opened(dir.path());
-        validate(Subject { set, groups, procedures }, options, Some(&folder), &[], &())
-    };
+    let go =
+        |set: &NamedSet<'_>, groups: Option<&[usize]>, options: &Options, procedures: &[&dyn Procedure]| {
+            let folder = opened(dir.path());
+            validate(ValidationSubject { set, groups, procedures }, options, Some(&folder), &[], &())
+        };
     let (plain, own) = (set(data()), men(MenParams::default()));
     go(&plain, None, &quick(), &[&own]).unwrap();
     let journal = file(dir.path(), NAME);
@@ -109,7 +110,7 @@ fn a_validation_continues_only_with_the_same_inputs() {
         refused(go(&other, None, &quick(), &[&own]), word);
     }
     let ids: Vec<String> = (0..SAMPLES).map(|i| format!("s{i}")).collect();
-    refused(go(&Set { ids: Some(&ids), ..plain.clone() }, None, &quick(), &[&own]), "sample names");
+    refused(go(&NamedSet { ids: Some(&ids), ..plain.clone() }, None, &quick(), &[&own]), "sample names");
     for groups in [3, 4] {
         let groups: Vec<usize> = (0..SAMPLES).map(|i| i / groups).collect();
         refused(go(&plain, Some(&groups), &quick(), &[&own]), "groups");
@@ -135,7 +136,7 @@ fn a_validation_continues_only_with_the_same_first_method() {
     let pca = Baseline { method: pca, prepare: menet::prepare::PrepareParams::default(), folds: 2 };
     let (plain, own) = (set(data()), men(MenParams::default()));
     let go = |procedures: &[&dyn Procedure]| {
-        let subject = Subject { set: &plain, groups: None, procedures };
+        let subject = ValidationSubject { set: &plain, groups: None, procedures };
         validate(subject, &quick(), Some(&opened(dir.path())), &[], &())
     };
     go(&[&own, &pca]).unwrap();
@@ -145,8 +146,9 @@ fn a_validation_continues_only_with_the_same_first_method() {
 #[test]
 fn an_experiment_continues_only_with_the_same_inputs() {
     let dir = tempfile::tempdir().unwrap();
-    let go =
-        |protocol: &Protocol, set: &Set<'_>| run(protocol, std::slice::from_ref(set), dir.path(), &[], &());
+    let go = |protocol: &Protocol, set: &NamedSet<'_>| {
+        run(protocol, std::slice::from_ref(set), dir.path(), &[], &())
+    };
     let few =
         || Protocol { methods: vec!["men".to_owned()], train_per_class: vec![4], repeats: 1, ..protocol() };
     go(&few(), &set(data())).unwrap();
@@ -171,7 +173,7 @@ fn damaged_work_is_done_again() {
     let dir = tempfile::tempdir().unwrap();
     let (plain, own) = (set(data()), men(MenParams::default()));
     let go = |path: &Path| {
-        let subject = Subject { set: &plain, groups: None, procedures: &[&own] };
+        let subject = ValidationSubject { set: &plain, groups: None, procedures: &[&own] };
         validate(subject, &quick(), Some(&opened(path)), &[], &()).map(|found| found.methods)
     };
     let found = go(dir.path()).unwrap();

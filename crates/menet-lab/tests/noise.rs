@@ -11,8 +11,8 @@ use menet::refit::Refit;
 use menet::stability::{StabilityParams, select};
 use menet::targets::TargetKind;
 use menet::{Dataset, MenParams, Named, VariableRef};
-use menet_lab::Set;
-use menet_lab::validate::{MenProcedure, Options, Subject, validate};
+use menet_lab::NamedSet;
+use menet_lab::validate::{MenProcedure, Options, ValidationSubject, validate};
 use rand::RngExt;
 
 const SAMPLES: usize = 30;
@@ -109,15 +109,14 @@ fn nothing_is_stable_in_noise_whatever_the_settings() {
     let (mut refused, mut largest) = (Vec::new(), Vec::new());
     for (name, params) in settings() {
         let data = noise(params.prepare.impute.is_some());
-        let men =
-            MenProcedure { grid: menet::select::Grid::of(&params), ..MenProcedure::new(params.clone()) };
-        let set = Set {
+        let men = MenProcedure::fixed(params.clone());
+        let set = NamedSet {
             name: "noise".to_owned(),
             data: noise(params.prepare.impute.is_some()),
             rows: None,
             ids: None,
         };
-        let subject = Subject { set: &set, groups: None, procedures: &[&men] };
+        let subject = ValidationSubject { set: &set, groups: None, procedures: &[&men] };
         let selected = select(&data, &params, &how, &(), &|_, _| ());
         match validate(subject, &options, None, &[], &()) {
             Ok(found) => {

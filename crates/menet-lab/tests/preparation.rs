@@ -7,14 +7,16 @@ use menet::evaluate::{classes_of, generator, halves, recognitions, subset};
 use menet::prepare::{Impute, PrepareParams, Scale};
 use menet::rules::{Metric, nearest_neighbors};
 use menet::{Dataset, MenParams, Method};
-use menet_lab::cell::{Place, evaluate};
+use menet_lab::cell::{CellKey, evaluate};
 use menet_lab::params::MethodParams;
-use menet_lab::validate::{Baseline, Case, MenProcedure, Options, Procedure, Subject, output, validate};
-use menet_lab::{Protocol, Set, TuneOptions, tune};
+use menet_lab::validate::{
+    Baseline, HeldOutCase, MenProcedure, Options, Procedure, ValidationSubject, output, validate,
+};
+use menet_lab::{NamedSet, Protocol, TuneOptions, tune};
 use rand::RngExt;
 
 /// Four classes in three shifted batches, a fifth of the values missing; the last samples are far from all others.
-fn set() -> Set<'static> {
+fn set() -> NamedSet<'static> {
     let mut rng = generator(3, &[]);
     let labels: Vec<usize> = (0..72).map(|i| i % 4).collect();
     let batches: Vec<usize> = (0..72).map(|i| (i / 4) % 3).collect();
@@ -26,7 +28,7 @@ fn set() -> Set<'static> {
     });
     let names = (0..10).map(|j| format!("gene {j}")).collect();
     let data = Dataset::with_missing(x, &labels).unwrap().with_batches(&batches).unwrap();
-    Set { name: "gaps".to_owned(), data: data.with_feature_names(names).unwrap(), rows: None, ids: None }
+    NamedSet { name: "gaps".to_owned(), data: data.with_feature_names(names).unwrap(), rows: None, ids: None }
 }
 
 fn ways() -> impl Iterator<Item = PrepareParams> {
@@ -50,7 +52,7 @@ fn evaluate_prepares_inside_the_training_samples() {
         let protocol = prepared(&prepare);
         for name in ["pca", "slpp", "men"] {
             let place =
-                Place { data: set.name.clone(), train_per_class: 8, repeat: 1, method: name.to_owned() };
+                CellKey { data: set.name.clone(), train_per_class: 8, repeat: 1, method: name.to_owned() };
             let cell = evaluate(&protocol, &set, &place, &()).unwrap();
             assert_eq!(cell.failed, None, "{name}");
             let split = protocol.split(&set, 8, 1).unwrap();
@@ -78,8 +80,8 @@ fn evaluate_prepares_inside_the_training_samples() {
                     found.unwrap().iter().map(|found| found.score.rate()).collect()
                 }
             };
-            let told: Vec<f64> = cell.outcomes.iter().map(|outcome| outcome.rate).collect();
-            assert_eq!(told, rates, "{name} {prepare:?}");
+            let cell_rates: Vec<f64> = cell.outcomes.iter().map(|outcome| outcome.rate).collect();
+            assert_eq!(cell_rates, rates, "{name} {prepare:?}");
         }
     }
 }
@@ -97,7 +99,7 @@ fn a_run_with_gaps_and_batches_is_complete() {
     assert!(!common::file(folder.path(), "results.csv").contains("NaN"));
     // Without a way to fill them, every method says which value is missing.
     let plain = Protocol { prepare: PrepareParams::default(), params: MethodParams::default(), ..protocol };
-    let place = Place { data: set.name.clone(), train_per_class: 8, repeat: 0, method: "pca".to_owned() };
+    let place = CellKey { data: set.name.clone(), train_per_class: 8, repeat: 0, method: "pca".to_owned() };
     let cell = evaluate(&Protocol { tune: None, ..plain }, &set, &place, &()).unwrap();
     assert!(cell.failed.is_some_and(|why| why.contains("NaN")));
 }
@@ -137,8 +139,8 @@ fn validation_prepares_inside_its_folds_and_draws_what_the_model_sees() {
     let set = set();
     for (at, prepare) in ways().enumerate() {
         let mut men = MenProcedure::new(MenParams::default().with(|it| it.prepare = prepare));
-        men.grid.sizes = vec![menet::select::Size::Nonzeros(5)];
-        (men.grid.ridge, men.folds) = (vec![0.3], 2);
+        (men.base.nonzeros, men.base.ridge) = (Some(5), Some(0.3));
+        men.folds = 2;
         let pca = Baseline { method: Method::from_name("pca").unwrap(), prepare, folds: 2 };
         let options = Options {
             folds: 3,
@@ -149,20 +151,21 @@ fn validation_prepares_inside_its_folds_and_draws_what_the_model_sees() {
             ..Options::default()
         };
         let folder = tempfile::tempdir().unwrap();
-        let subject = Subject { set: &set, groups: None, procedures: &[&men, &pca] };
+        let subject = ValidationSubject { set: &set, groups: None, procedures: &[&men, &pca] };
         let found = validate(subject, &options, Some(&opened(folder.path())), &[], &()).unwrap();
         output::write(&found, &set.data, None, &opened(folder.path()), &()).unwrap();
         let page = std::fs::read_to_string(folder.path().join("report.html")).unwrap();
         assert!(page.contains("menet predict"), "a new sample needs its batch");
         // A decision on held-out samples is that of a model which was fitted without them.
         let split = menet::evaluate::Split { train: (0..60).collect(), test: (60..72).collect() };
-        let case = Case { data: &set.data, split: &split, groups: None, seed: 1 };
+        let case = HeldOutCase { data: &set.data, split: &split, groups: None, seed: 1 };
         let decided = men.decide(&case, &()).unwrap();
         let train = subset(&set.data, &split.train).unwrap();
         let chosen = MenParams::default().with(|it| it.prepare = prepare);
         let fixed = chosen.with(|it| (it.nonzeros, it.ridge) = (Some(5), Some(0.3)));
         let fits: Vec<Vec<usize>> = men
-            .grid
+            .grid(&train)
+            .unwrap()
             .settings(&men.base)
             .iter()
             .map(|params| {

@@ -5,7 +5,7 @@ use std::path::Path;
 use menet_io::{ReadOptions, Table, read};
 use menet_lab::params::MethodParams;
 use menet_lab::study::Validated;
-use menet_lab::{MetricChoice, Protocol, Set, Study, figures, report, run};
+use menet_lab::{MetricChoice, NamedSet, Protocol, Study, figures, report, run};
 
 use crate::common::opened;
 
@@ -27,8 +27,9 @@ fn study(sets: &[(&str, &Table)], train_per_class: &[usize], repeats: usize) -> 
         prepare: menet::prepare::PrepareParams::default(),
         params: MethodParams::parse("nonzeros = 12").unwrap(),
     };
-    let named = |name: &str, data| Set { name: name.to_owned(), data, rows: None, ids: None };
-    let sets: Vec<Set<'_>> = sets.iter().map(|(name, table)| named(name, table.dataset().unwrap())).collect();
+    let named = |name: &str, data| NamedSet { name: name.to_owned(), data, rows: None, ids: None };
+    let sets: Vec<NamedSet<'_>> =
+        sets.iter().map(|(name, table)| named(name, table.dataset().unwrap())).collect();
     let folder = tempfile::tempdir().unwrap();
     run(&protocol, &sets, folder.path(), &[], &()).unwrap().0
 }

@@ -6,20 +6,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use menet::Monitor;
 use menet_lab::params::MethodParams;
-use menet_lab::{Error, Progress, Protocol, Set, Status, TuneOptions, journal, run};
+use menet_lab::{Error, NamedSet, Progress, Protocol, Status, TuneOptions, journal, run};
 
 use crate::common::{file, go, protocol, set};
 
 /// Stops after this many cells.
-struct After(usize, AtomicUsize);
+struct StopAfter(usize, AtomicUsize);
 
-impl Monitor for After {
+impl Monitor for StopAfter {
     fn stop(&self) -> bool {
         self.1.load(Ordering::Relaxed) >= self.0
     }
 }
 
-impl Progress for After {
+impl Progress for StopAfter {
     fn status(&self, status: Status) {
         self.1.fetch_max(status.done, Ordering::Relaxed);
     }
@@ -31,7 +31,7 @@ fn a_stopped_run_goes_on_to_the_same_results() {
     let (protocol, set) = (protocol(), set(2));
     go(&protocol, &set, whole.path());
     let sets = std::slice::from_ref(&set);
-    let error = run(&protocol, sets, stopped.path(), &[], &After(5, AtomicUsize::new(0))).unwrap_err();
+    let error = run(&protocol, sets, stopped.path(), &[], &StopAfter(5, AtomicUsize::new(0))).unwrap_err();
     assert!(matches!(error, Error::Method { source: menet::Error::Stopped { .. }, .. }), "{error}");
     assert!(!stopped.path().join("results.csv").exists(), "nothing half done is shown");
     // A kill in the middle of a line.
@@ -105,8 +105,8 @@ fn raising_the_repeats_gives_what_a_run_at_once_gives() {
         let before = file(&part, journal::NAME);
         // If it is stopped in between, the tables are those of two repeats until the new ones are complete.
         let tables = file(&part, "results.csv");
-        let error =
-            run(&of(4), std::slice::from_ref(&set), &part, &[], &After(5, AtomicUsize::new(0))).unwrap_err();
+        let error = run(&of(4), std::slice::from_ref(&set), &part, &[], &StopAfter(5, AtomicUsize::new(0)))
+            .unwrap_err();
         assert!(matches!(error, Error::Method { source: menet::Error::Stopped { .. }, .. }), "{error}");
         assert_eq!(tables, file(&part, "results.csv"));
         go(&of(4), &set, &part);
@@ -191,7 +191,7 @@ fn a_folder_of_another_run_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     go(&protocol(), &set(3), dir.path());
     let before = file(dir.path(), "results.csv");
-    let refuse = |protocol: &Protocol, set: &Set<'_>, word: &str| {
+    let refuse = |protocol: &Protocol, set: &NamedSet<'_>, word: &str| {
         let message = run(protocol, std::slice::from_ref(set), dir.path(), &[], &()).unwrap_err().to_string();
         assert!(message.contains("another run") && message.contains(word), "{message}");
     };

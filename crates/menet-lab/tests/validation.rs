@@ -7,12 +7,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use faer::Mat;
 use menet::evaluate::{generator, subset};
+use menet::select::{Search, Space};
 use menet::{Dataset, MenParams, Monitor};
 use menet_lab::validate::{
-    Baseline, Case, Choose, Decided, MenProcedure, NAME, Options, Procedure, Subject, Validation, output,
-    validate,
+    Baseline, Decisions, HeldOutCase, MenProcedure, NAME, Options, Procedure, TrialChoice, Validation,
+    ValidationSubject, output, validate,
 };
-use menet_lab::{Error, Progress, Result, Set, Status};
+use menet_lab::{Error, NamedSet, Progress, Result, Status};
 use rand::RngExt;
 
 use crate::common::opened;
@@ -29,27 +30,31 @@ fn made(seed: u64, sizes: &[usize], p: usize, signal: usize, shift: f64) -> Data
     Dataset::from_owned(x, &labels).unwrap().with_feature_names(names).unwrap()
 }
 
-fn set(data: Dataset<'static>) -> Set<'static> {
-    Set { name: "made".to_owned(), data, rows: None, ids: None }
+fn set(data: Dataset<'static>) -> NamedSet<'static> {
+    NamedSet { name: "made".to_owned(), data, rows: None, ids: None }
 }
 
 fn quick() -> Options {
     Options { folds: 3, repeats: 2, permutations: 20, pairs: 5, largest_panel: 10, ..Options::default() }
 }
 
+/// MEN that chooses among these numbers of variables per path.
+fn sized(nonzeros: &[usize]) -> MenProcedure {
+    let nonzeros = nonzeros.iter().copied().map(Some).collect();
+    MenProcedure::trying(MenParams::default(), Space { nonzeros, ..Space::default() })
+}
+
 fn men() -> MenProcedure {
-    let mut men = MenProcedure::new(MenParams::default());
-    men.grid.sizes = [3, 6].map(menet::select::Size::Nonzeros).to_vec();
-    men
+    sized(&[3, 6])
 }
 
 fn go(
-    set: &Set<'_>,
+    set: &NamedSet<'_>,
     options: &Options,
     procedures: &[&dyn Procedure],
     groups: Option<&[usize]>,
 ) -> Validation {
-    validate(Subject { set, groups, procedures }, options, None, &[], &()).unwrap()
+    validate(ValidationSubject { set, groups, procedures }, options, None, &[], &()).unwrap()
 }
 
 /// Every file of a folder.
@@ -70,15 +75,15 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// Stops after so many reports.
-struct After(usize, AtomicUsize);
+struct StopAfter(usize, AtomicUsize);
 
-impl Monitor for After {
+impl Monitor for StopAfter {
     fn stop(&self) -> bool {
         self.1.load(Ordering::Relaxed) >= self.0
     }
 }
 
-impl Progress for After {
+impl Progress for StopAfter {
     fn status(&self, _: Status) {
         self.1.fetch_add(1, Ordering::Relaxed);
     }
@@ -93,13 +98,13 @@ fn a_stopped_validation_goes_on_to_the_same_bytes() {
         prepare: menet::prepare::PrepareParams::default(),
         folds: 2,
     };
-    let subject = Subject { set: &set, groups: None, procedures: &[&men, &baseline] };
+    let subject = ValidationSubject { set: &set, groups: None, procedures: &[&men, &baseline] };
     let whole = tempfile::tempdir().unwrap();
     let found = validate(subject, &options, Some(&opened(whole.path())), &[], &()).unwrap();
     output::write(&found, &set.data, None, &opened(whole.path()), &()).unwrap();
     for stop in [1, 7, 13, 17] {
         let stopped = tempfile::tempdir().unwrap();
-        let early = After(stop, AtomicUsize::new(0));
+        let early = StopAfter(stop, AtomicUsize::new(0));
         let error = validate(subject, &options, Some(&opened(stopped.path())), &[], &early).unwrap_err();
         assert!(error.to_string().contains("stop"), "{error}");
         // A kill in the middle of a line.
@@ -126,7 +131,7 @@ fn a_stopped_validation_goes_on_to_the_same_bytes() {
 fn more_repeats_continue_a_run_and_other_options_are_refused() {
     let set = set(made(2, &[10, 10], 12, 4, 2.0));
     let (men, folder) = (men(), tempfile::tempdir().unwrap());
-    let subject = Subject { set: &set, groups: None, procedures: &[&men] };
+    let subject = ValidationSubject { set: &set, groups: None, procedures: &[&men] };
     let run = |options: &Options| validate(subject, options, Some(&opened(folder.path())), &[], &());
     let few = Options { permutations: 0, pairs: 0, ..quick() };
     run(&few).unwrap();
@@ -159,9 +164,9 @@ fn signal_is_found_and_its_variables_are_stable() {
 }
 
 /// A procedure with a leak on purpose: it selects variables on all samples, and learns only the weights from the training part.
-struct Leaky(MenProcedure);
+struct LeakyProcedure(MenProcedure);
 
-impl Procedure for Leaky {
+impl Procedure for LeakyProcedure {
     fn name(&self) -> &str {
         "leaky"
     }
@@ -170,13 +175,13 @@ impl Procedure for Leaky {
         "leaky".to_owned()
     }
 
-    fn decide(&self, case: &Case<'_>, progress: &dyn Progress) -> Result<Decided> {
+    fn decide(&self, case: &HeldOutCase<'_>, progress: &dyn Progress) -> Result<Decisions> {
         let men = menet::fit(case.data, &self.0.base.clone().with(|it| it.nonzeros = Some(10)), &())?;
         let panel = men.panel();
         let x = case.data.x()?;
         let few = Mat::from_fn(x.nrows(), panel.len(), |i, j| x[(i, panel[j])]);
         let few = Dataset::from_codes(few, case.data.class_indices().to_vec(), case.data.classes().to_vec())?;
-        self.0.decide(&Case { data: &few, ..*case }, progress)
+        self.0.decide(&HeldOutCase { data: &few, ..*case }, progress)
     }
 }
 
@@ -184,7 +189,7 @@ impl Procedure for Leaky {
 #[test]
 fn a_leak_shows_on_noise_and_the_honest_procedure_stays_at_chance() {
     let options = Options { folds: 5, repeats: 1, permutations: 0, pairs: 0, ..Options::default() };
-    let (men, leaky) = (men(), Leaky(men()));
+    let (men, leaky) = (men(), LeakyProcedure(men()));
     let (mut honest, mut leaking) = (0.0, 0.0);
     const SETS: u64 = 12;
     for seed in 0..SETS {
@@ -209,10 +214,10 @@ impl Procedure for Recorder {
         "recorder".to_owned()
     }
 
-    fn decide(&self, case: &Case<'_>, _: &dyn Progress) -> Result<Decided> {
+    fn decide(&self, case: &HeldOutCase<'_>, _: &dyn Progress) -> Result<Decisions> {
         self.0.lock().unwrap().push((case.split.train.clone(), case.split.test.clone()));
         let given = vec![0; case.split.test.len()];
-        Ok(Decided { given, probabilities: None, panel: Vec::new(), variables: 3, choice: String::new() })
+        Ok(Decisions { given, probabilities: None, panel: Vec::new(), variables: 3, choice: String::new() })
     }
 }
 
@@ -237,7 +242,7 @@ fn groups_stay_together_and_are_the_units_of_the_intervals() {
     assert_eq!(grouped.permutation.unwrap().p_value.mean, 1.0);
     let each = go(&set, &Options { leave_one_group_out: true, ..options.clone() }, &[&men()], Some(&groups));
     assert_eq!((each.design.folds, each.design.repeats), (10, 1));
-    let subject = Subject { set: &set, groups: None, procedures: &[&men()] };
+    let subject = ValidationSubject { set: &set, groups: None, procedures: &[&men()] };
     let options = Options { leave_one_group_out: true, ..options };
     let message = validate(subject, &options, None, &[], &()).unwrap_err().to_string();
     assert!(message.contains("--groups"), "{message}");
@@ -249,7 +254,7 @@ fn two_classes_are_validated_with_fixed_and_with_chosen_settings() {
     let set = set(made(8, &[15, 15], 20, 4, 2.0));
     let options = Options { permutations: 0, pairs: 3, repeats: 1, ..quick() };
     let params = MenParams::default().with(|it| it.rule.kind = Some(menet::rules::RuleKind::Nearest));
-    let fixed = MenProcedure { grid: menet::select::Grid::of(&params), ..MenProcedure::new(params.clone()) };
+    let fixed = MenProcedure::fixed(params.clone());
     for men in [fixed, MenProcedure::new(params.clone())] {
         let found = go(&set, &options, &[&men], None);
         assert!(found.methods[0].balanced.mean > 0.7, "{:?}", found.methods[0].balanced);
@@ -262,12 +267,13 @@ fn two_classes_are_validated_with_fixed_and_with_chosen_settings() {
 fn choices_can_prefer_small_or_stable_models() {
     let set = set(made(5, &[20, 20], 40, 4, 1.5));
     let options = Options { permutations: 0, pairs: 0, repeats: 1, ..quick() };
-    let with = |choose: Choose| {
-        let mut men = MenProcedure { choose, ..MenProcedure::new(MenParams::default()) };
-        men.grid.sizes = [2, 5, 10, 20].map(menet::select::Size::Nonzeros).to_vec();
+    let with = |choose: TrialChoice| {
+        let mut men = sized(&[2, 5, 10, 20]);
+        men.search = men.search.map(|search| Search { choose, ..search });
         go(&set, &options, &[&men], None)
     };
-    let (best, small, stable) = (with(Choose::Best), with(Choose::Smallest), with(Choose::MostStable));
+    let (best, small, stable) =
+        (with(TrialChoice::Best), with(TrialChoice::Smallest), with(TrialChoice::MostStable));
     assert!(small.methods[0].variables <= best.methods[0].variables);
     assert!(small.panel.len() <= best.panel.len());
     assert!(stable.words[0].contains("most stable") && small.words[0].contains("smallest"));
@@ -278,7 +284,7 @@ fn small_classes_and_wrong_options_are_told() {
     let set = set(made(6, &[12, 12, 1], 8, 2, 2.0));
     let found = go(&set, &Options { pairs: 2, permutations: 5, ..quick() }, &[&men()], None);
     assert!(found.methods[0].recalls[2].is_none(), "a class of one sample is only learned from");
-    let subject = Subject { set: &set, groups: None, procedures: &[&men(), &men()] };
+    let subject = ValidationSubject { set: &set, groups: None, procedures: &[&men(), &men()] };
     let refused = |subject, options: &Options| match validate(subject, options, None, &[], &()) {
         Err(Error::Usage(message)) => message,
         other => panic!("{other:?}"),
@@ -295,14 +301,20 @@ fn small_classes_and_wrong_options_are_told() {
     }
     let short = [0, 1];
     assert!(
-        refused(Subject { groups: Some(&short), procedures: &[&men()], ..subject }, &quick())
+        refused(ValidationSubject { groups: Some(&short), procedures: &[&men()], ..subject }, &quick())
             .contains("groups")
     );
     let one = subset(&set.data, &[0, 1, 2, 3]).unwrap();
-    let one = Set { name: "one".to_owned(), data: one, rows: None, ids: None };
+    let one = NamedSet { name: "one".to_owned(), data: one, rows: None, ids: None };
     assert!(
-        validate(Subject { set: &one, groups: None, procedures: &[&men()] }, &quick(), None, &[], &())
-            .is_err()
+        validate(
+            ValidationSubject { set: &one, groups: None, procedures: &[&men()] },
+            &quick(),
+            None,
+            &[],
+            &()
+        )
+        .is_err()
     );
 }
 
@@ -312,7 +324,7 @@ fn small_classes_and_wrong_options_are_told() {
 fn intervals_cover_the_accuracy_on_new_samples() {
     const SETS: u64 = 300;
     let params = MenParams::default().with(|it| it.nonzeros = Some(5));
-    let men = MenProcedure { grid: menet::select::Grid::of(&params), ..MenProcedure::new(params.clone()) };
+    let men = MenProcedure::fixed(params.clone());
     let options = Options { folds: 5, repeats: 10, permutations: 0, pairs: 0, ..Options::default() };
     let mut coverages = Vec::new();
     for shift in [0.5, 1.0, 1.6] {
@@ -358,8 +370,7 @@ fn distance_from_uniform(values: &[f64]) -> f64 {
 fn under_the_null_hypothesis_p_values_are_uniform() {
     const SETS: u64 = 200;
     let options = Options { folds: 5, repeats: 1, permutations: 199, pairs: 0, ..Options::default() };
-    let mut men = MenProcedure::new(MenParams::default());
-    men.grid.sizes = [5, 10].map(menet::select::Size::Nonzeros).to_vec();
+    let men = sized(&[5, 10]);
     let (mut p_values, mut mean) = (Vec::new(), 0.0);
     for seed in 0..SETS {
         let set = set(made(1000 + seed, &[18, 18], 200, 0, 0.0));

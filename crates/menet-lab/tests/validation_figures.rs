@@ -10,7 +10,7 @@ use menet::{Dataset, MenParams, fit};
 use menet_io::{ReadOptions, read};
 use menet_lab::figures;
 use menet_lab::validate::{
-    Assessed, Design, Interval, Models, PanelEntry, PermutationTest, RepeatRow, SampleResult, SizeRow,
+    Design, Interval, MethodResult, Models, PanelEntry, PermutationTest, RepeatRow, SampleResult, SizeRow,
     StabilityFound, Validation,
 };
 use rand::{RngExt, SeedableRng};
@@ -26,7 +26,7 @@ fn interval(mean: f64, half: f64) -> Interval {
 }
 
 /// A method that is right as often as `skill` says.
-fn assessed(name: &str, data: &Dataset<'_>, skill: f64, seed: u64) -> Assessed {
+fn assessed(name: &str, data: &Dataset<'_>, skill: f64, seed: u64) -> MethodResult {
     let mut rng = Pcg64::seed_from_u64(seed);
     let classes = data.classes().len();
     let mut confusion = vec![vec![0; classes]; classes];
@@ -51,7 +51,7 @@ fn assessed(name: &str, data: &Dataset<'_>, skill: f64, seed: u64) -> Assessed {
     let balanced = recalls.iter().sum::<f64>() / classes as f64;
     let repeat =
         |repeat| RepeatRow { repeat, balanced, rate: balanced, auc: None, log_loss: None, variables: 9.0 };
-    Assessed {
+    MethodResult {
         name: name.to_owned(),
         balanced: interval(balanced, 0.05),
         rate: interval(balanced, 0.04),

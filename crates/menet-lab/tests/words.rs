@@ -3,10 +3,12 @@
 use faer::Mat;
 use menet::evaluate::generator;
 use menet::prepare::PrepareParams;
-use menet::select::Grid;
+use menet::refit::Refit;
+use menet::rules::RuleKind;
+use menet::select::Space;
 use menet::{Dataset, MenParams};
-use menet_lab::Set;
-use menet_lab::validate::{Baseline, MenProcedure, Options, Subject, validate};
+use menet_lab::NamedSet;
+use menet_lab::validate::{Baseline, MenProcedure, Options, ValidationSubject, validate};
 use rand::RngExt;
 
 fn data() -> Dataset<'static> {
@@ -17,11 +19,11 @@ fn data() -> Dataset<'static> {
 
 /// The paragraphs on the cross-validation and on the steps of a fit.
 fn words(data: Dataset<'static>, men: &MenProcedure) -> (String, String) {
-    let set = Set { name: "set".to_owned(), data, rows: None, ids: None };
+    let set = NamedSet { name: "set".to_owned(), data, rows: None, ids: None };
     let options = Options { folds: 2, repeats: 1, permutations: 0, pairs: 0, ..Options::default() };
     let method = menet::Method::from_name("pca").unwrap();
     let pca = Baseline { method, prepare: PrepareParams::default(), folds: 2 };
-    let subject = Subject { set: &set, groups: None, procedures: &[men, &pca] };
+    let subject = ValidationSubject { set: &set, groups: None, procedures: &[men, &pca] };
     let mut all = validate(subject, &options, None, &[], &()).unwrap().words.into_iter();
     let found = (all.next().unwrap(), all.next().unwrap());
     assert!(all.next().unwrap().contains("For comparison, pca was fitted"));
@@ -30,9 +32,7 @@ fn words(data: Dataset<'static>, men: &MenProcedure) -> (String, String) {
 
 /// MEN with one setting.
 fn fixed(params: MenParams) -> MenProcedure {
-    let mut men = MenProcedure::new(params);
-    (men.grid, men.folds) = (Grid::of(&men.base), 2);
-    men
+    MenProcedure { folds: 2, ..MenProcedure::fixed(params) }
 }
 
 #[test]
@@ -42,8 +42,13 @@ fn what_is_given_is_not_called_chosen() {
     assert!(first.contains("All settings were fixed beforehand"), "{first}");
     assert!(steps.contains("at most 2 variables; this number was given"), "{steps}");
     assert!(!first.contains("chosen") && !steps.contains("chosen"), "{first} {steps}");
-    let mut two = fixed(given);
-    two.grid.ridge = vec![0.3, 10.0];
+    let space = Space {
+        ridge: vec![0.3, 10.0],
+        refit: vec![Refit::Panel],
+        rule: vec![RuleKind::Centroid],
+        ..Space::default()
+    };
+    let two = MenProcedure { folds: 2, ..MenProcedure::trying(given, space) };
     let (first, steps) = words(data(), &two);
     let expected = "the ridge λ2 (0.3, 10) was chosen from 2 combinations by 2-fold cross-validation, taking the best (balanced accuracy)";
     assert!(first.contains(expected), "{first}");
@@ -65,7 +70,7 @@ fn every_property_of_the_samples_that_a_fit_uses_is_told() {
         ),
         (data().with_batches(&batches).unwrap(), "The mean of every batch (2 batches) was subtracted"),
     ] {
-        let (_, told) = words(data, &men);
-        assert!(told.contains(word) && !plain.contains(word), "{word}: {told}");
+        let (_, sentences) = words(data, &men);
+        assert!(sentences.contains(word) && !plain.contains(word), "{word}: {sentences}");
     }
 }

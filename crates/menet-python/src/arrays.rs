@@ -25,7 +25,7 @@ pub(crate) struct Compressed<'py> {
     shape: (usize, usize),
     indptr: Integers<'py>,
     indices: Integers<'py>,
-    data: Numbers<'py>,
+    data: NumberArray<'py>,
 }
 
 #[derive(FromPyObject)]
@@ -35,7 +35,7 @@ enum Integers<'py> {
 }
 
 #[derive(FromPyObject)]
-enum Numbers<'py> {
+enum NumberArray<'py> {
     Double(PyReadonlyArray1<'py, f64>),
     Single(PyReadonlyArray1<'py, f32>),
 }
@@ -53,19 +53,19 @@ pub(crate) enum View<'a> {
 pub(crate) struct CompressedView<'a> {
     by_columns: bool,
     shape: (usize, usize),
-    places: Places<'a>,
-    values: Values<'a>,
+    places: IndexArrays<'a>,
+    values: ValueArray<'a>,
 }
 
 /// Where lines begin, and the indices in them: of one type, as SciPy has them.
 #[derive(Clone, Copy)]
-enum Places<'a> {
+enum IndexArrays<'a> {
     Short(&'a [i32], &'a [i32]),
     Long(&'a [i64], &'a [i64]),
 }
 
 #[derive(Clone, Copy)]
-enum Values<'a> {
+enum ValueArray<'a> {
     Double(&'a [f64]),
     Single(&'a [f32]),
 }
@@ -89,16 +89,16 @@ impl Compressed<'_> {
         };
         let places = match (&self.indptr, &self.indices) {
             (Integers::Short(starts), Integers::Short(indices)) => {
-                Places::Short(vector(starts)?, vector(indices)?)
+                IndexArrays::Short(vector(starts)?, vector(indices)?)
             }
             (Integers::Long(starts), Integers::Long(indices)) => {
-                Places::Long(vector(starts)?, vector(indices)?)
+                IndexArrays::Long(vector(starts)?, vector(indices)?)
             }
             _ => return Err(PyTypeError::new_err("a sparse matrix with indices of two types")),
         };
         let values = match &self.data {
-            Numbers::Double(data) => Values::Double(vector(data)?),
-            Numbers::Single(data) => Values::Single(vector(data)?),
+            NumberArray::Double(data) => ValueArray::Double(vector(data)?),
+            NumberArray::Single(data) => ValueArray::Single(vector(data)?),
         };
         Ok(CompressedView { by_columns, shape: self.shape, places, values })
     }
@@ -112,16 +112,16 @@ impl CompressedView<'_> {
     /// The matrix of the core. `lacking`: NaN stands for a missing value.
     fn made(self, lacking: bool) -> Result<SparseMatrix> {
         match (self.places, self.values) {
-            (Places::Short(starts, indices), Values::Double(values)) => {
+            (IndexArrays::Short(starts, indices), ValueArray::Double(values)) => {
                 self.build(starts, indices, values, lacking)
             }
-            (Places::Short(starts, indices), Values::Single(values)) => {
+            (IndexArrays::Short(starts, indices), ValueArray::Single(values)) => {
                 self.build(starts, indices, values, lacking)
             }
-            (Places::Long(starts, indices), Values::Double(values)) => {
+            (IndexArrays::Long(starts, indices), ValueArray::Double(values)) => {
                 self.build(starts, indices, values, lacking)
             }
-            (Places::Long(starts, indices), Values::Single(values)) => {
+            (IndexArrays::Long(starts, indices), ValueArray::Single(values)) => {
                 self.build(starts, indices, values, lacking)
             }
         }

@@ -1,6 +1,6 @@
 //! The baselines: a projection, and the nearest training sample in the projected space.
 
-use menet::rules::{Learned, Metric, Nearest};
+use menet::rules::{LearnedRule, Metric, Nearest};
 use menet::sparse::SparseVector;
 use menet::{Named, Projection};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
@@ -18,28 +18,28 @@ use crate::settings::{Settings, method};
 #[derive(Debug)]
 pub(crate) struct Baseline {
     projection: Projection,
-    rule: Learned,
+    rule: LearnedRule,
     unsettled: Option<String>,
 }
 
 impl Baseline {
     fn nearest(&self) -> PyResult<&Nearest> {
         match &self.rule {
-            Learned::Nearest(nearest) => Ok(nearest),
+            LearnedRule::Nearest(nearest) => Ok(nearest),
             _ => Err(PyValueError::new_err("the rule of this baseline is not \"nearest\"")),
         }
     }
 }
 
 /// The rule "nearest" with one voter. Without labels all samples are of class 0.
-fn one_nearest(gallery: faer::Mat<f64>, codes: &[i64], metric: Metric) -> Result<Learned, Failure> {
+fn one_nearest(gallery: faer::Mat<f64>, codes: &[i64], metric: Metric) -> Result<LearnedRule, Failure> {
     let classes: Vec<usize> = codes.iter().map(|&code| usize::try_from(code).unwrap_or(usize::MAX)).collect();
     let count = classes.iter().max().map_or(0, |&largest| largest.saturating_add(1));
     if count > classes.len() {
         let why = format!("a class is {} of {} samples", count - 1, classes.len());
         return Err(menet::Error::Size { what: "`codes`", given: classes.len(), expected: count, why }.into());
     }
-    Ok(Learned::Nearest(Nearest::from_parts(gallery, classes, 1, metric, 1.0, vec![0.0; count])?))
+    Ok(LearnedRule::Nearest(Nearest::from_parts(gallery, classes, 1, metric, 1.0, vec![0.0; count])?))
 }
 
 #[pymethods]

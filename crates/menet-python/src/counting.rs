@@ -11,7 +11,7 @@ use crate::run::run;
 /// How much every labelled sample counts, as the package gives it.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct Counting<'py> {
+pub(crate) struct SampleWeighting<'py> {
     /// One weight per labelled sample.
     weights: Option<PyReadonlyArray1<'py, f64>>,
     /// Whether classes count alike.
@@ -20,14 +20,14 @@ pub(crate) struct Counting<'py> {
     distinct: bool,
 }
 
-impl Counting<'_> {
+impl SampleWeighting<'_> {
     pub(crate) fn view(&self) -> PyResult<CountingView<'_>> {
         let weights = self.weights.as_ref().map(vector).transpose()?;
         Ok(CountingView { weights, balanced: self.balanced, distinct: self.distinct })
     }
 }
 
-/// [`Counting`] as the core sees it.
+/// [`SampleWeighting`] as the core sees it.
 #[derive(Clone, Copy)]
 pub(crate) struct CountingView<'a> {
     weights: Option<&'a [f64]>,
@@ -54,7 +54,7 @@ pub(crate) fn distinct<'py>(
     py: Python<'py>,
     x: Samples<'_>,
     codes: PyReadonlyArray1<'_, i64>,
-    counting: Counting<'_>,
+    counting: SampleWeighting<'_>,
     threads: usize,
 ) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>)> {
     let (x, codes, counting) = (x.view()?, vector(&codes)?, counting.view()?);

@@ -88,8 +88,8 @@ fn core(error: menet::Error, rename: impl Fn(String) -> String) -> PyErr {
         NotFinite { what: "the data", row, column, .. } => Python::attach(|py| {
             // The package knows the names of the variables, and says which one this is.
             let error = PyValueError::new_err(message);
-            let told = error.value(py).setattr("place", (row, column));
-            told.err().unwrap_or(error)
+            let placed = error.value(py).setattr("place", (row, column));
+            placed.err().unwrap_or(error)
         }),
         Stopped { .. } => PyKeyboardInterrupt::new_err(message),
         Numerical { .. } => Python::attach(|py| {

@@ -1,7 +1,9 @@
 //! The group lasso by itself.
 
 use menet::Named;
-use menet::penalties::groups::{Group, GroupAxes, GroupOptions, GroupSolution, Groups, Size, regression};
+use menet::penalties::groups::{
+    Group, GroupAxes, GroupOptions, GroupSolution, GroupSparsity, Groups, regression,
+};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
 
@@ -31,14 +33,14 @@ pub(crate) fn group_lasso<'py>(
     let axes = GroupAxes::from_name(axes).map_err(Failure::from)?;
     let options = GroupOptions::new(Groups::new(groups)).with(|it| (it.ridge, it.axes) = (ridge, axes));
     let sizes = match size {
-        Some(size) => vec![Size::Groups(size)],
-        None => levels.into_iter().map(Size::Level).collect(),
+        Some(size) => vec![GroupSparsity::Groups(size)],
+        None => levels.into_iter().map(GroupSparsity::Level).collect(),
     };
     let (x, y) = (x.view()?, matrix(&y)?);
     let (p, found) = run(py, threads, |monitor| {
         Ok(x.with(|x| Ok((x.ncols(), regression(x, y, &options, &sizes, monitor)?)))?)
     })?;
-    let told = |found: GroupSolution| {
+    let arrays = |found: GroupSolution| {
         let kkt = found.certificates.iter().map(|certificate| certificate.kkt);
         (
             PyArray1::from_vec(py, found.levels),
@@ -48,5 +50,5 @@ pub(crate) fn group_lasso<'py>(
             found.exact,
         )
     };
-    Ok(found.into_iter().map(told).collect())
+    Ok(found.into_iter().map(arrays).collect())
 }

@@ -10,7 +10,7 @@
 //! | `settings` | keyword arguments as parameters of the core, and its defaults for the tests |
 //! | `run` | long work: without the interpreter's lock, on so many threads, until Ctrl-C |
 //! | `errors` | what the core says, as exceptions |
-//! | `files` | files about variables, for the command on Dask |
+//! | `command` | what the command on Dask takes as `menet` does: parameters, roles of columns, labels |
 //! | `model` | a fitted MEN |
 //! | `search` | settings tried by cross-validation |
 //! | `stability` | stability selection |
@@ -30,11 +30,10 @@
 mod arrays;
 mod baselines;
 mod charts;
+mod command;
 mod counting;
 mod errors;
 mod export;
-mod files;
-mod found;
 mod groups;
 mod model;
 mod neighbors;
@@ -48,6 +47,7 @@ mod sets;
 mod settings;
 mod stability;
 mod validate;
+mod validation_result;
 mod variables;
 
 use pyo3::prelude::*;
@@ -59,11 +59,11 @@ mod core {
     #[pymodule_export]
     use super::charts::{confusion_chart, heatmap_chart, histogram};
     #[pymodule_export]
+    use super::command::{CommandParams, column_roles, label_texts, missing_texts, param_flags};
+    #[pymodule_export]
     use super::counting::{distinct, together};
     #[pymodule_export]
     use super::export::{to_json, to_onnx, to_sql};
-    #[pymodule_export]
-    use super::files::{read_edges, read_groups};
     #[pymodule_export]
     use super::groups::group_lasso;
     #[pymodule_export]
@@ -76,7 +76,7 @@ mod core {
     use super::paths::{Paths, gram_paths, path_defaults, regression_paths};
     #[pymodule_export]
     use super::pieces::{
-        Undecided, align, basis, check_pieces, class_sums, fingerprints, gram, images, moments,
+        ModelWithoutRule, align, basis, check_pieces, class_sums, fingerprints, gram, images, moments,
         needs_samples, outline, patches, reconstructed, solve, spread, stacked, target, triangle,
         triangle_rank,
     };
@@ -104,6 +104,15 @@ mod core {
 
     #[pymodule_export]
     const INNER_FOLDS: usize = menet_lab::validate::INNER_FOLDS;
+
+    #[pymodule_export]
+    const FEATURE_GROUPS_HELP: &str = menet_lab::flags::FEATURE_GROUPS_HELP;
+
+    #[pymodule_export]
+    const SET_HELP: &str = menet_lab::flags::SET_HELP;
+
+    #[pymodule_export]
+    const PARAMS_HELP: &str = menet_lab::flags::PARAMS_HELP;
 
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use faer::{Mat, MatRef};
-use menet::rules::Learned;
-use menet::{Men, Method, Named, Reading};
+use menet::rules::LearnedRule;
+use menet::{Men, Method, Named, SizeLimits};
 use menet_io::ModelFile;
 use menet_io::model::LabelKind;
 use menet_lab::charts::effects::effects_of_model;
@@ -15,10 +15,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::arrays::{Samples, array, matrix, vector};
-use crate::counting::Counting;
+use crate::counting::SampleWeighting;
 use crate::errors::{Failure, no_component};
 use crate::paths::{Paths, Units};
-use crate::pieces::{GivenSums, Undecided};
+use crate::pieces::{GivenSums, ModelWithoutRule};
 use crate::project::project_by;
 use crate::run::run;
 use crate::settings::{Settings, check_named, method};
@@ -32,10 +32,10 @@ pub(crate) struct Model {
 }
 
 /// How to make it again, for pickle.
-type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>,));
+type PickleParts<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>,));
 
 /// A variable of an axis: its weight × standard deviation, and the class that a larger value speaks for.
-type Effect = (usize, f64, Option<usize>);
+type EffectParts = (usize, f64, Option<usize>);
 
 /// A row of the panel's table: variable, axes, place of entry, weight, effect, importance, class.
 type PanelRow =
@@ -52,7 +52,7 @@ impl Model {
         &self.file.men
     }
 
-    fn rule(&self) -> PyResult<&Learned> {
+    fn rule(&self) -> PyResult<&LearnedRule> {
         Ok(self.men().rule().map_err(Failure::from)?)
     }
 
@@ -62,7 +62,7 @@ impl Model {
         py: Python<'py>,
         z: &PyReadonlyArray2<'_, f64>,
         threads: usize,
-        decide: impl Fn(&Learned, MatRef<'_, f64>) -> menet::Result<Mat<f64>> + Sync + Send,
+        decide: impl Fn(&LearnedRule, MatRef<'_, f64>) -> menet::Result<Mat<f64>> + Sync + Send,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let (rule, z) = (self.rule()?, matrix(z)?);
         let values = run(py, threads, |_| Ok(decide(rule, z)?))?;
@@ -70,8 +70,8 @@ impl Model {
     }
 }
 
-fn reading(nonzeros: Option<usize>, components: Option<usize>, panel_size: Option<usize>) -> Reading {
-    Reading::default().with(|it| {
+fn reading(nonzeros: Option<usize>, components: Option<usize>, panel_size: Option<usize>) -> SizeLimits {
+    SizeLimits::default().with(|it| {
         it.nonzeros = nonzeros;
         it.panel_size = panel_size;
         it.components = components;
@@ -93,7 +93,7 @@ impl Model {
         settings: Settings,
         x: Samples<'_>,
         codes: PyReadonlyArray1<'_, i64>,
-        counting: Counting<'_>,
+        counting: SampleWeighting<'_>,
         classes: Vec<String>,
         label_kind: &str,
         feature_names: Option<Vec<String>>,
@@ -146,7 +146,7 @@ impl Model {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<PickleParts<'py>> {
         Ok((slf.get_type().getattr("from_bytes")?, (slf.get().to_bytes(slf.py())?,)))
     }
 
@@ -159,7 +159,7 @@ impl Model {
         nonzeros: Option<usize>,
         components: Option<usize>,
         panel_size: Option<usize>,
-        training: Option<(Samples<'_>, PyReadonlyArray1<'_, i64>, Counting<'_>)>,
+        training: Option<(Samples<'_>, PyReadonlyArray1<'_, i64>, SampleWeighting<'_>)>,
         whole: bool,
         threads: usize,
     ) -> PyResult<Self> {
@@ -216,8 +216,8 @@ impl Model {
         panel_size: Option<usize>,
         sums: GivenSums<'_>,
         threads: usize,
-    ) -> PyResult<Undecided> {
-        Undecided::read(py, &self.file, reading(nonzeros, components, panel_size), &sums, threads)
+    ) -> PyResult<ModelWithoutRule> {
+        ModelWithoutRule::read(py, &self.file, reading(nonzeros, components, panel_size), &sums, threads)
     }
 
     /// The projected samples, in single precision if `single`.
@@ -277,11 +277,11 @@ impl Model {
     /// How samples are prepared, as JSON: the fraction of the training samples that lack every variable, the variables that were left
     /// out, and the names of the batches; null if samples are taken as they are.
     fn preparation(&self) -> PyResult<String> {
-        let told = self.men().preparation().map(|learned| {
+        let preparation = self.men().preparation().map(|learned| {
             let batches = learned.batches.as_ref().map(|batches| &batches.names);
             serde_json::json!({ "missing": learned.missing, "dropped": learned.dropped, "batches": batches })
         });
-        json(&told)
+        json(&preparation)
     }
 
     /// The class of each row of `z`, which is projected.
@@ -303,7 +303,7 @@ impl Model {
         z: PyReadonlyArray2<'_, f64>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        self.decided(py, &z, threads, Learned::log_probabilities)
+        self.decided(py, &z, threads, LearnedRule::log_probabilities)
     }
 
     /// The decision value of every class of each row of `z`.
@@ -313,7 +313,7 @@ impl Model {
         z: PyReadonlyArray2<'_, f64>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        self.decided(py, &z, threads, Learned::decision_values)
+        self.decided(py, &z, threads, LearnedRule::decision_values)
     }
 
     /// The distinct variables that the axes use, rising.
@@ -337,9 +337,9 @@ impl Model {
     }
 
     /// Variable, weight × standard deviation and class of every axis, the largest first; and whether all deviations are known.
-    fn effects(&self) -> (Vec<Vec<Effect>>, bool) {
+    fn effects(&self) -> (Vec<Vec<EffectParts>>, bool) {
         let (axes, known) = effects_of_model(self.men());
-        let effect = |it: menet_lab::charts::effects::Effect| (it.variable, it.value, it.class);
+        let effect = |it: menet_lab::charts::effects::VariableEffect| (it.variable, it.value, it.class);
         (axes.into_iter().map(|axis| axis.into_iter().map(effect).collect()).collect(), known)
     }
 
@@ -385,9 +385,9 @@ impl Model {
     }
 
     /// What the fit found and did, as JSON, with its refit and the name of the rule that decides.
-    fn told(&self) -> PyResult<String> {
+    fn facts(&self) -> PyResult<String> {
         #[derive(serde::Serialize)]
-        struct Told<'m> {
+        struct ModelFacts<'m> {
             refit: &'m menet::refit::RefitReport,
             rule: Option<&'static str>,
             #[serde(flatten)]
@@ -395,7 +395,7 @@ impl Model {
         }
         let men = self.men();
         let rule = men.rule().ok().map(|rule| rule.kind().name());
-        json(&Told { refit: men.refit(), rule, report: men.report().in_words() })
+        json(&ModelFacts { refit: men.refit(), rule, report: men.report().in_words() })
     }
 
     /// The parameters of the fit, as JSON, but for the penalty factors, which may be infinite.

@@ -3,7 +3,7 @@
 //! An answer is two arrays with one row per sample: the numbers of its neighbours, the groups side by side and nearest first,
 //! and their squared distances; −1 and infinity where there are fewer.
 
-use menet::neighbors::{Among, Block, Buckets, Centre, Nearest};
+use menet::neighbors::{Block, Buckets, Centre, NearestSamples, NeighborScope};
 use menet::patches::{PatchParams, rule};
 use menet::{Method, Result};
 use numpy::ndarray::{Array1, Array2};
@@ -18,15 +18,15 @@ use crate::settings::{Settings, method};
 
 /// As many groups as there are kinds of neighbours; those that nobody asks for have none.
 const KINDS: usize = 3;
-const NAMES: [(&str, Among); KINDS] =
-    [("within", Among::Within), ("between", Among::Between), ("all", Among::All)];
+const NAMES: [(&str, NeighborScope); KINDS] =
+    [("within", NeighborScope::Within), ("between", NeighborScope::Between), ("all", NeighborScope::All)];
 
-type Groups = [(Among, usize); KINDS];
-type Asked = Vec<(String, usize)>;
+type Groups = [(NeighborScope, usize); KINDS];
+type GroupRequests = Vec<(String, usize)>;
 
 /// Numbers and squared distances.
-type Answer<'py> = (Bound<'py, PyArray2<i64>>, Bound<'py, PyArray2<f64>>);
-type Given<'py> = (PyReadonlyArray2<'py, i64>, PyReadonlyArray2<'py, f64>);
+type NeighborArrays<'py> = (Bound<'py, PyArray2<i64>>, Bound<'py, PyArray2<f64>>);
+type GivenNeighbors<'py> = (PyReadonlyArray2<'py, i64>, PyReadonlyArray2<'py, f64>);
 
 /// The groups of neighbours that the patch rule of these settings asks for.
 #[pyfunction]
@@ -52,16 +52,16 @@ pub(crate) fn nearest_within<'py>(
     x: Samples<'_>,
     codes: PyReadonlyArray1<'_, i64>,
     start: usize,
-    groups: Asked,
+    groups: GroupRequests,
     mean: PyReadonlyArray1<'_, f64>,
     dropped: PyReadonlyArray1<'_, i64>,
     threads: usize,
-) -> PyResult<Answer<'py>> {
+) -> PyResult<NeighborArrays<'py>> {
     let (chunk, groups) = (Chunk::new(&x, &codes)?, kinds(&groups)?);
     let (mean, dropped) = (vector(&mean)?, whole("dropped", &dropped)?);
     let found = run(py, threads, |monitor| {
         let centre = Centre::new(mean, &dropped)?;
-        Ok(Nearest::search_within(&chunk.block(start)?, centre, groups, monitor)?)
+        Ok(NearestSamples::search_within(&chunk.block(start)?, centre, groups, monitor)?)
     })?;
     answer(py, found, chunk.class.len(), groups)
 }
@@ -79,20 +79,20 @@ pub(crate) fn nearest_between<'py>(
     y: Samples<'_>,
     y_codes: PyReadonlyArray1<'_, i64>,
     y_start: usize,
-    groups: Asked,
+    groups: GroupRequests,
     mean: PyReadonlyArray1<'_, f64>,
     dropped: PyReadonlyArray1<'_, i64>,
     threads: usize,
     x_known: Option<PyReadonlyArray2<'_, f64>>,
     y_known: Option<PyReadonlyArray2<'_, f64>>,
-) -> PyResult<(Answer<'py>, Answer<'py>)> {
+) -> PyResult<(NeighborArrays<'py>, NeighborArrays<'py>)> {
     let (x, y, groups) = (Chunk::new(&x, &x_codes)?, Chunk::new(&y, &y_codes)?, kinds(&groups)?);
     let (mean, dropped) = (vector(&mean)?, whole("dropped", &dropped)?);
     let (x_known, y_known) = (known(x_known.as_ref())?, known(y_known.as_ref())?);
     let (of_x, of_y) = run(py, threads, |monitor| {
         let centre = Centre::new(mean, &dropped)?;
         let (a, b) = (x.block(x_start)?.knowing(x_known), y.block(y_start)?.knowing(y_known));
-        Ok(Nearest::search_both(&a, &b, centre, groups, monitor)?)
+        Ok(NearestSamples::search_both(&a, &b, centre, groups, monitor)?)
     })?;
     Ok((answer(py, of_x, x.class.len(), groups)?, answer(py, of_y, y.class.len(), groups)?))
 }
@@ -101,10 +101,10 @@ pub(crate) fn nearest_between<'py>(
 #[pyfunction]
 pub(crate) fn merge_nearest<'py>(
     py: Python<'py>,
-    parts: Vec<Given<'_>>,
-    groups: Asked,
+    parts: Vec<GivenNeighbors<'_>>,
+    groups: GroupRequests,
     threads: usize,
-) -> PyResult<Answer<'py>> {
+) -> PyResult<NeighborArrays<'py>> {
     let groups = kinds(&groups)?;
     let [rows, columns] = match parts.first() {
         Some((indices, _)) => [indices.shape()[0], indices.shape()[1]],
@@ -127,7 +127,7 @@ pub(crate) fn merge_nearest<'py>(
         .map(|(indices, squared)| Ok((flat(indices)?, flat(squared)?)))
         .collect::<PyResult<_>>()?;
     let found = run(py, threads, |_| {
-        let mut found = Nearest::none(groups, rows);
+        let mut found = NearestSamples::none(groups, rows);
         for (indices, squared) in parts {
             found.add(indices, squared)?;
         }
@@ -149,12 +149,12 @@ pub(crate) fn nearest_in<'py>(
     y: Samples<'_>,
     y_codes: PyReadonlyArray1<'_, i64>,
     y_numbers: PyReadonlyArray1<'_, i64>,
-    groups: Asked,
+    groups: GroupRequests,
     mean: PyReadonlyArray1<'_, f64>,
     dropped: PyReadonlyArray1<'_, i64>,
     threads: usize,
     known: Option<PyReadonlyArray2<'_, f64>>,
-) -> PyResult<Answer<'py>> {
+) -> PyResult<NeighborArrays<'py>> {
     let (x, y, groups) = (Chunk::new(&x, &codes)?, Chunk::new(&y, &y_codes)?, kinds(&groups)?);
     let (mean, dropped) = (vector(&mean)?, whole("dropped", &dropped)?);
     let (numbers, y_numbers) = (whole("numbers", &numbers)?, whole("y_numbers", &y_numbers)?);
@@ -163,14 +163,14 @@ pub(crate) fn nearest_in<'py>(
         let centre = Centre::new(mean, &dropped)?;
         let queries = x.block(0)?.numbered(&numbers)?.knowing(known);
         let references = y.block(0)?.numbered(&y_numbers)?;
-        Ok(Nearest::search(&queries, &references, centre, groups, monitor)?)
+        Ok(NearestSamples::search(&queries, &references, centre, groups, monitor)?)
     })?;
     answer(py, found, x.class.len(), groups)
 }
 
 /// Centres of cells less the mean, the bucket of each, of how many of the nearest centres a row looks into the buckets, and the
 /// share of all pairs that will be compared.
-type Divided<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<i64>>, usize, f64);
+type CellDivision<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<i64>>, usize, f64);
 
 /// Divides the space into cells, and cells into buckets, by some rows of all chunks.
 #[pyfunction]
@@ -180,11 +180,11 @@ pub(crate) fn cells<'py>(
     x: Samples<'_>,
     codes: PyReadonlyArray1<'_, i64>,
     buckets: usize,
-    groups: Asked,
+    groups: GroupRequests,
     mean: PyReadonlyArray1<'_, f64>,
     dropped: PyReadonlyArray1<'_, i64>,
     threads: usize,
-) -> PyResult<Divided<'py>> {
+) -> PyResult<CellDivision<'py>> {
     let (chunk, groups) = (Chunk::new(&x, &codes)?, kinds(&groups)?);
     let (mean, dropped) = (vector(&mean)?, whole("dropped", &dropped)?);
     let (found, share) = run(py, threads, |monitor| {
@@ -197,7 +197,7 @@ pub(crate) fn cells<'py>(
 }
 
 /// The bucket that every row belongs to, and for every row whether it looks for neighbours in each of the buckets.
-type Assigned<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray2<bool>>);
+type BucketAssignment<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray2<bool>>);
 
 /// Sends rows to the buckets of [`cells`].
 #[pyfunction]
@@ -211,7 +211,7 @@ pub(crate) fn home_and_probes<'py>(
     mean: PyReadonlyArray1<'_, f64>,
     dropped: PyReadonlyArray1<'_, i64>,
     threads: usize,
-) -> PyResult<Assigned<'py>> {
+) -> PyResult<BucketAssignment<'py>> {
     let x = x.view()?;
     let chunk = Chunk { x, class: vec![0; x.samples()] };
     let (mean, dropped) = (vector(&mean)?, whole("dropped", &dropped)?);
@@ -255,7 +255,7 @@ impl<'a> Chunk<'a> {
 }
 
 /// The groups of these names.
-fn kinds(asked: &Asked) -> PyResult<Groups> {
+fn kinds(asked: &GroupRequests) -> PyResult<Groups> {
     let names: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
     if asked.len() > KINDS {
         return Err(PyValueError::new_err(format!(
@@ -263,7 +263,7 @@ fn kinds(asked: &Asked) -> PyResult<Groups> {
             asked.len()
         )));
     }
-    let mut groups = [(Among::All, 0); KINDS];
+    let mut groups = [(NeighborScope::All, 0); KINDS];
     for (group, (name, k)) in groups.iter_mut().zip(asked) {
         let found = NAMES.iter().find(|it| it.0 == name);
         let refusal = || PyValueError::new_err(format!("a group is {name:?}, but must be one of {names:?}"));
@@ -298,10 +298,10 @@ fn flat<'a, T: numpy::Element>(array: &'a PyReadonlyArray2<'_, T>) -> PyResult<&
 /// What was found, without a copy.
 fn answer<'py>(
     py: Python<'py>,
-    found: Nearest<KINDS>,
+    found: NearestSamples<KINDS>,
     samples: usize,
     groups: Groups,
-) -> PyResult<Answer<'py>> {
+) -> PyResult<NeighborArrays<'py>> {
     let ((indices, squared), shape) = (found.into_arrays(), (samples, width(groups)));
     let indices = Array2::from_shape_vec(shape, indices).map_err(wrong)?;
     let squared = Array2::from_shape_vec(shape, squared).map_err(wrong)?;

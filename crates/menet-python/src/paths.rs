@@ -2,7 +2,7 @@
 
 use menet::Named;
 use menet::gram::Gram;
-use menet::lars::{LarsOptions, Method, Path, PathPoint, Report, violation};
+use menet::lars::{LarsMethod, LarsOptions, Path, PathPoint, PenaltyReport, violation};
 use menet::penalties::{self, PathPenalty, PenaltyKind};
 use menet::sparse::SparseVector;
 use menet_io::model::{paths_from_bytes, paths_to_bytes};
@@ -32,7 +32,7 @@ pub(crate) enum Units {
 }
 
 /// How to make them again, for pickle.
-type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, Units));
+type PickleParts<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, Units));
 
 impl Paths {
     pub(crate) fn new(paths: Vec<Path>, units: Units) -> Self {
@@ -82,7 +82,7 @@ impl Paths {
         Ok(Paths { paths: paths_from_bytes(bytes).map_err(Failure::from)?, units })
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<PickleParts<'py>> {
         let Paths { paths, units } = slf.get();
         let bytes = paths_to_bytes(paths).map_err(Failure::from)?;
         Ok((slf.get_type().getattr("from_bytes")?, (PyBytes::new(slf.py(), &bytes), units.clone())))
@@ -148,7 +148,9 @@ impl Paths {
     /// Rounds, whether they settled, and the violation of the first-order conditions; none for paths without rounds.
     fn rounds(&self, response: usize) -> PyResult<Option<(usize, bool, Option<f64>)>> {
         Ok(match self.path(response)?.report() {
-            Some(Report::Rounds { count, settled, stationarity }) => Some((*count, *settled, *stationarity)),
+            Some(PenaltyReport::Rounds { count, settled, stationarity }) => {
+                Some((*count, *settled, *stationarity))
+            }
             _ => None,
         })
     }
@@ -156,7 +158,7 @@ impl Paths {
     /// Whether no exchange of a variable makes the subset of 1, 2, … variables better; none for paths without subsets.
     fn local(&self, response: usize) -> PyResult<Option<Vec<bool>>> {
         Ok(match self.path(response)?.report() {
-            Some(Report::Subsets { local }) => Some(local.clone()),
+            Some(PenaltyReport::Subsets { local }) => Some(local.clone()),
             _ => None,
         })
     }
@@ -176,7 +178,7 @@ fn troubles(paths: &[Path]) -> Vec<(usize, String)> {
         .filter(|(_, path)| path.ended_early().is_none())
         .filter_map(|(k, path)| Some((k, violation(path.certificate().kkt)?)));
     let unsettled = paths.iter().enumerate().filter_map(|(k, path)| match path.report() {
-        Some(Report::Rounds { settled: false, .. }) => {
+        Some(PenaltyReport::Rounds { settled: false, .. }) => {
             Some((k, "has a penalty whose rounds did not settle: use a ridge or fewer variables".to_owned()))
         }
         _ => None,
@@ -185,7 +187,8 @@ fn troubles(paths: &[Path]) -> Vec<(usize, String)> {
 }
 
 /// The names of the methods.
-pub(crate) const METHODS: [(&str, Method); 2] = [("lasso", Method::Lasso), ("lars", Method::Lars)];
+pub(crate) const METHODS: [(&str, LarsMethod); 2] =
+    [("lasso", LarsMethod::Lasso), ("lars", LarsMethod::Lars)];
 
 /// The options of a path as Python gives them, in the order of [`path_defaults`].
 type Options<'py> = (f64, Option<usize>, f64, Option<PyReadonlyArray1<'py, f64>>, bool, String);

@@ -1,57 +1,42 @@
 //! What is validated: MEN, a baseline, or a classifier that Python brings.
 
+use menet::Method;
 use menet::evaluate::subset;
-use menet::scores::ScoreKind;
-use menet::select::Grid;
-use menet::{Method, Named};
-use menet_lab::validate::{Baseline, Case, Choose, Decided, MenProcedure, Procedure, inner};
+use menet_lab::validate::{Baseline, Decisions, HeldOutCase, MenProcedure, Procedure, inner};
 use menet_lab::{Error, Progress, Result};
 use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::errors::Failure;
-use crate::search::{Values, base};
+use crate::search::{SearchOptions, base};
 use crate::settings::Settings;
 
 /// A procedure as the package describes it; its keys say which kind it is.
 #[derive(FromPyObject)]
-#[expect(clippy::large_enum_variant, reason = "there is one per method")]
-pub(crate) enum Described {
+pub(crate) enum ProcedureDescription {
     /// A method of the registry, with its own choice of settings.
     #[pyo3(from_item_all)]
     Registered { registered: String, folds: usize, prepare: Settings },
-    /// MEN with these settings, or chosen from these values.
+    /// MEN with these settings, or with what they leave open chosen.
     #[pyo3(from_item_all)]
-    Men {
-        name: String,
-        settings: Settings,
-        values: Option<Values>,
-        folds: usize,
-        score: String,
-        choose: String,
-    },
+    Men { name: String, settings: Settings, options: Option<SearchOptions>, folds: usize },
     /// A classifier in Python.
     #[pyo3(from_item_all)]
-    Brought { name: String, identity: String, folds: Option<usize>, decide: Py<PyAny> },
+    Python { name: String, identity: String, folds: Option<usize>, decide: Py<PyAny> },
 }
 
-impl Described {
+impl ProcedureDescription {
     pub(crate) fn procedure(self) -> PyResult<Box<dyn Procedure>> {
         Ok(match self {
-            Described::Registered { registered: name, folds, prepare } => registered(&name, folds, prepare)?,
-            Described::Men { name, settings, values, folds, score, choose } => {
-                let base = base(settings)?;
-                let grid = match values {
-                    Some(values) => values.grid(&base)?,
-                    None => Grid::of(&base),
-                };
-                let score = ScoreKind::from_name(&score).map_err(Failure::from)?;
-                let choose = Choose::from_name(&choose).map_err(Failure::from)?;
-                Box::new(MenProcedure { name, base, grid, folds, score, choose })
+            ProcedureDescription::Registered { registered: name, folds, prepare } => {
+                registered(&name, folds, prepare)?
             }
-            Described::Brought { name, identity, folds, decide } => {
-                Box::new(Brought { name, identity, folds, decide })
+            ProcedureDescription::Men { name, settings, options, folds } => {
+                let search = options.map(|options| options.search()).transpose()?;
+                Box::new(MenProcedure { name, base: base(settings)?, search, folds })
+            }
+            ProcedureDescription::Python { name, identity, folds, decide } => {
+                Box::new(PythonClassifier { name, identity, folds, decide })
             }
         })
     }
@@ -73,20 +58,20 @@ fn registered(name: &str, folds: usize, prepare: Settings) -> PyResult<Box<dyn P
 }
 
 /// A classifier in Python. The interpreter is attached only while it learns and decides.
-struct Brought {
+struct PythonClassifier {
     name: String,
     identity: String,
     /// How many folds it wants to choose its settings by; none if it does not ask for folds.
     folds: Option<usize>,
     /// From the training rows, the test rows, the class of every row, the folds (as places among the training rows) and a seed to
-    /// [`Answer`].
+    /// [`ClassifierAnswer`].
     decide: Py<PyAny>,
 }
 
 /// The class of every test row, the probabilities, the panel, the number of variables, and what was chosen.
-type Answer = (Vec<usize>, Option<Vec<Vec<f64>>>, Vec<usize>, usize, String);
+type ClassifierAnswer = (Vec<usize>, Option<Vec<Vec<f64>>>, Vec<usize>, usize, String);
 
-impl Procedure for Brought {
+impl Procedure for PythonClassifier {
     fn name(&self) -> &str {
         &self.name
     }
@@ -95,14 +80,14 @@ impl Procedure for Brought {
         self.identity.clone()
     }
 
-    fn decide(&self, case: &Case<'_>, _progress: &dyn Progress) -> Result<Decided> {
+    fn decide(&self, case: &HeldOutCase<'_>, _progress: &dyn Progress) -> Result<Decisions> {
         let mut folds = Vec::new();
         if let Some(count) = self.folds {
             let train = subset(case.data, &case.split.train)?;
             let splits = inner(&train, case.training_groups().as_deref(), count, case.seed)?;
             folds.extend(splits.into_iter().map(|split| (split.train, split.test)));
         }
-        let answer = Python::attach(|py| -> PyResult<Answer> {
+        let answer = Python::attach(|py| -> PyResult<ClassifierAnswer> {
             let array = |rows: &[usize]| PyArray1::from_iter(py, rows.iter().map(|&row| row as i64));
             let (train, test) = (array(&case.split.train), array(&case.split.test));
             let codes = array(case.data.class_indices());
@@ -110,6 +95,6 @@ impl Procedure for Brought {
         });
         let (given, probabilities, panel, variables, choice) =
             answer.map_err(|error| Error::Foreign { context: self.name.clone(), source: Box::new(error) })?;
-        Ok(Decided { given, probabilities, panel, variables, choice })
+        Ok(Decisions { given, probabilities, panel, variables, choice })
     }
 }

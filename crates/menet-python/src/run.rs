@@ -23,9 +23,9 @@ const PERIOD: Duration = Duration::from_millis(50);
 
 /// Stops the work once Python has a signal to handle.
 #[derive(Default)]
-struct Watch(AtomicBool);
+struct SignalWatch(AtomicBool);
 
-impl Monitor for Watch {
+impl Monitor for SignalWatch {
     fn stop(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
@@ -60,7 +60,7 @@ fn run_on<T: Send>(
     pool: &ThreadPool,
     work: impl FnOnce(&dyn Monitor) -> Result<T, Failure> + Send,
 ) -> PyResult<T> {
-    let watch = Watch::default();
+    let watch = SignalWatch::default();
     let (mut signal, mut out) = (None, None);
     py.detach(|| {
         let (done, finished) = channel::<()>();
@@ -96,9 +96,9 @@ fn allocation(panic: &(dyn Any + Send)) -> Option<&str> {
 }
 
 /// Pools by their number of threads, and the process they belong to.
-type Pools = (u32, BTreeMap<usize, Arc<ThreadPool>>);
+type ThreadPools = (u32, BTreeMap<usize, Arc<ThreadPool>>);
 
-static POOLS: Mutex<Option<Pools>> = Mutex::new(None);
+static POOLS: Mutex<Option<ThreadPools>> = Mutex::new(None);
 
 /// A pool of so many threads, kept for the next call: threads that come and go would each leave memory behind.
 fn pool(threads: usize) -> Result<Arc<ThreadPool>, rayon::ThreadPoolBuildError> {

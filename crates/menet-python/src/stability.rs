@@ -9,7 +9,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use crate::arrays::{Samples, vector};
-use crate::counting::Counting;
+use crate::counting::SampleWeighting;
 use crate::errors::Failure;
 use crate::run::run;
 use crate::settings::{Settings, check_named, method};
@@ -19,12 +19,12 @@ type Interval = (f64, f64, f64);
 
 /// The orders of entry, the panel size, the stable panel, the index, the bounds in the order of [`Bounds`], and how many variables can be
 /// selected.
-type Found = (Vec<Vec<usize>>, usize, Vec<usize>, Interval, (f64, f64, f64), usize);
+type StabilityResult = (Vec<Vec<usize>>, usize, Vec<usize>, Interval, (f64, f64, f64), usize);
 
 /// How half-samples are drawn and the stable panel is chosen.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct How {
+pub(crate) struct StabilitySettings {
     pairs: usize,
     most: usize,
     size: Option<usize>,
@@ -34,8 +34,8 @@ pub(crate) struct How {
     groups: Option<Vec<usize>>,
 }
 
-impl From<How> for StabilityParams {
-    fn from(how: How) -> Self {
+impl From<StabilitySettings> for StabilityParams {
+    fn from(how: StabilitySettings) -> Self {
         StabilityParams::default().with(|it| {
             (it.pairs, it.most, it.size) = (how.pairs, how.most, how.size);
             (it.threshold, it.false_selections) = (how.threshold, how.false_selections);
@@ -51,16 +51,16 @@ impl From<How> for StabilityParams {
 pub(crate) fn stable_selection(
     py: Python<'_>,
     settings: Settings,
-    how: How,
+    how: StabilitySettings,
     x: Samples<'_>,
     codes: PyReadonlyArray1<'_, i64>,
-    counting: Counting<'_>,
+    counting: SampleWeighting<'_>,
     classes: Vec<String>,
     feature_names: Option<Vec<String>>,
     progress: Option<Py<PyAny>>,
     threads: usize,
     batches: Option<Vec<String>>,
-) -> PyResult<Found> {
+) -> PyResult<StabilityResult> {
     let Method::Men(params) = method("men", settings)? else {
         return Err(PyTypeError::new_err("the parameters of another method"));
     };
@@ -75,8 +75,8 @@ pub(crate) fn stable_selection(
         }
         let step = |done: usize, total: usize| {
             let Some(progress) = &progress else { return };
-            let told = Python::attach(|py| progress.call1(py, (done, total)).map(drop));
-            if let (Err(error), Ok(mut raised)) = (told, raised.lock()) {
+            let reported = Python::attach(|py| progress.call1(py, (done, total)).map(drop));
+            if let (Err(error), Ok(mut raised)) = (reported, raised.lock()) {
                 raised.get_or_insert(error);
             }
         };

@@ -7,24 +7,24 @@ use menet::Monitor;
 use menet_io::ModelFile;
 use menet_io::model::LabelKind;
 use menet_lab::report::validation::check_link;
-use menet_lab::validate::{self as engine, Options, Procedure, Subject, output};
-use menet_lab::{Folder, Left, Progress, Set, Status};
+use menet_lab::validate::{self as engine, Options, Procedure, ValidationSubject, output};
+use menet_lab::{Folder, NamedSet, Progress, Status, TimeLeft};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use crate::arrays::{Samples, vector};
-use crate::counting::Counting;
-use crate::found::Found;
+use crate::counting::SampleWeighting;
 use crate::model::Model;
-use crate::procedures::Described;
+use crate::procedures::ProcedureDescription;
 use crate::run::run_apart;
 use crate::settings::check_named;
+use crate::validation_result::ValidationResult;
 
 /// How samples are held out, labels are permuted and half-samples are drawn.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct How {
+pub(crate) struct ValidationSettings {
     folds: usize,
     repeats: usize,
     leave_one_group_out: bool,
@@ -37,8 +37,8 @@ pub(crate) struct How {
     seed: u64,
 }
 
-impl From<How> for Options {
-    fn from(how: How) -> Self {
+impl From<ValidationSettings> for Options {
+    fn from(how: ValidationSettings) -> Self {
         Options {
             folds: how.folds,
             repeats: how.repeats,
@@ -57,7 +57,7 @@ impl From<How> for Options {
 /// The labels and names of the samples and variables; `codes` are positions in `classes`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct Names<'py> {
+pub(crate) struct SampleNames<'py> {
     codes: PyReadonlyArray1<'py, i64>,
     classes: Vec<String>,
     label_kind: String,
@@ -67,7 +67,7 @@ pub(crate) struct Names<'py> {
     shape: Option<(usize, usize)>,
     /// The group of every sample as a number from 0.
     groups: Option<Vec<usize>>,
-    counting: Counting<'py>,
+    counting: SampleWeighting<'py>,
     /// The batch of every sample.
     batches: Option<Vec<String>>,
 }
@@ -75,7 +75,7 @@ pub(crate) struct Names<'py> {
 /// The files to write.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct Files {
+pub(crate) struct OutputFiles {
     out: Option<PathBuf>,
     link: Option<String>,
     /// The call, for the record.
@@ -95,24 +95,25 @@ pub(crate) fn validation_defaults() -> PyResult<String> {
 #[expect(clippy::too_many_arguments, reason = "procedures, their data and where the results go")]
 pub(crate) fn validate(
     py: Python<'_>,
-    procedures: Vec<Described>,
-    how: How,
+    procedures: Vec<ProcedureDescription>,
+    how: ValidationSettings,
     x: Samples<'_>,
-    names: Names<'_>,
-    files: Files,
+    names: SampleNames<'_>,
+    files: OutputFiles,
     progress: Option<Py<PyAny>>,
     threads: usize,
-) -> PyResult<Found> {
-    let Names { codes, classes, label_kind, variables, samples, shape, groups, counting, batches } = names;
-    let Files { out, link, command, words } = files;
+) -> PyResult<ValidationResult> {
+    let SampleNames { codes, classes, label_kind, variables, samples, shape, groups, counting, batches } =
+        names;
+    let OutputFiles { out, link, command, words } = files;
     let label_kind = serde_json::from_value::<LabelKind>(label_kind.into())
         .map_err(|e| PyTypeError::new_err(e.to_string()))?;
     let options = Options::from(how);
     let procedures: Vec<Box<dyn Procedure>> =
-        procedures.into_iter().map(Described::procedure).collect::<PyResult<_>>()?;
+        procedures.into_iter().map(ProcedureDescription::procedure).collect::<PyResult<_>>()?;
     let (x, codes, counting, raised) = (x.view()?, vector(&codes)?, counting.view()?, Mutex::new(None));
     let outcome = run_apart(py, threads, |monitor| {
-        let watch = Watch { monitor, tell: progress.as_ref(), raised: &raised };
+        let watch = PythonProgress { monitor, callback: progress.as_ref(), raised: &raised };
         check_link(link.as_deref())?;
         let mut data = counting.weigh(x.lacking(codes, classes, batches.as_deref())?)?;
         if let Some(names) = variables {
@@ -127,8 +128,8 @@ pub(crate) fn validate(
             check_named(&men.base, data.feature_names())?;
             men.base.check_names(&data)?;
         }
-        let set = Set { name: "data".to_owned(), data, rows: None, ids: samples.as_deref() };
-        let subject = Subject { set: &set, groups: groups.as_deref(), procedures: &procedures };
+        let set = NamedSet { name: "data".to_owned(), data, rows: None, ids: samples.as_deref() };
+        let subject = ValidationSubject { set: &set, groups: groups.as_deref(), procedures: &procedures };
         let folder = out.map(|out| Folder::open(&out, "validate", output::FILES)).transpose()?;
         let mut found = engine::validate(subject, &options, folder.as_ref(), &command, &watch)?;
         found.words.splice(1..1, words);
@@ -142,7 +143,7 @@ pub(crate) fn validate(
             }
             None => None,
         };
-        Ok(Found::new(found, model))
+        Ok(ValidationResult::new(found, model))
     });
     match raised.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some(error) => Err(error),
@@ -151,31 +152,31 @@ pub(crate) fn validate(
 }
 
 /// Tells Python how far the work is, and stops on a signal or if Python cannot be told.
-struct Watch<'a> {
+struct PythonProgress<'a> {
     monitor: &'a dyn Monitor,
     /// Is called with the current work, how much of how much is finished, the seconds left, and whether they are at most these.
-    tell: Option<&'a Py<PyAny>>,
+    callback: Option<&'a Py<PyAny>>,
     raised: &'a Mutex<Option<PyErr>>,
 }
 
-impl Monitor for Watch<'_> {
+impl Monitor for PythonProgress<'_> {
     fn stop(&self) -> bool {
         let raised = || self.raised.lock().is_ok_and(|raised| raised.is_some());
-        self.monitor.stop() || (self.tell.is_some() && raised())
+        self.monitor.stop() || (self.callback.is_some() && raised())
     }
 }
 
-impl Progress for Watch<'_> {
+impl Progress for PythonProgress<'_> {
     fn status(&self, status: Status) {
-        let Some(tell) = self.tell else { return };
+        let Some(callback) = self.callback else { return };
         let Status { now, done, total, left } = status;
         let (left, most) = match left {
-            Some(Left::About(left)) => (Some(left.as_secs_f64()), false),
-            Some(Left::AtMost(left)) => (Some(left.as_secs_f64()), true),
+            Some(TimeLeft::About(left)) => (Some(left.as_secs_f64()), false),
+            Some(TimeLeft::AtMost(left)) => (Some(left.as_secs_f64()), true),
             None => (None, false),
         };
-        let told = Python::attach(|py| tell.call1(py, (now, done, total, left, most)).map(drop));
-        if let (Err(error), Ok(mut raised)) = (told, self.raised.lock()) {
+        let reported = Python::attach(|py| callback.call1(py, (now, done, total, left, most)).map(drop));
+        if let (Err(error), Ok(mut raised)) = (reported, self.raised.lock()) {
             raised.get_or_insert(error);
         }
     }

@@ -15,7 +15,7 @@ use criterion::Throughput::{BytesDecimal, Elements};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use faer::{Mat, MatRef};
 use menet::lars::{LarsOptions, lars_paths, regression_paths};
-use menet::neighbors::{Among, NeighborSearch, neighbor_groups};
+use menet::neighbors::{NeighborScope, NeighborSearch, neighbor_groups};
 use menet::operator::{ManifoldParams, Smoother, eigenvalue_bound};
 use menet::patches::{PatchParams, rule};
 use menet::rules::{Metric, nearest_neighbors};
@@ -61,7 +61,7 @@ fn regressions(criterion: &mut Criterion) -> Result<()> {
 
 /// All pairs; and nearly all neighbours, as if all pairs had been compared.
 fn neighbors(criterion: &mut Criterion) -> Result<()> {
-    let groups = [(Among::Within, 5), (Among::Between, 5)];
+    let groups = [(NeighborScope::Within, 5), (NeighborScope::Between, 5)];
     let images = clusters::clusters(10_000, 24, 10, Some(256));
     let points = clusters::clusters(30_000, 8, 10, Some(20));
     for (data, search) in [

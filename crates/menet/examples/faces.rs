@@ -7,7 +7,7 @@ mod drawn;
 
 use faer::Mat;
 use menet::rules::nearest_neighbors;
-use menet::{Dataset, Men, MenParams, Named, Reading, fit};
+use menet::{Dataset, Men, MenParams, Named, SizeLimits, fit};
 
 const PERSONS: usize = 40;
 const IMAGES: usize = 10;
@@ -50,7 +50,7 @@ fn main() -> menet::Result<()> {
         print!("{d:>3} axes      ");
         for k in [5, 10, 20, 50, 100] {
             let men = men.at(
-                Reading::default().with(|it| {
+                SizeLimits::default().with(|it| {
                     it.nonzeros = Some(k);
                     it.components = Some(d);
                 }),

@@ -17,7 +17,7 @@ mod drawn;
 use std::time::Instant;
 
 use faer::{Mat, MatRef};
-use menet::neighbors::{Among, Block, Centre, Nearest, NeighborSearch, neighbor_groups};
+use menet::neighbors::{Block, Centre, NearestSamples, NeighborScope, NeighborSearch, neighbor_groups};
 use menet::{Centred, Dataset, Named};
 
 /// Samples of a piece.
@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         _ => return Err(format!("no such data: {kind}").into()),
     };
     let preprocessed = Centred::new(&data, None)?;
-    let groups = [(Among::Within, 5), (Among::Between, 5)];
+    let groups = [(NeighborScope::Within, 5), (NeighborScope::Between, 5)];
     let asked = |name: &str| rest.is_empty() || rest.iter().any(|rest| rest == name);
     for &search in NeighborSearch::ALL {
         if asked(search.name()) {
@@ -73,8 +73,8 @@ fn pieces(
     rows: &[f32],
     class: &[usize],
     mean: &[f64],
-    groups: [(Among, usize); 2],
-) -> menet::Result<Vec<Nearest<2>>> {
+    groups: [(NeighborScope, usize); 2],
+) -> menet::Result<Vec<NearestSamples<2>>> {
     let (p, centre) = (mean.len(), Centre::new(mean, &[])?);
     let samples = rows.chunks(PIECE * p).zip(class.chunks(PIECE));
     let blocks: Vec<Block<'_>> = samples
@@ -83,13 +83,13 @@ fn pieces(
             Block::single(MatRef::from_row_major_slice(rows, class.len(), p), class, k * PIECE)
         })
         .collect::<menet::Result<_>>()?;
-    let within = blocks.iter().map(|block| Nearest::search_within(block, centre, groups, &()));
-    let mut found: Vec<Nearest<2>> = within.collect::<menet::Result<_>>()?;
+    let within = blocks.iter().map(|block| NearestSamples::search_within(block, centre, groups, &()));
+    let mut found: Vec<NearestSamples<2>> = within.collect::<menet::Result<_>>()?;
     let known: Vec<Vec<f64>> = found.iter().map(|found| found.clone().into_arrays().1).collect();
     for b in 0..blocks.len() {
         for a in 0..b {
             let block = |k: usize| blocks[k].clone().knowing(&known[k]);
-            let (here, there) = Nearest::search_both(&block(a), &block(b), centre, groups, &())?;
+            let (here, there) = NearestSamples::search_both(&block(a), &block(b), centre, groups, &())?;
             found[a] = found[a].clone().merge(here)?;
             found[b] = found[b].clone().merge(there)?;
         }

@@ -7,7 +7,7 @@ mod clusters;
 #[path = "support/faces.rs"]
 mod faces;
 
-use menet::lars::{Path, Report};
+use menet::lars::{Path, PenaltyReport};
 use menet::penalties::PenaltyKind;
 use menet::refit::Refit;
 use menet::{Dataset, MenParams, Named, Stage, fit};
@@ -51,13 +51,13 @@ fn compare(data: &Dataset<'_>, params: &MenParams) -> menet::Result<()> {
     let kinds: Vec<PenaltyKind> =
         PenaltyKind::ALL.iter().copied().filter(|&kind| few || kind != PenaltyKind::L0).collect();
     let mut seconds = vec![Vec::new(); kinds.len()];
-    let mut told = vec![String::new(); kinds.len()];
+    let mut counts = vec![String::new(); kinds.len()];
     for _ in 0..REPEATS {
         for (k, &penalty) in kinds.iter().enumerate() {
             let men = fit(data, &params.clone().with(|it| it.penalty.kind = penalty), &())?;
             let lars = men.report().seconds.iter().find(|(stage, _)| *stage == Stage::Lars);
             seconds[k].push(lars.map_or(0.0, |(_, seconds)| *seconds));
-            told[k] = rounds(men.paths());
+            counts[k] = rounds(men.paths());
         }
     }
     let median = |of: &[f64]| {
@@ -68,7 +68,7 @@ fn compare(data: &Dataset<'_>, params: &MenParams) -> menet::Result<()> {
     println!("penalty      LARS ms   x l1");
     for (k, penalty) in kinds.iter().enumerate() {
         let (own, l1) = (median(&seconds[k]), median(&seconds[0]));
-        println!("{:<11} {:8.1} {:6.2}   {}", penalty.name(), 1e3 * own, own / l1, told[k]);
+        println!("{:<11} {:8.1} {:6.2}   {}", penalty.name(), 1e3 * own, own / l1, counts[k]);
     }
     println!();
     Ok(())
@@ -77,7 +77,7 @@ fn compare(data: &Dataset<'_>, params: &MenParams) -> menet::Result<()> {
 /// How many rounds and variables an axis has on average, and how many axes settled.
 fn rounds(paths: &[Path]) -> String {
     let of = |path: &Path| match path.report() {
-        Some(Report::Rounds { count, settled, .. }) => Some((*count, usize::from(*settled))),
+        Some(PenaltyReport::Rounds { count, settled, .. }) => Some((*count, usize::from(*settled))),
         _ => None,
     };
     let found: Vec<(usize, usize)> = paths.iter().filter_map(of).collect();

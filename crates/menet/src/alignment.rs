@@ -6,10 +6,10 @@ use rayon::prelude::*;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::monitor::{Monitor, Stage, proceed};
-use crate::neighbors::{Among, Found, Neighbor, NeighborSearch, neighbor_groups};
+use crate::neighbors::{Neighbor, NeighborLists, NeighborScope, NeighborSearch, neighbor_groups};
 use crate::numerics::sparse::SparseSymmetric;
-use crate::numerics::spectrum::{Lowest, Operator, Search};
-use crate::patches::{Local, Neighborhood, Patch, PatchParams, PatchRule};
+use crate::numerics::spectrum::{Operator, ShiftSearch, SmallestEigenvalue};
+use crate::patches::{Neighborhood, Patch, PatchMatrix, PatchParams, PatchRule};
 use crate::preprocess::{Centred, Rows};
 
 /// How well an eigenvalue is known when κ has been found, relative to the largest possible one: to the last digit, and where
@@ -56,7 +56,7 @@ impl Alignment {
         samples: &Centred<'_>,
         rule: &dyn PatchRule,
         params: &PatchParams,
-        [near, far]: &Found<2>,
+        [near, far]: &NeighborLists<2>,
         monitor: &dyn Monitor,
     ) -> Result<Self> {
         let n = near.len();
@@ -70,7 +70,7 @@ impl Alignment {
             });
         }
         let (rows, variables) = (samples.rows(), samples.variables());
-        Self::from_patches(&Patched { rows, variables, rule, params, found: (near, far) }, monitor)
+        Self::from_patches(&PatchInputs { rows, variables, rule, params, found: (near, far) }, monitor)
     }
 
     /// Adds the patches of samples without a label, which come last among `all`. Their neighbours are the nearest of all samples, and nothing
@@ -88,18 +88,18 @@ impl Alignment {
         monitor: &dyn Monitor,
     ) -> Result<()> {
         let (n, labelled) = (all.samples(), self.attract.dim());
-        let groups = [(Among::All, params.k_within)];
+        let groups = [(NeighborScope::All, params.k_within)];
         let ([near], _) = neighbor_groups(all, samples, groups, search, monitor)?;
         let near = &near[labelled..];
         let (rows, variables, far) = (samples.rows(), samples.variables(), vec![Vec::new(); near.len()]);
-        let patched = Patched { rows, variables, rule, params, found: (near, &far) };
+        let patched = PatchInputs { rows, variables, rule, params, found: (near, &far) };
         let median_distance = median(near.iter().flatten().map(|neighbor| neighbor.distance));
         let entries = patched.attract(&|at| labelled + at, median_distance, monitor)?;
         self.unlabelled = Some(SparseSymmetric::from_triplets(n, &entries)?);
         Ok(())
     }
 
-    pub(crate) fn from_patches(patched: &Patched<'_>, monitor: &dyn Monitor) -> Result<Self> {
+    pub(crate) fn from_patches(patched: &PatchInputs<'_>, monitor: &dyn Monitor) -> Result<Self> {
         let (near, _) = patched.found;
         let n = near.len();
         let median_distance = median(near.iter().flatten().map(|neighbor| neighbor.distance));
@@ -177,7 +177,7 @@ impl Alignment {
         let most = diagonal.iter().copied().fold(0.0, f64::max);
         let (n, size) = (self.attract.dim(), self.attract.spectrum_bound() + bound + most);
         let Some(repel) = self.repel.as_ref().filter(|_| requested > 0.0) else {
-            let Lowest { below, above } = self.attract.lowest()?;
+            let SmallestEigenvalue { below, above } = self.attract.lowest()?;
             // The patches that pull are positive semidefinite: where the iteration leaves the eigenvalue open, their sum is not refused
             // for that. The lower bound is for the report alone then.
             let value = if above - below > FINEST * size { above } else { below };
@@ -189,7 +189,7 @@ impl Alignment {
             out.iter_mut().zip(x).zip(diagonal).for_each(|((out, x), extra)| *out += extra * x);
         };
         let parts: [&Operator<'_>; 2] = [&attract, &|x, out| repel.apply(x, out)];
-        Search { size, tolerance, bound, most: requested }
+        ShiftSearch { size, tolerance, bound, most: requested }
             .run(n, parts, &|| proceed(monitor, Stage::Reduction))
     }
 }
@@ -206,20 +206,20 @@ pub(crate) fn related(
     params: &PatchParams,
     search: NeighborSearch,
     monitor: &dyn Monitor,
-) -> Result<(Found<2>, Option<f64>)> {
+) -> Result<(NeighborLists<2>, Option<f64>)> {
     neighbor_groups(data, samples, groups(rule, params), search, monitor)
 }
 
 /// The groups of neighbours that `rule` asks for.
-pub fn groups(rule: &dyn PatchRule, params: &PatchParams) -> [(Among, usize); 2] {
+pub fn groups(rule: &dyn PatchRule, params: &PatchParams) -> [(NeighborScope, usize); 2] {
     let k_far = if rule.has_kappa() { params.k_between } else { 0 };
-    [(rule.near(), params.k_within), (Among::Between, k_far)]
+    [(rule.near(), params.k_within), (NeighborScope::Between, k_far)]
 }
 
 pub(crate) type Entries = Vec<Triplet<usize, usize, f64>>;
 
 /// Samples with their neighbours, and the rule that makes patches of them.
-pub(crate) struct Patched<'a> {
+pub(crate) struct PatchInputs<'a> {
     pub(crate) rows: &'a Rows<'a>,
     pub(crate) variables: usize,
     pub(crate) rule: &'a dyn PatchRule,
@@ -228,7 +228,7 @@ pub(crate) struct Patched<'a> {
     pub(crate) found: (&'a [Vec<Neighbor>], &'a [Vec<Neighbor>]),
 }
 
-impl Patched<'_> {
+impl PatchInputs<'_> {
     /// The entries of L that keep samples together. `sample` says which sample the centre at a place is.
     pub(crate) fn attract(
         &self,
@@ -254,7 +254,7 @@ impl Patched<'_> {
         sample: &(dyn Fn(usize) -> usize + Sync),
         median_distance: f64,
         monitor: &dyn Monitor,
-        part: impl Fn(&Patch) -> Option<&Local> + Sync,
+        part: impl Fn(&Patch) -> Option<&PatchMatrix> + Sync,
     ) -> Result<Entries> {
         let (near, far) = self.found;
         let starts: Vec<usize> = (0..near.len()).step_by(CENTRES).collect();
@@ -289,7 +289,7 @@ impl Patched<'_> {
 }
 
 /// `SᵀLS`: adds the entries of a patch's matrix, at its members.
-fn place(members: &[usize], local: &Local, entries: &mut Entries) {
+fn place(members: &[usize], local: &PatchMatrix, entries: &mut Entries) {
     let placed = local.entries().into_iter().map(|(a, b, value)| Triplet::new(members[a], members[b], value));
     entries.extend(placed);
 }

@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::params::{MenParams, Preset};
+use crate::select::SEARCHED;
 
 /// What a value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -70,12 +71,14 @@ pub struct Parameter {
     pub of: Vec<String>,
     /// Whether most users meet it.
     pub common: bool,
+    /// Whether a search can try values of it.
+    pub searched: bool,
 }
 
 /// A stage of the pipeline.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct StageWords {
+pub struct StageDescription {
     /// Its name.
     pub name: String,
     /// What it does.
@@ -87,7 +90,7 @@ pub struct StageWords {
 #[non_exhaustive]
 pub struct Description {
     /// The stages, in the order of the pipeline.
-    pub stages: Vec<StageWords>,
+    pub stages: Vec<StageDescription>,
     /// The parameters: first those of no stage, then by stage.
     pub parameters: Vec<Parameter>,
     /// The presets, with what they set.
@@ -124,7 +127,7 @@ fn describe() -> Description {
             own.push(parameter("", name, property, &defaults[name]));
             continue;
         }
-        stages.push(StageWords { name: name.clone(), about: paragraphs(property).0 });
+        stages.push(StageDescription { name: name.clone(), about: paragraphs(property).0 });
         let inner = properties(property);
         staged.extend(inner.map(|(leaf, property)| parameter(name, leaf, property, &defaults[name][leaf])));
     }
@@ -152,8 +155,10 @@ fn parameter(stage: &str, name: &str, property: &Value, default: &Value) -> Para
         _ if types.iter().any(|one| one == "integer") => ValueKind::Whole,
         _ => ValueKind::Number,
     };
+    let path = if stage.is_empty() { name.to_owned() } else { format!("{stage}.{name}") };
     Parameter {
-        path: if stage.is_empty() { name.to_owned() } else { format!("{stage}.{name}") },
+        searched: SEARCHED.contains(&path.as_str()),
+        path,
         stage: stage.to_owned(),
         name: name.to_owned(),
         kind,

@@ -7,10 +7,10 @@
 //! | [`Plan`] | what will be done | the size of the data |
 //! | [`Neighborhood`] | neighbours and alignment L | the samples and the patch |
 //! | [`Prepared`] | the [reduced problem](ReducedProblem) `(G, b)` | also α, β, κ, the target and the feature graph |
-//! | [`Solved`] | the paths, from which axes are read | also the ridge and the longest path |
+//! | [`SolvedPaths`] | the paths, from which axes are read | also the ridge and the longest path |
 //! | [`Men`] | the model | also the number of variables, the refit and the rule |
 //!
-//! What is read off a [`Solved`] costs little beside the steps before. A search over many settings ([`crate::select`])
+//! What is read off a [`SolvedPaths`] costs little beside the steps before. A search over many settings ([`crate::select`])
 //! therefore makes few of the first steps and many of the last.
 
 use std::time::Instant;
@@ -31,7 +31,7 @@ use crate::plan::Plan;
 use crate::prepare::Preparation;
 use crate::preprocess::{Centred, Weighing};
 use crate::reduce::{ReducedProblem, reduce};
-use crate::solved::Solved;
+use crate::solved::SolvedPaths;
 use crate::targets::{AxisCount, TargetSpread, target_by};
 
 /// Learns a sparse projection and a rule that decides by it.
@@ -265,7 +265,7 @@ impl<'a> Prepared<'a> {
     ///
     /// # Errors
     /// As [`fit`].
-    pub fn solve(&'a self, params: &MenParams, monitor: &dyn Monitor) -> Result<Solved<'a>> {
+    pub fn solve(&'a self, params: &MenParams, monitor: &dyn Monitor) -> Result<SolvedPaths<'a>> {
         self.solve_by(params, monitor, || self.problem.paths(params, monitor))
     }
 
@@ -278,7 +278,7 @@ impl<'a> Prepared<'a> {
         params: &MenParams,
         nonzeros: usize,
         monitor: &dyn Monitor,
-    ) -> Result<Solved<'a>> {
+    ) -> Result<SolvedPaths<'a>> {
         self.solve_by(params, monitor, || self.problem.paths_to(nonzeros, params, monitor))
     }
 
@@ -292,7 +292,7 @@ impl<'a> Prepared<'a> {
         nonzeros: usize,
         factors: MatRef<'_, f64>,
         monitor: &dyn Monitor,
-    ) -> Result<Solved<'a>> {
+    ) -> Result<SolvedPaths<'a>> {
         let norms = &self.problem.norms;
         params.refuse_groups("penalty factors per axis")?;
         if params.penalty.kind != PenaltyKind::L1 {
@@ -316,11 +316,11 @@ impl<'a> Prepared<'a> {
         params: &MenParams,
         monitor: &dyn Monitor,
         paths: impl FnOnce() -> Result<Vec<Path>>,
-    ) -> Result<Solved<'a>> {
+    ) -> Result<SolvedPaths<'a>> {
         let mut clock = Clock { monitor, seconds: self.problem.report.seconds.clone() };
         let paths = clock.time(Stage::Lars, paths)?;
         let units = self.problem.units(params);
-        Ok(Solved::new(self, paths, units, clock.seconds))
+        Ok(SolvedPaths::new(self, paths, units, clock.seconds))
     }
 }
 

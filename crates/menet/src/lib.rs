@@ -35,7 +35,7 @@
 //! | `(X, A, Y) → (G, b)` | [`reduce()`], [`gram`] | step 5 |
 //! | the path of every axis, certified | [`lars`] | step 6 |
 //! | other penalties than ℓ1, groups of variables, a graph over variables | [`penalties`] | conclusion |
-//! | the panel, and the weights on it | [`Reading`], [`refit`] | |
+//! | the panel, and the weights on it | [`SizeLimits`], [`refit`] | |
 //! | the model: sparse `W`, in the user's units | [`Men`], [`Projection`] | step 7, Eq. updateW |
 //! | nearest neighbour, centroid, Gaussian; probabilities | [`rules`] | section 3 |
 //! | splits, folds, rates at every dimension | [`evaluate`] | section 3 |
@@ -107,19 +107,21 @@ pub use alignment::Alignment;
 pub use dataset::{Dataset, Real};
 pub use error::{Error, Result};
 pub use fit::{Neighborhood, Prepared, fit};
-pub use methods::{Method, Reduced, Reducer};
-pub use model::{Component, FarSample, Men, MenParts, PanelRow, PanelVariable, SampleDoubts, Undecided};
+pub use methods::{LearnedReduction, Method, Reducer};
+pub use model::{
+    Component, FarSample, Men, MenParts, ModelWithoutRule, PanelRow, PanelVariable, SampleDoubts,
+};
 pub use monitor::{Monitor, Stage};
 pub use named::Named;
 pub use numerics::sparse;
-pub use panel::Reading;
+pub use panel::SizeLimits;
 pub use params::MenParams;
 pub use plan::Plan;
 pub use preprocess::Centred;
 pub use projection::Projection;
 pub use reduce::{ReducedProblem, reduce};
 pub use report::FitReport;
-pub use solved::Solved;
+pub use solved::SolvedPaths;
 pub use variables::{VariableRef, Variables};
 
 /// The examples of docs/rust.md, which is the README of this crate, run as tests.

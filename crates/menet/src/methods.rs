@@ -15,7 +15,7 @@ use crate::fit::fit_at_most;
 use crate::lars::Path;
 use crate::monitor::Monitor;
 use crate::numerics::sparse::SparseVector;
-use crate::panel::Reading;
+use crate::panel::SizeLimits;
 use crate::penalties::PenaltyKind;
 use crate::penalties::feature_graph::FeatureGraph;
 use crate::prepare::{Preparation, PrepareParams};
@@ -41,13 +41,18 @@ pub trait Reducer: Sync + std::fmt::Debug {
     ///
     /// # Errors
     /// When a parameter is out of range, there is nothing to learn, a decomposition fails, or `monitor` asks to stop.
-    fn fit(&self, data: &Dataset<'_>, components: Option<usize>, monitor: &dyn Monitor) -> Result<Reduced>;
+    fn fit(
+        &self,
+        data: &Dataset<'_>,
+        components: Option<usize>,
+        monitor: &dyn Monitor,
+    ) -> Result<LearnedReduction>;
 }
 
 /// What a method learned.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Reduced {
+pub struct LearnedReduction {
     /// How samples are prepared before they are projected; none if they are taken as they are.
     pub preparation: Option<Preparation>,
     /// The projection, best axes first.
@@ -57,12 +62,12 @@ pub struct Reduced {
     /// What did not converge, if an iteration stopped early.
     pub unsettled: Option<String>,
     /// This fit at every smaller number of variables, for methods with paths.
-    pub(crate) sparser: Option<Sparser>,
+    pub(crate) sparser: Option<SparserFits>,
 }
 
 /// A fit that holds every smaller number of variables.
 #[derive(Debug, Clone)]
-pub(crate) enum Sparser {
+pub(crate) enum SparserFits {
     /// A model of MEN.
     Men(Box<Men>),
     /// The paths of another method.
@@ -80,13 +85,19 @@ pub(crate) struct SparsePaths {
     pub(crate) paths: Vec<Path>,
 }
 
-impl From<Projection> for Reduced {
+impl From<Projection> for LearnedReduction {
     fn from(projection: Projection) -> Self {
-        Reduced { preparation: None, projection, remarks: Vec::new(), unsettled: None, sparser: None }
+        LearnedReduction {
+            preparation: None,
+            projection,
+            remarks: Vec::new(),
+            unsettled: None,
+            sparser: None,
+        }
     }
 }
 
-impl Reduced {
+impl LearnedReduction {
     /// From paths. The axes end before the first that uses no variable.
     ///
     /// # Errors
@@ -99,7 +110,7 @@ impl Reduced {
             return Err(Error::Degenerate("the first axis uses no variable".to_owned()));
         }
         let projection = paths.at(usize::MAX)?;
-        Ok(Reduced { sparser: Some(Sparser::Paths(paths)), ..projection.into() })
+        Ok(LearnedReduction { sparser: Some(SparserFits::Paths(paths)), ..projection.into() })
     }
 
     /// The projection with at most `nonzeros` variables per path, learned from the same `training` samples; none for methods
@@ -111,9 +122,10 @@ impl Reduced {
     pub fn at_nonzeros(&self, nonzeros: usize, training: &Dataset<'_>) -> Result<Option<Projection>> {
         match &self.sparser {
             None => Ok(None),
-            Some(Sparser::Paths(paths)) => paths.at(nonzeros).map(Some),
-            Some(Sparser::Men(men)) => {
-                let reading = Reading { nonzeros: Some(nonzeros.min(men.nonzeros())), ..Reading::default() };
+            Some(SparserFits::Paths(paths)) => paths.at(nonzeros).map(Some),
+            Some(SparserFits::Men(men)) => {
+                let reading =
+                    SizeLimits { nonzeros: Some(nonzeros.min(men.nonzeros())), ..SizeLimits::default() };
                 men.at(reading, Some(training)).map(|men| Some(men.projection().clone()))
             }
         }
@@ -133,7 +145,7 @@ impl Reduced {
     /// The model, if the method is MEN.
     pub fn men(&self) -> Option<&Men> {
         match &self.sparser {
-            Some(Sparser::Men(men)) => Some(men),
+            Some(SparserFits::Men(men)) => Some(men),
             _ => None,
         }
     }
@@ -201,12 +213,21 @@ impl Reducer for MenParams {
         MenParams::check(self, variables)
     }
 
-    fn fit(&self, data: &Dataset<'_>, components: Option<usize>, monitor: &dyn Monitor) -> Result<Reduced> {
+    fn fit(
+        &self,
+        data: &Dataset<'_>,
+        components: Option<usize>,
+        monitor: &dyn Monitor,
+    ) -> Result<LearnedReduction> {
         let most = data.variables().min(data.classes().len().saturating_sub(1)).max(1);
         let components = components.or(self.components).map(|asked| asked.min(most));
         let men = fit_at_most(data, &MenParams { components, ..self.clone() }, monitor)?;
         let (projection, preparation) = (men.projection().clone(), men.preparation().cloned());
-        Ok(Reduced { preparation, sparser: Some(Sparser::Men(Box::new(men))), ..projection.into() })
+        Ok(LearnedReduction {
+            preparation,
+            sparser: Some(SparserFits::Men(Box::new(men))),
+            ..projection.into()
+        })
     }
 }
 
@@ -289,13 +310,13 @@ impl Method {
         data: &Dataset<'_>,
         components: Option<usize>,
         monitor: &dyn Monitor,
-    ) -> Result<Reduced> {
+    ) -> Result<LearnedReduction> {
         if self.men().is_some() {
             return self.reducer().fit(data, components, monitor);
         }
         match Preparation::of(data, prepare)? {
             None => self.reducer().fit(data, components, monitor),
-            Some((preparation, data)) => Ok(Reduced {
+            Some((preparation, data)) => Ok(LearnedReduction {
                 preparation: Some(preparation),
                 ..self.reducer().fit(&data, components, monitor)?
             }),

@@ -79,9 +79,9 @@ pub trait Monitor: Sync {
 impl Monitor for () {}
 
 /// Passes on requests to stop, but no progress: for many fits that run at once.
-pub(crate) struct Quiet<'a>(pub(crate) &'a dyn Monitor);
+pub(crate) struct QuietMonitor<'a>(pub(crate) &'a dyn Monitor);
 
-impl Monitor for Quiet<'_> {
+impl Monitor for QuietMonitor<'_> {
     fn stop(&self) -> bool {
         self.0.stop()
     }

@@ -10,7 +10,7 @@
 //!   one common level. Then the candidates that contribute least to the separation of the classes are dropped ([`crate::refit`]).
 
 use crate::error::{Error, Result};
-use crate::lars::{Ended, Path};
+use crate::lars::{EndReason, Path};
 use crate::numerics::sparse::SparseVector;
 use crate::params::MenParams;
 use crate::penalties::PenaltyKind;
@@ -19,7 +19,7 @@ use crate::penalties::groups::GroupAxes;
 /// How many variables are read off a fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct Reading {
+pub struct SizeLimits {
     /// Largest number of variables that a path selects; none = as many as it was computed for.
     pub nonzeros: Option<usize>,
     /// Largest number of distinct variables over all axes; none = no limit.
@@ -184,7 +184,7 @@ fn wanted(size: usize, params: &MenParams) -> usize {
 }
 
 fn stopped(path: &Path) -> bool {
-    matches!(path.ended(), Ended::MaxNonzeros { .. })
+    matches!(path.ended(), EndReason::MaxNonzeros { .. })
 }
 
 /// The ℓ1 paths of `d` axes that a panel of `size` of the `p` variables is read off. How far they must go shows only on the way.

@@ -51,7 +51,7 @@ pub struct MenParams {
     /// the classes.
     #[schemars(extend("common" = true))]
     pub panel_size: Option<usize>,
-    /// λ2, the ridge of the elastic net, at least 0; none: 0.3.
+    /// Ridge λ2 of the elastic net, at least 0; none: 0.3.
     #[schemars(extend("common" = true))]
     pub ridge: Option<f64>,
     /// Rank of the PCA reconstruction that replaces the data first, at least 1; none: no reconstruction.

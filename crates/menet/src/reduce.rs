@@ -12,7 +12,7 @@ use crate::monitor::Monitor;
 use crate::operator::Operator;
 use crate::panel;
 use crate::params::{MenParams, default_nonzeros};
-use crate::penalties::groups::{self, DEFAULT_GROUPS, Size};
+use crate::penalties::groups::{self, DEFAULT_GROUPS, GroupSparsity};
 use crate::penalties::{self, PenaltyKind};
 use crate::plan::Regime;
 use crate::preprocess::Centred;
@@ -188,7 +188,8 @@ impl ReducedProblem {
         let factors = self.factors(params)?;
         if params.penalty.grouped() {
             let options = params.group_options(&self.norms, &factors);
-            let found = groups::solve(self.gram(), self.b(), &options, Size::Groups(nonzeros), monitor)?;
+            let found =
+                groups::solve(self.gram(), self.b(), &options, GroupSparsity::Groups(nonzeros), monitor)?;
             return found.paths(&options.groups, nonzeros);
         }
         let options = params.lars_options(nonzeros, factors, &self.norms);

@@ -56,7 +56,7 @@ impl FitReport {
     /// This report with the reasons of the regime as one sentence, for other programs.
     #[must_use]
     pub fn in_words(&self) -> Self {
-        FitReport { regime: self.regime.as_ref().map(Regime::told), ..self.clone() }
+        FitReport { regime: self.regime.as_ref().map(Regime::with_sentence), ..self.clone() }
     }
 
     /// The seconds of all stages together.

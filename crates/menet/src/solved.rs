@@ -6,28 +6,28 @@ use crate::error::Result;
 use crate::fit::Prepared;
 use crate::lars::Path;
 use crate::monitor::Stage;
-use crate::panel::{self, Reading};
+use crate::panel::{self, SizeLimits};
 use crate::params::MenParams;
-use crate::refit::{Axes, Elimination, How, Reached, Refit, Source, Training};
+use crate::refit::{Axes, Elimination, ReadOffOptions, ReadOffSource, Refit, RefitProblem, Training};
 
 /// The paths, and what axes are read off them with.
 #[derive(Debug)]
-pub struct Solved<'a> {
+pub struct SolvedPaths<'a> {
     pub(crate) prepared: &'a Prepared<'a>,
     pub(crate) paths: Vec<Path>,
     pub(crate) units: Vec<f64>,
     pub(crate) seconds: Vec<(Stage, f64)>,
-    reached: OnceLock<Reached>,
+    reached: OnceLock<RefitProblem>,
 }
 
-impl<'a> Solved<'a> {
+impl<'a> SolvedPaths<'a> {
     pub(crate) fn new(
         prepared: &'a Prepared<'a>,
         paths: Vec<Path>,
         units: Vec<f64>,
         seconds: Vec<(Stage, f64)>,
     ) -> Self {
-        Solved { prepared, paths, units, seconds, reached: OnceLock::new() }
+        SolvedPaths { prepared, paths, units, seconds, reached: OnceLock::new() }
     }
 
     /// The path of every axis, in the solver's units.
@@ -39,8 +39,8 @@ impl<'a> Solved<'a> {
     ///
     /// # Errors
     /// When the paths do not reach so far, no variable can be used, or a system cannot be solved.
-    pub fn read(&self, reading: Reading, params: &MenParams) -> Result<Axes> {
-        self.source(params.refit.kind()).read(&How::new(reading, params, self.paths.len()))
+    pub fn read(&self, reading: SizeLimits, params: &MenParams) -> Result<Axes> {
+        self.source(params.refit.kind()).read(&ReadOffOptions::new(reading, params, self.paths.len()))
     }
 
     /// The paths of a fit with `params`, cut from these, which are of a fit with `solved` parameters; none where they do not hold them.
@@ -55,8 +55,8 @@ impl<'a> Solved<'a> {
         candidates: usize,
         (size, params): (usize, &MenParams),
     ) -> Result<Elimination> {
-        let how = How::new(Reading::default(), params, paths.len());
-        Source { paths, ..self.source(Refit::Discriminant) }.eliminate(&how, candidates, size)
+        let how = ReadOffOptions::new(SizeLimits::default(), params, paths.len());
+        ReadOffSource { paths, ..self.source(Refit::Discriminant) }.eliminate(&how, candidates, size)
     }
 
     /// The axes of a fit with `params` and these `paths`; those on a panel of that order, if there is one.
@@ -66,9 +66,11 @@ impl<'a> Solved<'a> {
         elimination: Option<&Elimination>,
         params: &MenParams,
     ) -> Result<Axes> {
-        let reading = Reading { panel_size: params.panel_size, ..Reading::default() };
-        let (how, source) =
-            (How::new(reading, params, paths.len()), Source { paths, ..self.source(params.refit.kind()) });
+        let reading = SizeLimits { panel_size: params.panel_size, ..SizeLimits::default() };
+        let (how, source) = (
+            ReadOffOptions::new(reading, params, paths.len()),
+            ReadOffSource { paths, ..self.source(params.refit.kind()) },
+        );
         match (elimination, params.panel_size) {
             (Some(order), Some(size)) => source.on_panel(&how, &order.panel(size), order.candidates()),
             _ => source.read(&how),
@@ -76,14 +78,14 @@ impl<'a> Solved<'a> {
     }
 
     /// The reduced problem at the variables that were reached, for the refits that need it.
-    pub(crate) fn reached(&self, refit: Refit) -> Option<&Reached> {
+    pub(crate) fn reached(&self, refit: Refit) -> Option<&RefitProblem> {
         refit
             .needs_gram()
-            .then(|| self.reached.get_or_init(|| Reached::new(&self.prepared.problem, &self.paths)))
+            .then(|| self.reached.get_or_init(|| RefitProblem::new(&self.prepared.problem, &self.paths)))
     }
 
-    fn source(&self, refit: Refit) -> Source<'_> {
-        Source {
+    fn source(&self, refit: Refit) -> ReadOffSource<'_> {
+        ReadOffSource {
             training: Training::Samples(self.prepared.data),
             mean: &self.prepared.problem.mean,
             units: &self.units,

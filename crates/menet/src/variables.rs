@@ -168,9 +168,9 @@ impl MenParams {
         let (always, never) = (self.penalty.always.as_deref(), self.penalty.never.as_deref());
         let always = variables.find_all("penalty.always", always.unwrap_or_default())?;
         let never = variables.find_all("penalty.never", never.unwrap_or_default())?;
-        let told = |j: usize| names.map_or_else(|| j.to_string(), |names| format!("{:?}", names[j]));
+        let quoted = |j: usize| names.map_or_else(|| j.to_string(), |names| format!("{:?}", names[j]));
         if let Some(&j) = always.iter().find(|j| never.binary_search(j).is_ok()) {
-            let value = format!("a list with {}, which `penalty.always` has as well", told(j));
+            let value = format!("a list with {}, which `penalty.always` has as well", quoted(j));
             return Err(Error::parameter("penalty.never", value, "a list of other variables"));
         }
         for (name, chosen, opposite, factor) in
@@ -178,7 +178,7 @@ impl MenParams {
         {
             if let Some(&j) = chosen.iter().find(|&&j| factors[j] == opposite) {
                 let value =
-                    format!("a list with {}, whose factor in `penalty.factors` is {opposite}", told(j));
+                    format!("a list with {}, whose factor in `penalty.factors` is {opposite}", quoted(j));
                 return Err(Error::parameter(name, value, "a list of other variables"));
             }
             chosen.iter().for_each(|&j| factors[j] = factor);
@@ -231,7 +231,7 @@ mod tests {
             Ok(vec![0, 2])
         );
         assert_eq!(variables.find("penalty.always", &VariableRef::Position(4)), Ok(4));
-        for (given, told) in [
+        for (given, expected) in [
             (
                 "Age",
                 "`penalty.always` is \"Age\", but must be the name of a variable: near matches are \"age\", \"wage\"",
@@ -241,7 +241,7 @@ mod tests {
             ("X1", "only one variable has"),
         ] {
             let message = variables.find("penalty.always", &given.into()).unwrap_err().to_string();
-            assert!(message.contains(told), "{message}");
+            assert!(message.contains(expected), "{message}");
         }
         let message = variables.find("penalty.never", &6.into()).unwrap_err().to_string();
         assert!(message.contains("`penalty.never` is 6, but must be a position from 0 to 5"), "{message}");

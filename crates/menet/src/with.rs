@@ -17,7 +17,7 @@ with!(
     crate::MenParams,
     crate::lars::LarsOptions,
     crate::operator::ManifoldParams,
-    crate::panel::Reading,
+    crate::panel::SizeLimits,
     crate::patches::PatchParams,
     crate::penalties::PathPenalty,
     crate::penalties::PenaltyParams,

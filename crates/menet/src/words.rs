@@ -15,7 +15,7 @@ use crate::penalties::{PenaltyKind, PenaltyParams};
 use crate::prepare::{Impute, PrepareParams, Scale};
 use crate::refit::{Refit, RefitParams};
 use crate::rules::{Priors, RuleKind, RuleRequest};
-use crate::select::{Grid, Size};
+use crate::select::{Grid, ModelSize};
 use crate::targets::{TargetParams, TargetSpread};
 use crate::variables::VariableRef;
 
@@ -35,7 +35,7 @@ pub struct Samples {
 ///
 /// Of the parameters in `open`, which are chosen among several values, the sentences say only that they are chosen.
 pub fn steps(params: &MenParams, open: &[&str], samples: Samples) -> Vec<String> {
-    let tell = Tell { params, open, samples };
+    let in_words = ParamsInWords { params, open, samples };
     // Every field is named: one that is new must be told below, or be listed here as affecting nothing but time and memory.
     let MenParams {
         components: _,
@@ -75,14 +75,14 @@ pub fn steps(params: &MenParams, open: &[&str], samples: Samples) -> Vec<String>
         compute: _, // time and memory
     } = params;
     [
-        tell.preparation(),
-        tell.manifold(),
-        tell.target(),
-        tell.penalty(),
-        tell.size(),
-        tell.constraints(),
-        tell.refit(),
-        tell.rule(),
+        in_words.preparation(),
+        in_words.manifold(),
+        in_words.target(),
+        in_words.penalty(),
+        in_words.size(),
+        in_words.constraints(),
+        in_words.refit(),
+        in_words.rule(),
     ]
     .concat()
 }
@@ -98,21 +98,21 @@ pub fn searched(grid: &Grid) -> (Vec<&'static str>, Vec<String>) {
             words.push(format!("{what} ({})", values.join(", ")));
         }
     };
-    let count = |of: fn(&Size) -> Option<usize>| -> Vec<String> {
-        sizes.iter().filter_map(of).map(|size| size.to_string()).collect()
-    };
-    let nonzeros = count(|size| if let Size::Nonzeros(k) = size { Some(*k) } else { None });
-    let panels = count(|size| if let Size::Panel(k) = size { Some(*k) } else { None });
-    let mixed = sizes.len() > 1;
-    // Where sizes of both kinds are tried, one value of a kind is a choice too.
-    let whole = |values: Vec<String>| {
-        if mixed && values.len() == 1 { [values, vec!["or none".to_owned()]].concat() } else { values }
+    let distinct = |of: fn(&ModelSize) -> Option<usize>, open: &str| {
+        let mut values: Vec<String> = Vec::new();
+        for size in sizes {
+            let value = of(size).map_or_else(|| open.to_owned(), |count| count.to_string());
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        values
     };
     add("manifold.beta", "β", texts(beta));
     add("target.shrinkage", "the shrinkage of the target", texts(target_shrinkage));
     add("ridge", "the ridge λ2", texts(ridge));
-    add("nonzeros", "the number of variables per axis", whole(nonzeros));
-    add("panel_size", "the size of the panel", whole(panels));
+    add("nonzeros", "the number of variables per axis", distinct(|size| size.nonzeros, "the default"));
+    add("panel_size", "the size of the panel", distinct(|size| size.panel, "no limit"));
     add("refit.kind", "the refit", names_of(refit));
     let ridges =
         refit_ridge.iter().map(|ridge| ridge.map_or("that of the path".to_owned(), |x| x.to_string()));
@@ -141,13 +141,13 @@ fn prior(priors: &Priors) -> String {
 }
 
 /// The parameters, and what is told of them elsewhere.
-struct Tell<'a> {
+struct ParamsInWords<'a> {
     params: &'a MenParams,
     open: &'a [&'a str],
     samples: Samples,
 }
 
-impl Tell<'_> {
+impl ParamsInWords<'_> {
     /// A value, or that it is chosen.
     fn value(&self, name: &str, value: impl Display) -> String {
         if self.open.contains(&name) { "chosen".to_owned() } else { value.to_string() }
@@ -162,10 +162,10 @@ impl Tell<'_> {
     }
 
     fn preparation(&self) -> Vec<String> {
-        let mut told = Vec::new();
+        let mut sentences = Vec::new();
         let it = self.params;
         if it.prepare.scale.logs() {
-            told.push("Values x were replaced by log(1 + x).".to_owned());
+            sentences.push("Values x were replaced by log(1 + x).".to_owned());
         }
         if let Some(batches) = self.samples.batches {
             let divided = if it.prepare.batch_scale {
@@ -173,7 +173,7 @@ impl Tell<'_> {
             } else {
                 ""
             };
-            told.push(format!(
+            sentences.push(format!(
                 "The mean of every batch ({batches} batches) was subtracted from each variable{divided}; a batch without training samples was \
                  measured by its own samples."
             ));
@@ -181,10 +181,10 @@ impl Tell<'_> {
         match it.prepare.scale {
             Scale::None | Scale::Log1p => {}
             Scale::Unit | Scale::Log1pUnit => {
-                told.push("Variables were divided by their standard deviation.".to_owned());
+                sentences.push("Variables were divided by their standard deviation.".to_owned());
             }
             Scale::Pareto => {
-                told.push(
+                sentences.push(
                     "Variables were divided by the square root of their standard deviation.".to_owned(),
                 );
             }
@@ -195,16 +195,16 @@ impl Tell<'_> {
                 Impute::Median => "the median of the variable",
                 Impute::Knn => "the values of the nearest samples (knn)",
             };
-            told.push(format!(
+            sentences.push(format!(
                 "Missing values were filled with {by}; variables that more than {} % of the samples lack were left out.",
                 (1e6 * it.prepare.max_missing).round() / 1e4
             ));
         }
-        told.push("Variables were centred.".to_owned());
+        sentences.push("Variables were centred.".to_owned());
         if let Some(rank) = it.pca_rank {
-            told.push(format!("The samples were replaced by their best approximation of rank {rank}."));
+            sentences.push(format!("The samples were replaced by their best approximation of rank {rank}."));
         }
-        told
+        sentences
     }
 
     fn manifold(&self) -> Vec<String> {
@@ -296,35 +296,38 @@ impl Tell<'_> {
         } else {
             ("variables", "twice as many as training samples, from 50 to 100".to_owned())
         };
-        let mut told = Vec::new();
+        let mut sentences = Vec::new();
         match it.nonzeros {
             _ if self.is_open("nonzeros") => {
-                told.push(format!("The number of {what} per axis was chosen."));
+                sentences.push(format!("The number of {what} per axis was chosen."));
             }
-            Some(k) => told.push(format!("Each axis selected at most {k} {what}; this number was given.")),
+            Some(k) => {
+                sentences.push(format!("Each axis selected at most {k} {what}; this number was given."));
+            }
             None if it.panel_size.is_some() || self.is_open("panel_size") => {}
-            None => told.push(format!("The number of {what} per axis was the default ({default}).")),
+            None => sentences.push(format!("The number of {what} per axis was the default ({default}).")),
         }
         match it.panel_size {
             _ if self.is_open("panel_size") => {
-                told.push("The number of variables of all axes together was chosen.".to_owned());
+                sentences.push("The number of variables of all axes together was chosen.".to_owned());
             }
             Some(size) => {
-                told.push(format!("All axes together used at most {size} variables; this number was given."));
+                sentences
+                    .push(format!("All axes together used at most {size} variables; this number was given."));
             }
             None => {}
         }
-        told
+        sentences
     }
 
     fn constraints(&self) -> Vec<String> {
         let it = self.params;
-        let mut told = Vec::new();
+        let mut sentences = Vec::new();
         if let Some(always) = it.penalty.always.as_deref().filter(|list| !list.is_empty()) {
-            told.push(format!("In every model, whatever the data: {}.", listed(always)));
+            sentences.push(format!("In every model, whatever the data: {}.", listed(always)));
         }
         if let Some(never) = it.penalty.never.as_deref().filter(|list| !list.is_empty()) {
-            told.push(format!("Barred from every model: {}.", listed(never)));
+            sentences.push(format!("Barred from every model: {}.", listed(never)));
         }
         if let Some(factors) = &it.penalty.factors {
             let free = factors.iter().filter(|&&factor| factor == 0.0).count();
@@ -332,25 +335,26 @@ impl Tell<'_> {
             let finite = factors.iter().copied().filter(|factor| factor.is_finite());
             let (low, high) =
                 finite.fold((f64::INFINITY, 0.0_f64), |(low, high), x| (low.min(x), high.max(x)));
-            told.push(format!(
+            sentences.push(format!(
                 "The penalties of variables had factors from {low} to {high} (free of it: {free}; barred: {barred})."
             ));
         }
         if let Some(groups) = &it.penalty.feature_groups {
             let used: usize = groups.groups().iter().map(|group| group.variables.len()).sum();
-            told.push(format!("Variables entered in {} groups, which have {used} members.", groups.len()));
+            sentences
+                .push(format!("Variables entered in {} groups, which have {used} members.", groups.len()));
         }
         if it.penalty.group_axes == GroupAxes::Together {
-            told.push("A variable or group was selected for all axes or for none.".to_owned());
+            sentences.push("A variable or group was selected for all axes or for none.".to_owned());
         }
         if let Some(graph) = &it.penalty.feature_graph {
             let weight = it.penalty.graph_weight.unwrap_or(DEFAULT_WEIGHT);
-            told.push(format!(
+            sentences.push(format!(
                 "Neighbouring variables were tied to similar weights by a feature graph ({}, λ3 = {weight}).",
-                graph.told()
+                graph.in_words()
             ));
         }
-        told
+        sentences
     }
 
     fn refit(&self) -> Vec<String> {

@@ -4,9 +4,9 @@ use crate::common;
 use faer::Mat;
 use menet::refit::Refit;
 use menet::scores::ScoreKind;
-use menet::select::{Grid, Size, search};
+use menet::select::{Grid, ModelSize, TrialChoice, search};
 use menet::stability::{StabilityParams, entry_order, fit_on, select};
-use menet::{Dataset, Men, MenParams, Method, Named, Neighborhood, Prepared, Reading, VariableRef, fit};
+use menet::{Dataset, Men, MenParams, Method, Named, Neighborhood, Prepared, SizeLimits, VariableRef, fit};
 
 const P: usize = 30;
 
@@ -97,7 +97,7 @@ fn smaller_models_keep_them() {
     for &refit in Refit::ALL {
         let whole = fit(&data, &forced(refit).with(|it| it.nonzeros = Some(8)), &()).unwrap();
         let fitted = fit(&data, &forced(refit).with(|it| it.nonzeros = Some(3)), &()).unwrap();
-        let reading = Reading::default().with(|it| it.nonzeros = Some(3));
+        let reading = SizeLimits::default().with(|it| it.nonzeros = Some(3));
         let read = whole.at(reading, Some(&data)).unwrap();
         assert_eq!((read.projection(), read.panel()), (fitted.projection(), fitted.panel()));
         assert_eq!(read.always(), [20, 25]);
@@ -105,7 +105,7 @@ fn smaller_models_keep_them() {
             assert_eq!(whole.at(reading, None).unwrap().always(), [20, 25]);
         }
         let sized = fit(&data, &forced(refit).with(|it| it.panel_size = Some(9)), &()).unwrap();
-        let reading = Reading::default().with(|it| it.panel_size = Some(4));
+        let reading = SizeLimits::default().with(|it| it.panel_size = Some(4));
         let read = sized.at(reading, Some(&data)).unwrap();
         let fitted = fit(&data, &forced(refit).with(|it| it.panel_size = Some(4)), &()).unwrap();
         assert_eq!((read.projection(), read.panel()), (fitted.projection(), fitted.panel()));
@@ -120,9 +120,10 @@ fn smaller_models_keep_them() {
 fn searches_selections_and_methods_honour_them() {
     let data = named();
     let base = forced(Refit::Discriminant);
-    let grid = Grid::of(&base).with(|it| it.sizes = vec![Size::Panel(2), Size::Nonzeros(3)]);
+    let grid = Grid::of(&base).with(|it| it.sizes = vec![ModelSize::of_panel(2), ModelSize::per_path(3)]);
     let folds = menet::evaluate::stratified_folds(&data, 3, &mut common::rng(5)).unwrap();
-    let trials = search(&data, &base, &grid, &folds, ScoreKind::Rate, &(), &|_, _| ()).unwrap();
+    let trials =
+        search(&data, &base, &grid, &folds, (ScoreKind::Rate, TrialChoice::Best), &(), &|_, _| ()).unwrap();
     assert_eq!(trials.len(), 2);
     for trial in &trials {
         for panel in &trial.panels {
@@ -167,7 +168,7 @@ fn steps_made_apart_honour_them() {
 #[test]
 fn names_that_cannot_be_honoured_are_refused_before_any_work() {
     let data = named();
-    for (change, told) in [
+    for (change, expected) in [
         (
             (|it| it.penalty.always = refs(&["gene20"])) as fn(&mut MenParams),
             "`penalty.always` is \"gene20\", but must be the name of a variable: near matches are \"gene 20\"",
@@ -193,7 +194,7 @@ fn names_that_cannot_be_honoured_are_refused_before_any_work() {
         ),
     ] {
         let found = message(&data, change);
-        assert!(found.contains(told), "{found}");
+        assert!(found.contains(expected), "{found}");
     }
     let unknown = MenParams::default().with(|it| it.penalty.always = refs(&["sex"]));
     assert!(Neighborhood::new(&data, &unknown, &()).is_err());

@@ -7,10 +7,10 @@ use menet::penalties::feature_graph::{Edge, EdgeList, FeatureGraph};
 use menet::plan::{GramRequest, RouteRequest};
 use menet::refit::Refit;
 use menet::scores::ScoreKind;
-use menet::select::{Grid, Size, search};
+use menet::select::{Grid, ModelSize, TrialChoice, search};
 use menet::sparse::SparseMatrix;
 use menet::stability::entry_order;
-use menet::{Dataset, Men, MenParams, Method, Named, Neighborhood, Prepared, Reading, fit};
+use menet::{Dataset, Men, MenParams, Method, Named, Neighborhood, Prepared, SizeLimits, fit};
 
 const SIDE: usize = 8;
 const P: usize = SIDE * SIDE;
@@ -187,7 +187,7 @@ fn refits_keep_the_graph_and_smaller_models_are_those_of_fits() {
         let asked = grid(3.0).with(|it| it.refit.kind = Some(refit));
         let whole = fit(&data, &asked, &()).unwrap();
         let fitted = fit(&data, &asked.clone().with(|it| it.nonzeros = Some(4)), &()).unwrap();
-        let read = whole.at(Reading::default().with(|it| it.nonzeros = Some(4)), Some(&data)).unwrap();
+        let read = whole.at(SizeLimits::default().with(|it| it.nonzeros = Some(4)), Some(&data)).unwrap();
         assert_eq!((read.projection(), read.panel()), (fitted.projection(), fitted.panel()), "{refit:?}");
         if let Some(residual) = whole.refit().residual {
             assert!(residual < 1e-9, "{refit:?}: {residual}");
@@ -218,9 +218,10 @@ fn refits_keep_the_graph_and_smaller_models_are_those_of_fits() {
 fn searches_selections_and_methods_honour_it() {
     let data = data(1.0);
     let base = grid(3.0).with(|it| (it.nonzeros, it.refit.kind) = (None, Some(Refit::None)));
-    let grid = Grid::of(&base).with(|it| it.sizes = vec![Size::Nonzeros(5)]);
+    let grid = Grid::of(&base).with(|it| it.sizes = vec![ModelSize::per_path(5)]);
     let folds = menet::evaluate::stratified_folds(&data, 3, &mut common::rng(5)).unwrap();
-    let trials = search(&data, &base, &grid, &folds, ScoreKind::Rate, &(), &|_, _| ()).unwrap();
+    let trials =
+        search(&data, &base, &grid, &folds, (ScoreKind::Rate, TrialChoice::Best), &(), &|_, _| ()).unwrap();
     for (fold, panel) in folds.iter().zip(&trials[0].panels) {
         let train = menet::evaluate::subset(&data, &fold.train).unwrap();
         let men = fit(&train, &base.clone().with(|it| it.nonzeros = Some(5)), &()).unwrap();
@@ -249,14 +250,14 @@ fn searches_selections_and_methods_honour_it() {
 fn what_does_not_fit_is_refused_before_any_work() {
     let data = data(1.0);
     let flat = Dataset::new(data.x().unwrap(), data.class_indices()).unwrap();
-    let told = |data: &Dataset<'_>, params: MenParams| fit(data, &params, &()).unwrap_err().to_string();
-    assert!(told(&flat, grid(1.0)).contains("the data have no image shape"));
-    assert!(told(&flat, params(FeatureGraph::Grid(Some((8, 7))), 1.0)).contains("a grid of 8 x 7"));
-    assert!(told(&data, params(FeatureGraph::Chain, -1.0)).contains("`penalty.graph_weight` is -1"));
-    assert!(told(&data, params(FeatureGraph::from_text("e.csv"), 1.0)).contains("given again"));
+    let refusal = |data: &Dataset<'_>, params: MenParams| fit(data, &params, &()).unwrap_err().to_string();
+    assert!(refusal(&flat, grid(1.0)).contains("the data have no image shape"));
+    assert!(refusal(&flat, params(FeatureGraph::Grid(Some((8, 7))), 1.0)).contains("a grid of 8 x 7"));
+    assert!(refusal(&data, params(FeatureGraph::Chain, -1.0)).contains("`penalty.graph_weight` is -1"));
+    assert!(refusal(&data, params(FeatureGraph::from_text("e.csv"), 1.0)).contains("given again"));
     let alone = MenParams::default().with(|it| it.penalty.graph_weight = Some(1.0));
     assert!(
-        told(&data, alone)
+        refusal(&data, alone)
             .contains("`penalty.graph_weight` is 1, but must be left out without a `penalty.feature_graph`")
     );
     let list = vec![Edge { ends: ("left".into(), "right".into()), weight: 1.0 }];

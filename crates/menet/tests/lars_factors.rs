@@ -4,7 +4,7 @@
 use crate::common::{Design, column, correlate, rng};
 use faer::Mat;
 use menet::gram::{FactorGram, Gram};
-use menet::lars::{Ended, LarsOptions, Path, lars_path, lars_paths_each};
+use menet::lars::{EndReason, LarsOptions, Path, lars_path, lars_paths_each};
 use rand::{Rng, RngExt};
 
 const BAR: f64 = 1e-9;
@@ -83,14 +83,14 @@ fn violation(gram: &Mat<f64>, b: &[f64], v: &[f64], ridge: f64, w: &[f64], lambd
 }
 
 /// One response of a case.
-struct One<'a> {
+struct OneResponse<'a> {
     case: &'a Case,
     gram: &'a Mat<f64>,
     b: Vec<f64>,
     v: Vec<f64>,
 }
 
-impl One<'_> {
+impl OneResponse<'_> {
     /// Whether the free columns, each made as long as 1, have a singular value below `bound`.
     fn free_columns_depend(&self, bound: f64) -> bool {
         let x = &self.case.x;
@@ -162,8 +162,8 @@ impl One<'_> {
             return Some("a level rises".to_owned());
         }
         match path.ended() {
-            Ended::Complete if path.last().level == 0.0 => None,
-            Ended::MaxNonzeros { .. } if options.max_nonzeros.is_some() => None,
+            EndReason::Complete if path.last().level == 0.0 => None,
+            EndReason::MaxNonzeros { .. } if options.max_nonzeros.is_some() => None,
             other => Some(format!("ended: {other}")),
         }
     }
@@ -187,7 +187,7 @@ impl Tally {
         let together = lars_paths_each(source, case.b.as_ref(), case.factors.as_ref(), &case.options, &());
         let mut all = true;
         for k in 0..RESPONSES {
-            let one = One { case, gram: &gram, b: column(&case.b, k), v: column(&case.factors, k) };
+            let one = OneResponse { case, gram: &gram, b: column(&case.b, k), v: column(&case.factors, k) };
             let options = case.options.clone().with(|it| it.penalty_factors = Some(one.v.clone()));
             self.problems += 1;
             let label = || format!("response {k} {:?} {}", one.v, case.label);
@@ -208,7 +208,7 @@ impl Tally {
             if together.as_ref().is_ok_and(|together| together[k] != path) {
                 self.faults.push(format!("not what it is alone: {}", label()));
             }
-            let early = !matches!(path.ended(), Ended::Complete | Ended::MaxNonzeros { .. });
+            let early = !matches!(path.ended(), EndReason::Complete | EndReason::MaxNonzeros { .. });
             if early && one.at_the_edge(fragile) {
                 self.diagnosed += 1;
                 // As far as it goes it is right.

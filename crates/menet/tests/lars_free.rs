@@ -5,7 +5,7 @@ use crate::common::{Design, coordinate_descent, correlate, gaussian, largest_dif
 use faer::Mat;
 use faer::linalg::solvers::Solve;
 use menet::gram::{FactorGram, Gram};
-use menet::lars::{Ended, LarsOptions, Method, Path, certify, lars_path, quadratic_path};
+use menet::lars::{EndReason, LarsMethod, LarsOptions, Path, certify, lars_path, quadratic_path};
 use menet::sparse::SparseVector;
 use rand::RngExt;
 
@@ -50,7 +50,7 @@ fn equals_coordinate_descent_between_knots() {
             it.penalty_factors = Some(v);
         });
         let path = lars_path(&gram, &b, &options, &()).unwrap();
-        assert_eq!((path.ended(), path.free()), (Ended::Complete, &free[..]));
+        assert_eq!((path.ended(), path.free()), (EndReason::Complete, &free[..]));
         let knots = path.knots();
         let start = ridge_solution(&gram, &b, &free, ridge);
         assert!(largest_difference(&knots[0].coefficients, &start, p) < 1e-12);
@@ -149,7 +149,7 @@ fn every_source_gives_one_path_of_many_variables() {
     // Without a ridge the free variables take part of the rank.
     let options = LarsOptions::default().with(|it| it.penalty_factors = factors(p, &free));
     let path = lars_path(&FactorGram::new(x.clone()), &b, &options, &()).unwrap();
-    assert_eq!((path.ended(), path.selected(&path.last().coefficients)), (Ended::Complete, n - 3));
+    assert_eq!((path.ended(), path.selected(&path.last().coefficients)), (EndReason::Complete, n - 3));
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn penalised_copies_of_a_free_variable_stay_out() {
     let (gram, b) = (x.transpose() * &x, correlate(&x, &y));
     let options = LarsOptions::default().with(|it| it.penalty_factors = factors(8, &[2, 3]));
     let path = lars_path(&gram, &b, &options, &()).unwrap();
-    assert_eq!(path.ended(), Ended::Complete);
+    assert_eq!(path.ended(), EndReason::Complete);
     assert!(path.certificate().kkt < 1e-12);
     assert!(path.order_of_entry().iter().all(|j| ![5, 6].contains(j)), "{:?}", path.order_of_entry());
 }
@@ -237,7 +237,7 @@ fn a_tie_beside_a_free_variable_enters_at_once() {
     assert_eq!(path.at_nonzeros(2).unwrap().coefficients.to_dense(4), [5.0, 0.5, -0.5, 0.0]);
     let few = options.with(|it| it.max_nonzeros = Some(1));
     let path = lars_path(&gram, &[5.0, 1.0, -1.0, 0.5], &few, &()).unwrap();
-    assert_eq!(path.ended(), Ended::MaxNonzeros { needed: 2 });
+    assert_eq!(path.ended(), EndReason::MaxNonzeros { needed: 2 });
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn without_a_penalised_variable_the_path_is_one_knot() {
             it.penalty_factors = Some(v);
         });
         let path = lars_path(&gram, &b, &options, &()).unwrap();
-        assert_eq!((path.knots().len(), path.ended(), path.last().level), (1, Ended::Complete, 0.0));
+        assert_eq!((path.knots().len(), path.ended(), path.last().level), (1, EndReason::Complete, 0.0));
         let expected = ridge_solution(&gram, &b, &free, ridge);
         assert!(largest_difference(&path.last().coefficients, &expected, 6) < 1e-12);
         for level in [0.0, 1.0, 1e6] {
@@ -266,7 +266,7 @@ fn without_a_penalised_variable_the_path_is_one_knot() {
     let b = correlate(&x, &common::column(&x, 1));
     let options = LarsOptions::default().with(|it| it.penalty_factors = factors(6, &[1]));
     let path = lars_path(&gram, &b, &options, &()).unwrap();
-    assert_eq!((path.ended(), path.order_of_entry()), (Ended::Complete, Vec::<usize>::new()));
+    assert_eq!((path.ended(), path.order_of_entry()), (EndReason::Complete, Vec::<usize>::new()));
     assert!((path.last().coefficients.get(1) - 1.0).abs() < 1e-12);
 }
 
@@ -335,11 +335,11 @@ fn plain_lars_takes_free_variables_too() {
         let (x, b) = problem(seed, 20, 10);
         let gram = x.transpose() * &x;
         let options = LarsOptions::default().with(|it| {
-            it.method = Method::Lars;
+            it.method = LarsMethod::Lars;
             it.penalty_factors = factors(10, &[2, 9]);
         });
         let path = lars_path(&gram, &b, &options, &()).unwrap();
-        assert_eq!((path.knots().len(), path.ended()), (9, Ended::Complete));
+        assert_eq!((path.knots().len(), path.ended()), (9, EndReason::Complete));
         assert!(path.certificate().kkt < 1e-12);
         let end = ridge_solution(&gram, &b, &(0..10).collect::<Vec<_>>(), 0.0);
         assert!(largest_difference(&path.last().coefficients, &end, 10) < 1e-9);

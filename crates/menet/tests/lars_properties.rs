@@ -3,7 +3,7 @@
 use crate::common::{Design, correlate, rng};
 use faer::Mat;
 use menet::gram::{FactorGram, Gram};
-use menet::lars::{Ended, LarsOptions, Method, Path, lars_path, regression_paths};
+use menet::lars::{EndReason, LarsMethod, LarsOptions, Path, lars_path, regression_paths};
 use rand::RngExt;
 
 const BAR: f64 = 1e-9;
@@ -101,11 +101,11 @@ fn fault(path: &Path, case: &Case, fragile: &[Design]) -> Option<String> {
         return Some("a level rises".to_owned());
     }
     match path.ended() {
-        Ended::Complete if path.last().level == 0.0 => None,
-        Ended::LambdaMin if path.last().level == case.options.lambda_min => None,
-        Ended::LambdaMin if knots.len() == 1 => None,
-        Ended::MaxNonzeros { .. } if case.options.max_nonzeros.is_some() => None,
-        Ended::Dependent { .. } | Ended::Stalled
+        EndReason::Complete if path.last().level == 0.0 => None,
+        EndReason::LambdaMin if path.last().level == case.options.lambda_min => None,
+        EndReason::LambdaMin if knots.len() == 1 => None,
+        EndReason::MaxNonzeros { .. } if case.options.max_nonzeros.is_some() => None,
+        EndReason::Dependent { .. } | EndReason::Stalled
             if case.options.ridge == 0.0 && fragile.contains(&case.design) =>
         {
             None
@@ -125,7 +125,8 @@ fn run(seeds: std::ops::Range<u64>, largest: usize, fragile: &[Design]) {
             let source: &dyn Gram = if seed % 4 == 0 { &factor } else { &gram };
             let path = lars_path(source, &case.b, &case.options, &()).unwrap();
             total += 1;
-            dependent += usize::from(matches!(path.ended(), Ended::Dependent { .. } | Ended::Stalled));
+            dependent +=
+                usize::from(matches!(path.ended(), EndReason::Dependent { .. } | EndReason::Stalled));
             if let Some(fault) = fault(&path, &case, fragile) {
                 faults.push(format!("{fault}: {}", case.label));
             }
@@ -147,7 +148,7 @@ fn free_case(seed: u64, design: Design, largest: usize) -> Case {
     factors.iter_mut().for_each(|v| *v = if rng.random_bool(share) { 0.0 } else { *v });
     factors[rng.random_range(0..p)] = 0.0;
     case.options.positive = false;
-    case.options.method = if rng.random_bool(0.1) { Method::Lars } else { Method::Lasso };
+    case.options.method = if rng.random_bool(0.1) { LarsMethod::Lars } else { LarsMethod::Lasso };
     case.label = format!("{design:?} seed {seed} n {} p {p} {:?}", case.x.nrows(), case.options);
     case
 }
@@ -194,15 +195,17 @@ fn run_free(seeds: std::ops::Range<u64>, fragile: &[Design]) {
                 }
             };
             solved += 1;
-            let early =
-                !matches!(path.ended(), Ended::Complete | Ended::LambdaMin | Ended::MaxNonzeros { .. });
+            let early = !matches!(
+                path.ended(),
+                EndReason::Complete | EndReason::LambdaMin | EndReason::MaxNonzeros { .. }
+            );
             if early && at_the_edge(&case, fragile) {
                 diagnosed += 1;
                 continue;
             }
             let found = match case.options.method {
-                Method::Lasso => fault(&path, &case, fragile),
-                Method::Lars => {
+                LarsMethod::Lasso => fault(&path, &case, fragile),
+                LarsMethod::Lars => {
                     (path.certificate().scaled > BAR).then(|| format!("{:?}", path.certificate()))
                 }
             };
@@ -278,7 +281,7 @@ fn plain_lars_keeps_correlations_equal() {
     for seed in 0..500 {
         for design in [Design::Gaussian, Design::Ternary, Design::Binary] {
             let mut case = case(seed, design, 30);
-            case.options.method = Method::Lars;
+            case.options.method = LarsMethod::Lars;
             case.options.positive = false;
             let gram = case.x.transpose() * &case.x;
             let path = lars_path(&gram, &case.b, &case.options, &()).unwrap();

@@ -3,7 +3,7 @@
 use crate::common;
 use crate::common::{Design, coordinate_descent, correlate, gaussian, largest_difference, normal, rng};
 use faer::Mat;
-use menet::lars::{Ended, LarsOptions, Method, certify, lars_path, lars_paths, quadratic_path};
+use menet::lars::{EndReason, LarsMethod, LarsOptions, certify, lars_path, lars_paths, quadratic_path};
 use menet::sparse::SparseVector;
 use menet::{Error, Monitor};
 use rand::RngExt;
@@ -32,7 +32,7 @@ fn equals_coordinate_descent_between_knots() {
                 (seed % 3 == 0).then(|| (0..p).map(|_| rng.random_range(0.3..2.0)).collect());
         });
         let path = lars_path(&gram, &b, &options, &()).unwrap();
-        assert_eq!(path.ended(), Ended::Complete);
+        assert_eq!(path.ended(), EndReason::Complete);
         let knots = path.knots();
         for _ in 0..10 {
             let k = rng.random_range(0..knots.len() - 1);
@@ -124,7 +124,7 @@ fn asking_beyond_the_end_is_an_error() {
     let (gram, b) = problem(1, 30, 8);
     let options = LarsOptions::default().with(|it| it.max_nonzeros = Some(3));
     let path = lars_path(&gram, &b, &options, &()).unwrap();
-    assert_eq!(path.ended(), Ended::MaxNonzeros { needed: 4 });
+    assert_eq!(path.ended(), EndReason::MaxNonzeros { needed: 4 });
     assert_eq!(path.at_nonzeros(3).unwrap().coefficients.nonzeros(), 3);
     let message = path.at_nonzeros(4).unwrap_err().to_string();
     assert!(message.contains("support of 4") && message.contains("3 nonzeros"), "{message}");
@@ -164,7 +164,7 @@ fn exact_duplicates_share_their_weight() {
     }
     // Without a ridge one of them is enough; the path is complete all the same.
     let path = lars_path(&gram, &b, &LarsOptions::default(), &()).unwrap();
-    assert_eq!(path.ended(), Ended::Complete);
+    assert_eq!(path.ended(), EndReason::Complete);
     assert!(path.certificate().kkt < 1e-12 && path.last().coefficients.nonzeros() <= 4);
 }
 
@@ -208,7 +208,7 @@ fn without_a_ridge_the_support_stops_at_the_rank() {
     let x = gaussian(rng, 8, 50);
     let y: Vec<f64> = (0..8).map(|_| normal(rng)).collect();
     let path = lars_path(&(x.transpose() * &x), &correlate(&x, &y), &LarsOptions::default(), &()).unwrap();
-    assert_eq!(path.ended(), Ended::Complete);
+    assert_eq!(path.ended(), EndReason::Complete);
     assert_eq!(path.last().coefficients.nonzeros(), 8);
     assert!(path.certificate().kkt < 1e-12);
 }
@@ -219,7 +219,7 @@ fn plain_lars_lets_coefficients_cross_zero() {
     let found = (0..200).any(|seed| {
         let (gram, b) = problem(seed, 20, 10);
         let lasso = lars_path(&gram, &b, &LarsOptions::default(), &()).unwrap();
-        let plain = LarsOptions::default().with(|it| it.method = Method::Lars);
+        let plain = LarsOptions::default().with(|it| it.method = LarsMethod::Lars);
         let plain = lars_path(&gram, &b, &plain, &()).unwrap();
         assert_eq!(plain.knots().len(), 11, "plain LARS takes one step a variable");
         assert!(plain.certificate().kkt < 1e-12);
@@ -263,15 +263,15 @@ fn theorem_1_ends_where_the_problem_is_unbounded() {
     // (β₀ − β₁)² has no curvature along (1, 1), and B pulls there: unbounded once 2t < |B₀ + B₁| = 6.
     let a = faer::mat![[1.0, -1.0], [-1.0, 1.0]];
     let path = quadratic_path(a.as_ref(), &[-4.0, -2.0], &LarsOptions::default(), &()).unwrap();
-    assert!(matches!(path.ended(), Ended::Unbounded { .. }), "{:?}", path.ended());
+    assert!(matches!(path.ended(), EndReason::Unbounded { .. }), "{:?}", path.ended());
     assert!((2.0 * path.last().level - 3.0).abs() < 1e-12, "level {}", path.last().level);
     assert!(path.ended().to_string().contains("unbounded"));
     let zero = faer::mat![[0.0]];
     let path = quadratic_path(zero.as_ref(), &[2.0], &LarsOptions::default(), &()).unwrap();
-    assert!(matches!(path.ended(), Ended::Unbounded { variable: 0 }));
+    assert!(matches!(path.ended(), EndReason::Unbounded { variable: 0 }));
     let indefinite = faer::mat![[1.0, 3.0], [3.0, 1.0]];
     let path = quadratic_path(indefinite.as_ref(), &[-4.0, -3.9], &LarsOptions::default(), &()).unwrap();
-    assert!(matches!(path.ended(), Ended::Indefinite { .. }), "{:?}", path.ended());
+    assert!(matches!(path.ended(), EndReason::Indefinite { .. }), "{:?}", path.ended());
     assert!(quadratic_path(Mat::zeros(2, 3).as_ref(), &[1.0; 3], &LarsOptions::default(), &()).is_err());
 }
 
@@ -286,12 +286,12 @@ fn a_thousand_equal_columns_share_too() {
     let options = LarsOptions::default().with(|it| it.ridge = 0.1);
     let path = lars_path(&gram, &b, &options, &()).unwrap();
     assert_eq!(path.knots()[0].entered.len(), p);
-    assert_eq!((path.ended(), path.knots().len()), (Ended::Complete, 2));
+    assert_eq!((path.ended(), path.knots().len()), (EndReason::Complete, 2));
     let w = path.last().coefficients.to_dense(p);
     assert!(w.iter().all(|x| (x - w[0]).abs() < 1e-9 * w[0].abs()));
     let few = options.with(|it| it.max_nonzeros = Some(5));
     let path = lars_path(&gram, &b, &few, &()).unwrap();
-    assert_eq!(path.ended(), Ended::MaxNonzeros { needed: p });
+    assert_eq!(path.ended(), EndReason::MaxNonzeros { needed: p });
 }
 
 #[test]
@@ -336,7 +336,7 @@ fn a_small_working_set_gives_the_same_path() {
 fn degenerate_inputs() {
     let gram: Mat<f64> = Mat::identity(3, 3);
     let nothing = lars_path(&gram, &[0.0; 3], &LarsOptions::default(), &()).unwrap();
-    assert_eq!((nothing.knots().len(), nothing.ended()), (1, Ended::Complete));
+    assert_eq!((nothing.knots().len(), nothing.ended()), (1, EndReason::Complete));
     assert_eq!(nothing.certificate().kkt, 0.0);
     let positive = LarsOptions::default().with(|it| it.positive = true);
     let downhill = lars_path(&gram, &[-1.0, -2.0, 0.0], &positive, &()).unwrap();
@@ -345,7 +345,7 @@ fn degenerate_inputs() {
     assert_eq!(lars_path(&gram, &[1.0; 3], &barred, &()).unwrap().last().coefficients.nonzeros(), 0);
     let early = LarsOptions::default().with(|it| it.lambda_min = 5.0);
     let path = lars_path(&gram, &[1.0; 3], &early, &()).unwrap();
-    assert_eq!((path.knots().len(), path.ended()), (1, Ended::LambdaMin));
+    assert_eq!((path.knots().len(), path.ended()), (1, EndReason::LambdaMin));
 }
 
 #[test]
@@ -386,7 +386,7 @@ fn bad_input_is_named() {
     assert!(run(&[1e-200, 0.0], default()).contains("rescale"));
     let signs = default().with(|it| {
         it.positive = true;
-        it.method = Method::Lars;
+        it.method = LarsMethod::Lars;
     });
     assert!(run(&[1.0; 2], signs).contains("`positive`"));
     let w = SparseVector::default();
@@ -397,12 +397,15 @@ fn bad_input_is_named() {
 
 #[test]
 fn a_monitor_can_stop_a_path() {
-    struct Never;
-    impl Monitor for Never {
+    struct StopsAtOnce;
+    impl Monitor for StopsAtOnce {
         fn stop(&self) -> bool {
             true
         }
     }
     let (gram, b) = problem(1, 30, 8);
-    assert!(matches!(lars_path(&gram, &b, &LarsOptions::default(), &Never), Err(Error::Stopped { .. })));
+    assert!(matches!(
+        lars_path(&gram, &b, &LarsOptions::default(), &StopsAtOnce),
+        Err(Error::Stopped { .. })
+    ));
 }

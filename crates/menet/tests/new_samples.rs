@@ -126,8 +126,8 @@ fn values_far_outside_the_training_range_are_told() {
         if scale == Scale::None {
             assert!((far.widths / 1e4 - 1.0).abs() < 0.2, "{far:?}");
         }
-        let told = found.in_words(&|i| format!("s{i}"), &|j| men.name_of(j));
-        assert!(told.len() == 1 && told[0].contains("1 of 24 samples (s5 with "), "{told:?}");
+        let sentences = found.in_words(&|i| format!("s{i}"), &|j| men.name_of(j));
+        assert!(sentences.len() == 1 && sentences[0].contains("1 of 24 samples (s5 with "), "{sentences:?}");
     }
 }
 
@@ -150,13 +150,13 @@ fn the_range_is_that_of_the_training_samples() {
 fn what_is_doubtful_is_said_once_per_doubt() {
     let (men, x) = model(|_| ());
     let x = lacking(&men, &x);
-    let told = men.doubts_of(View::Double(x.as_ref()), None).unwrap();
-    let told = told.in_words(&|i| format!("s{i}"), &|j| men.name_of(j));
-    assert_eq!(told.len(), 2, "{told:?}");
-    assert!(told[0].contains("without any value of the panel: 1 of 4 samples (s0)"), "{told:?}");
+    let doubts = men.doubts_of(View::Double(x.as_ref()), None).unwrap();
+    let sentences = doubts.in_words(&|i| format!("s{i}"), &|j| men.name_of(j));
+    assert_eq!(sentences.len(), 2, "{sentences:?}");
+    assert!(sentences[0].contains("without any value of the panel: 1 of 4 samples (s0)"), "{sentences:?}");
     assert!(
-        told[1].contains("fewer than half of the 3 values of the panel: 1 of 4 samples (s1)"),
-        "{told:?}"
+        sentences[1].contains("fewer than half of the 3 values of the panel: 1 of 4 samples (s1)"),
+        "{sentences:?}"
     );
     let wrong = Mat::<f64>::zeros(2, 3);
     assert!(

@@ -5,7 +5,7 @@ use faer::Mat;
 use menet::refit::Refit;
 use menet::rules::RuleKind;
 use menet::sparse::SparseMatrix;
-use menet::{Dataset, Men, MenParams, Named, Reading, fit};
+use menet::{Dataset, Men, MenParams, Named, SizeLimits, fit};
 use rand::RngExt;
 
 /// Some variables tell some classes apart, the others are noise; on three levels if asked, so that ties abound.
@@ -161,7 +161,7 @@ fn a_model_read_off_a_fit_is_that_of_a_fit() {
                 })
             };
             let large = fitted(&data, &params(Some(12), None, None));
-            let reading = Reading::default().with(|it| {
+            let reading = SizeLimits::default().with(|it| {
                 it.nonzeros = Some(5);
                 it.components = Some(2);
                 it.panel_size = None;
@@ -173,7 +173,7 @@ fn a_model_read_off_a_fit_is_that_of_a_fit() {
             assert_eq!((read.refit(), read.panel()), (direct.refit(), direct.panel()));
 
             let large = fitted(&data, &params(None, None, Some(20)));
-            let reading = Reading::default().with(|it| it.panel_size = Some(6));
+            let reading = SizeLimits::default().with(|it| it.panel_size = Some(6));
             let (read, direct) =
                 (large.at(reading, Some(&data)).unwrap(), fitted(&data, &params(None, None, Some(6))));
             assert_eq!(read.projection(), direct.projection(), "{} {}", refit.name(), rule.name());

@@ -3,7 +3,7 @@
 use faer::Mat;
 
 use menet::Named;
-use menet::lars::{LarsOptions, Report};
+use menet::lars::{LarsOptions, PenaltyReport};
 use menet::penalties::{PathPenalty, Penalised, PenaltyKind, penalised_paths};
 
 use crate::common;
@@ -59,7 +59,7 @@ fn solved(problem: &Regression, kind: PenaltyKind, options: &LarsOptions) -> Pen
 
 fn rounds(found: &Penalised) -> (usize, bool, f64) {
     match found.path.report() {
-        Some(Report::Rounds { count, settled, stationarity: Some(stationarity) }) => {
+        Some(PenaltyReport::Rounds { count, settled, stationarity: Some(stationarity) }) => {
             (*count, *settled, *stationarity)
         }
         other => panic!("{other:?}"),
@@ -284,18 +284,18 @@ fn free_and_barred_variables_and_copies_are_respected() {
 #[test]
 fn what_cannot_be_solved_in_rounds_is_refused() {
     let problem = regression(&mut rng(1), 20, 10, 3, 0.1);
-    let told = |options: &LarsOptions, kind| {
+    let refusal = |options: &LarsOptions, kind| {
         penalised_paths(&problem.gram, problem.b.as_ref(), &problem.lengths, options, &params(kind), &())
             .unwrap_err()
             .to_string()
     };
     let open = LarsOptions::default();
-    assert!(told(&open, PenaltyKind::Scad).contains("lambda_min"));
+    assert!(refusal(&open, PenaltyKind::Scad).contains("lambda_min"));
     let positive = open.clone().with(|it| (it.positive, it.max_nonzeros) = (true, Some(3)));
-    assert!(told(&positive, PenaltyKind::Mcp).contains("positive"));
+    assert!(refusal(&positive, PenaltyKind::Mcp).contains("positive"));
     let both = open.clone().with(|it| (it.lambda_min, it.max_nonzeros) = (0.1, Some(3)));
-    assert!(told(&both, PenaltyKind::Scad).contains("lambda_min"));
-    assert!(told(&open.with(|it| it.max_nonzeros = Some(3)), PenaltyKind::L1).contains("rounds"));
+    assert!(refusal(&both, PenaltyKind::Scad).contains("lambda_min"));
+    assert!(refusal(&open.with(|it| it.max_nonzeros = Some(3)), PenaltyKind::L1).contains("rounds"));
     let subsets = |change: fn(&mut LarsOptions)| {
         let options = LarsOptions::default().with(|it| it.max_nonzeros = Some(3)).with(change);
         let l0 = params(PenaltyKind::L0);
@@ -304,7 +304,7 @@ fn what_cannot_be_solved_in_rounds_is_refused() {
             .to_string()
     };
     assert!(subsets(|it| it.lambda_min = 0.1).contains("lambda_min"));
-    assert!(subsets(|it| it.method = menet::lars::Method::Lars).contains("lasso"));
+    assert!(subsets(|it| it.method = menet::lars::LarsMethod::Lars).contains("lasso"));
     assert!(subsets(|it| it.penalty_factors = Some(vec![2.0; 10])).contains("counts variables"));
     // Only the end of a path that was made for one size is an answer.
     let found = solved(

@@ -3,7 +3,7 @@
 use menet::params::default_nonzeros;
 use menet::penalties::PenaltyKind;
 use menet::refit::Refit;
-use menet::{Dataset, MenParams, Named, Reading, fit};
+use menet::{Dataset, MenParams, Named, SizeLimits, fit};
 
 use crate::common;
 use crate::common::{normal, rng};
@@ -40,7 +40,7 @@ fn limits_hold_and_smaller_models_are_fits_of_their_size() {
             for k in [1, 5, 12] {
                 let own = fit(&data, &params.clone().with(|it| it.nonzeros = Some(k)), &()).unwrap();
                 let read =
-                    large.at(Reading::default().with(|it| it.nonzeros = Some(k)), Some(&data)).unwrap();
+                    large.at(SizeLimits::default().with(|it| it.nonzeros = Some(k)), Some(&data)).unwrap();
                 assert_eq!(own.projection(), read.projection(), "{penalty:?} {refit:?} at {k}");
                 assert_eq!(own.paths(), read.paths(), "{penalty:?} {refit:?} at {k}");
             }
@@ -48,7 +48,7 @@ fn limits_hold_and_smaller_models_are_fits_of_their_size() {
                 let params = params.clone().with(|it| it.panel_size = Some(size));
                 let own = fit(&data, &params, &()).unwrap();
                 assert!((1..=size).contains(&own.panel().len()), "{penalty:?} {refit:?}: {:?}", own.panel());
-                let read = large.at(Reading::default().with(|it| it.panel_size = Some(size)), Some(&data));
+                let read = large.at(SizeLimits::default().with(|it| it.panel_size = Some(size)), Some(&data));
                 // Paths to 12 variables may be too short for ℓ1 to take its candidates from.
                 if penalty != PenaltyKind::L1 {
                     assert!((1..=size).contains(&read.unwrap().panel().len()), "{penalty:?} {refit:?}");
@@ -64,13 +64,13 @@ fn without_the_training_samples_rounds_cannot_be_made_again() {
     for &penalty in ALL {
         let params = with(penalty, Refit::None).with(|it| it.nonzeros = Some(10));
         let men = fit(&data, &params, &()).unwrap();
-        let read = men.at(Reading::default().with(|it| it.nonzeros = Some(4)), None);
+        let read = men.at(SizeLimits::default().with(|it| it.nonzeros = Some(4)), None);
         assert_eq!(read.is_ok(), penalty.reads_off(), "{penalty:?}");
         if let Err(error) = read {
             assert!(error.to_string().contains("training samples"), "{error}");
         }
         // Fewer axes can always be read.
-        assert!(men.at(Reading::default().with(|it| it.components = Some(1)), None).is_ok());
+        assert!(men.at(SizeLimits::default().with(|it| it.components = Some(1)), None).is_ok());
     }
 }
 
@@ -143,8 +143,8 @@ fn shapes_and_epsilons_are_used_and_checked() {
         (PenaltyKind::Scad, Some(2.0), None),
         (PenaltyKind::Reweighted, Some(1.0), None),
     ] {
-        let told = run(penalty, shape, epsilon).unwrap_err().to_string();
-        assert!(told.contains("`penalty.") && told.contains(penalty.name()), "{told}");
+        let refusal = run(penalty, shape, epsilon).unwrap_err().to_string();
+        assert!(refusal.contains("`penalty.") && refusal.contains(penalty.name()), "{refusal}");
     }
 }
 

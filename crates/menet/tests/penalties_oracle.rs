@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use faer::Mat;
-use menet::lars::{Ended, LarsOptions, Path, Report, lars_path};
+use menet::lars::{EndReason, LarsOptions, Path, PenaltyReport, lars_path};
 use menet::penalties::{self, PathPenalty, PenaltyKind};
 use menet::sparse::SparseVector;
 use menet::{Error, Named};
@@ -14,7 +14,7 @@ use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 
 use crate::common::{Design, correlate, gaussian, normal, rng};
-use crate::l0::brute_force::Brute;
+use crate::l0::brute_force::BruteForce;
 
 /// A violation up to this is rounding, as the documentation has it.
 const EXACT: f64 = 1e-9;
@@ -193,13 +193,13 @@ impl Tally {
         self.problems += 1;
         let (level, asked) = (path.last().level, problem.options.lambda_min);
         match path.ended() {
-            Ended::LambdaMin if asked == 0.0 || level > asked * (1.0 + 1e-12) => {
+            EndReason::LambdaMin if asked == 0.0 || level > asked * (1.0 + 1e-12) => {
                 self.fault(
                     format!("ends at {level}, above the level of {asked}, as if it were there"),
                     problem,
                 );
             }
-            Ended::Complete if level != 0.0 => self.fault(format!("complete at {level}"), problem),
+            EndReason::Complete if level != 0.0 => self.fault(format!("complete at {level}"), problem),
             _ => {}
         }
         match kind {
@@ -218,9 +218,9 @@ impl Tally {
     fn knots(&mut self, problem: &Problem, path: &Path, weight: impl Fn(usize) -> f64) {
         for knot in path.knots() {
             let (found, off) = problem.violation(&knot.coefficients, knot.level, &weight);
-            let told = knot.certificate.kkt;
-            if (found - told).abs() > 1e-12 + off {
-                self.fault(format!("{found:e} at level {}, not {told:e}", knot.level), problem);
+            let claimed = knot.certificate.kkt;
+            if (found - claimed).abs() > 1e-12 + off {
+                self.fault(format!("{found:e} at level {}, not {claimed:e}", knot.level), problem);
             }
         }
         for pair in path.knots().windows(2) {
@@ -238,7 +238,7 @@ impl Tally {
 
     /// The end of a path in rounds.
     fn end(&mut self, problem: &Problem, path: &Path, kind: PenaltyKind) {
-        let Some(&Report::Rounds { settled, stationarity: Some(told), .. }) = path.report() else {
+        let Some(&PenaltyReport::Rounds { settled, stationarity: Some(claimed), .. }) = path.report() else {
             return self.fault(format!("{:?}", path.report()), problem);
         };
         let end = path.last();
@@ -248,8 +248,8 @@ impl Tally {
         };
         let (found, off) = problem.violation(&end.coefficients, end.level, weight);
         // Weights have rounding of their own: at most as much as t, relative to the level.
-        if (found - told).abs() > 1e-12 + 4.0 * off {
-            self.fault(format!("{found:e} at the end, level {}, not {told:e}", end.level), problem);
+        if (found - claimed).abs() > 1e-12 + 4.0 * off {
+            self.fault(format!("{found:e} at the end, level {}, not {claimed:e}", end.level), problem);
         }
         if settled && found > EXACT {
             self.fault(format!("settled, with a violation of {found:e} at level {}", end.level), problem);
@@ -263,10 +263,10 @@ impl Tally {
 
     /// All exchanges of one variable, from the data.
     fn subsets(&mut self, problem: &Problem, path: &Path) {
-        let Some(Report::Subsets { local }) = path.report() else {
+        let Some(PenaltyReport::Subsets { local }) = path.report() else {
             return self.fault("no report", problem);
         };
-        let (p, brute) = (problem.b.len(), Brute::new(&problem.x, &problem.y, problem.options.ridge));
+        let (p, brute) = (problem.b.len(), BruteForce::new(&problem.x, &problem.y, problem.options.ridge));
         for (k, &local) in (1..).zip(local) {
             let w = path.at_nonzeros(k).unwrap().coefficients;
             let mut support = w.indices().to_vec();
@@ -356,7 +356,8 @@ fn what_explains_everything_is_found() {
             assert_eq!(end.indices(), expected.indices(), "{kind:?} seed {seed}");
             let off = end.iter().map(|(j, w)| (w - expected.get(j)).abs()).fold(0.0, f64::max);
             assert!(off < 1e-9 && path.last().level < 1e-6, "{kind:?} seed {seed}: {off:e}");
-            let Some(&Report::Rounds { settled: true, stationarity: Some(left), .. }) = path.report() else {
+            let Some(&PenaltyReport::Rounds { settled: true, stationarity: Some(left), .. }) = path.report()
+            else {
                 panic!("{kind:?} seed {seed}: {:?}", path.report());
             };
             assert!(left < 1e-12, "{kind:?} seed {seed}: {left:e}");

@@ -5,7 +5,7 @@ use menet::lars::LarsOptions;
 use menet::params::default_nonzeros;
 use menet::penalties::PenaltyKind;
 use menet::refit::Refit;
-use menet::{Dataset, Men, MenParams, Named, Neighborhood, Prepared, Reading, fit};
+use menet::{Dataset, Men, MenParams, Named, Neighborhood, Prepared, SizeLimits, fit};
 
 use crate::common::{correlate, gaussian, rng};
 use crate::penalties_oracle::{Problem, Tally};
@@ -25,7 +25,7 @@ fn data(seed: u64) -> (Mat<f64>, Vec<usize>) {
 }
 
 /// The reduced problem of a fit.
-struct Reduced {
+struct ReducedSystem {
     gram: Mat<f64>,
     /// Data with this Gram matrix, and the inverse of their transpose.
     x: Mat<f64>,
@@ -34,7 +34,7 @@ struct Reduced {
     samples: usize,
 }
 
-impl Reduced {
+impl ReducedSystem {
     fn new(data: &Dataset<'_>, params: &MenParams) -> Self {
         let neighborhood = Neighborhood::new(data, params, &()).unwrap();
         let prepared = Prepared::new(data, params, &neighborhood, &()).unwrap();
@@ -49,7 +49,7 @@ impl Reduced {
         let x = gram.llt(Side::Lower).unwrap().L().transpose().to_owned();
         let b = made.b().col_iter().map(|b| b.iter().copied().collect()).collect();
         let units = made.norms().iter().map(|norm| (1.0 + params.ridge()) / norm).collect();
-        Reduced { gram, x, b, units, samples: data.samples() }
+        ReducedSystem { gram, x, b, units, samples: data.samples() }
     }
 
     /// That of one axis.
@@ -124,13 +124,13 @@ fn models_say_what_the_definition_gives() {
     let data = Dataset::new(x.as_ref(), &labels).unwrap();
     let mut tally = Tally::default();
     let readings = [
-        Reading::default(),
-        Reading::default().with(|it| it.nonzeros = Some(5)),
-        Reading::default().with(|it| it.nonzeros = Some(1)),
-        Reading::default().with(|it| it.panel_size = Some(9)),
-        Reading::default().with(|it| it.panel_size = Some(2)),
-        Reading::default().with(|it| it.components = Some(2)),
-        Reading::default().with(|it| (it.nonzeros, it.components) = (Some(4), Some(1))),
+        SizeLimits::default(),
+        SizeLimits::default().with(|it| it.nonzeros = Some(5)),
+        SizeLimits::default().with(|it| it.nonzeros = Some(1)),
+        SizeLimits::default().with(|it| it.panel_size = Some(9)),
+        SizeLimits::default().with(|it| it.panel_size = Some(2)),
+        SizeLimits::default().with(|it| it.components = Some(2)),
+        SizeLimits::default().with(|it| (it.nonzeros, it.components) = (Some(4), Some(1))),
     ];
     for &penalty in PenaltyKind::ALL {
         for &refit in Refit::ALL {
@@ -139,7 +139,7 @@ fn models_say_what_the_definition_gives() {
                     (it.penalty.kind, it.refit.kind, it.ridge) = (penalty, Some(refit), Some(ridge));
                     it.nonzeros = Some(9);
                 });
-                let reduced = Reduced::new(&data, &params);
+                let reduced = ReducedSystem::new(&data, &params);
                 let whole = fit(&data, &params, &()).unwrap();
                 for reading in readings {
                     let label = format!("{penalty:?} {refit:?} ridge {ridge} {reading:?}");

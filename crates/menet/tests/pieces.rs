@@ -2,15 +2,15 @@
 
 use crate::common::clusters;
 use menet::faer::{Mat, MatRef};
-use menet::neighbors::{Block, Centre, Found, Nearest};
+use menet::neighbors::{Block, Centre, NearestSamples, NeighborLists};
 use menet::operator::{CG_TOLERANCE, Smoother, admissible};
 use menet::patches::groups;
 use menet::patches::rule;
-use menet::pieces::{self, Moments, Outline, Patches, Spread, Target, Units};
-use menet::plan::{Plan, Shape};
-use menet::refit::{Refit, Sums, Training};
+use menet::pieces::{self, Moments, Outline, Patches, SolverUnits, Target, WithinProducts};
+use menet::plan::{DataShape, Plan};
+use menet::refit::{Refit, Training, TrainingSums};
 use menet::targets::AxisCount;
-use menet::{Dataset, FitReport, Men, MenParams, Reading, ReducedProblem, fit};
+use menet::{Dataset, FitReport, Men, MenParams, ReducedProblem, SizeLimits, fit};
 
 /// The pieces: where each begins and ends.
 type Cuts<'a> = &'a [(usize, usize)];
@@ -56,25 +56,25 @@ fn spread(
     moments: &Moments,
     variables: &[usize],
     factor: &[f64],
-) -> Spread {
+) -> WithinProducts {
     let (x, classes) = (data.x().unwrap(), data.class_indices());
     let mean: Vec<f64> = variables.iter().map(|&j| moments.mean[j]).collect();
     let centres = Mat::from_fn(moments.counts.len(), variables.len(), |class, k| {
         moments.centres[(class, variables[k])]
     });
-    let units = Units { mean: &mean, factor };
+    let units = SolverUnits { mean: &mean, factor };
     let parts = cuts.iter().map(|&(from, to)| {
         let rows = x.subrows(from, to - from);
-        Spread::of(rows, &classes[from..to], variables, centres.as_ref(), units, true).unwrap()
+        WithinProducts::of(rows, &classes[from..to], variables, centres.as_ref(), units, true).unwrap()
     });
-    let sum = |a: Spread, b: Spread| Spread {
+    let sum = |a: WithinProducts, b: WithinProducts| WithinProducts {
         squares: added(a.squares, &b.squares),
         fourths: Some(added(a.fourths.unwrap(), &b.fourths.unwrap())),
     };
     parts.reduce(sum).unwrap()
 }
 
-fn neighbors(data: &Dataset<'_>, cuts: Cuts<'_>, params: &MenParams) -> Found<2> {
+fn neighbors(data: &Dataset<'_>, cuts: Cuts<'_>, params: &MenParams) -> NeighborLists<2> {
     let (x, classes) = (data.x().unwrap(), data.class_indices());
     let wanted = groups(rule(&params.patch.kind).unwrap(), &params.patch);
     let block = |&(from, to): &(usize, usize)| {
@@ -86,7 +86,7 @@ fn neighbors(data: &Dataset<'_>, cuts: Cuts<'_>, params: &MenParams) -> Found<2>
     for queries in cuts {
         let parts = cuts
             .iter()
-            .map(|part| Nearest::search(&block(queries), &block(part), centre, wanted, &()).unwrap());
+            .map(|part| NearestSamples::search(&block(queries), &block(part), centre, wanted, &()).unwrap());
         let merged = parts.reduce(|a, b| a.merge(b).unwrap()).unwrap().into_neighbors();
         found.iter_mut().zip(merged).for_each(|(all, some)| all.extend(some));
     }
@@ -96,7 +96,7 @@ fn neighbors(data: &Dataset<'_>, cuts: Cuts<'_>, params: &MenParams) -> Found<2>
 /// The whole fit, piece by piece: rows in `cuts`, columns three at a time.
 fn fit_pieces(data: &Dataset<'_>, cuts: Cuts<'_>, params: &MenParams) -> Men {
     let (x, n, p) = (data.x().unwrap(), data.samples(), data.variables());
-    let shape = Shape { samples: n, variables: p, classes: data.classes().len(), nonzeros: None };
+    let shape = DataShape { samples: n, variables: p, classes: data.classes().len(), nonzeros: None };
     let plan = Plan::of_pieces(shape, params).unwrap();
     let moments = moments(data, cuts);
     let found = neighbors(data, cuts, params);
@@ -123,7 +123,7 @@ fn fit_pieces(data: &Dataset<'_>, cuts: Cuts<'_>, params: &MenParams) -> Men {
     let target = match target(None) {
         Target::Placed(target) => target,
         Target::RankUnclear => {
-            let units = Units { mean: &moments.mean, factor: &varies };
+            let units = SolverUnits { mean: &moments.mean, factor: &varies };
             let triangles =
                 cuts.iter().map(|&(from, to)| pieces::triangle(x.subrows(from, to - from), units));
             let triangle = triangles.reduce(|a, b| pieces::stacked(a.as_ref(), b.as_ref())).unwrap();
@@ -143,11 +143,11 @@ fn fit_pieces(data: &Dataset<'_>, cuts: Cuts<'_>, params: &MenParams) -> Men {
     for start in (0..p).step_by(3) {
         let width = 3.min(p - start);
         let units =
-            Units { mean: &moments.mean[start..start + width], factor: &factor[start..start + width] };
+            SolverUnits { mean: &moments.mean[start..start + width], factor: &factor[start..start + width] };
         let some = pieces::images(x.subcols(start, width), units, &smoother).unwrap();
         images.subcols_mut(start, width).copy_from(&some);
     }
-    let units = Units { mean: &moments.mean, factor: &factor };
+    let units = SolverUnits { mean: &moments.mean, factor: &factor };
     let parts = cuts.iter().map(|&(from, to)| {
         let (rows, images) = (x.subrows(from, to - from), images.subrows(from, to - from));
         pieces::gram(rows, units, images, 0).unwrap()
@@ -161,11 +161,11 @@ fn fit_pieces(data: &Dataset<'_>, cuts: Cuts<'_>, params: &MenParams) -> Men {
     let problem = ReducedProblem::new(Box::new(gram), b, mean, norms, n, reduction).unwrap();
     let paths = problem.paths(params, &()).unwrap();
     let bare = Men::from_paths(&problem, paths, params, data.classes().to_vec()).unwrap();
-    read(&bare, Reading::default(), data, cuts, &moments)
+    read(&bare, SizeLimits::default(), data, cuts, &moments)
 }
 
 /// The model of a reading, from sums over the pieces and the projected samples.
-fn read(men: &Men, reading: Reading, data: &Dataset<'_>, cuts: Cuts<'_>, moments: &Moments) -> Men {
+fn read(men: &Men, reading: SizeLimits, data: &Dataset<'_>, cuts: Cuts<'_>, moments: &Moments) -> Men {
     let wanted = men.wanted(reading).unwrap();
     let norms: Vec<f64> = wanted.iter().map(|&j| moments.norms[j]).collect();
     let factor: Vec<f64> = norms.iter().map(|norm| (data.samples() as f64).sqrt() / norm).collect();
@@ -175,7 +175,8 @@ fn read(men: &Men, reading: Reading, data: &Dataset<'_>, cuts: Cuts<'_>, moments
     let units = factor.iter().map(|factor| 1.0 / factor).collect();
     let products = (spread.squares, spread.fourths.unwrap());
     let ranges = wanted.iter().map(|&j| moments.ranges[j]).collect();
-    let sums = Sums::new(wanted, moments.counts.clone(), centres, norms, (units, ranges), products).unwrap();
+    let sums =
+        TrainingSums::new(wanted, moments.counts.clone(), centres, norms, (units, ranges), products).unwrap();
     let undecided = men.axes_at(reading, Training::Sums(&sums)).unwrap();
     let z = undecided.projection().transform(data.x().unwrap()).unwrap();
     undecided.learn(z.as_ref(), data.class_indices()).unwrap()
@@ -232,7 +233,7 @@ fn pieces_give_the_fit_of_the_whole() {
             for cuts in cuts {
                 let found = fit_pieces(&data, cuts, &params);
                 same(&found, &whole, &format!("{patch}, {refit:?}, {panel_size:?}, {} pieces", cuts.len()));
-                let reading = Reading::default().with(|it| it.nonzeros = Some(4));
+                let reading = SizeLimits::default().with(|it| it.nonzeros = Some(4));
                 let (small, expected) = (
                     read(&found, reading, &data, cuts, &moments(&data, cuts)),
                     whole.at(reading, Some(&data)),
@@ -291,7 +292,7 @@ fn a_band_of_the_gram_matrix_has_the_bits_of_the_whole() {
     let x = Mat::from_fn(n, p, |i, j| f64::sin((3 * i + 7 * j * j) as f64));
     let images = Mat::from_fn(n, p, |i, j| f64::cos((5 * i * i + j) as f64));
     let (mean, factor) = (vec![0.25; p], vec![1.5; p]);
-    let units = Units { mean: &mean, factor: &factor };
+    let units = SolverUnits { mean: &mean, factor: &factor };
     let of = |images: MatRef<'_, f64>, first| pieces::gram(x.as_ref(), units, images, first);
     let whole = of(images.as_ref(), 0).unwrap();
     for (first, width) in
@@ -307,7 +308,7 @@ fn a_band_of_the_gram_matrix_has_the_bits_of_the_whole() {
 
 #[test]
 fn what_pieces_cannot_do_is_refused() {
-    let shape = Shape { samples: 9_000, variables: 50, classes: 3, nonzeros: None };
+    let shape = DataShape { samples: 9_000, variables: 50, classes: 3, nonzeros: None };
     for (name, change) in [
         (
             "definiteness",

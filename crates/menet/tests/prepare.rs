@@ -7,10 +7,10 @@ use menet::penalties::PenaltyKind;
 use menet::prepare::{Impute, Preparation, PrepareParams, Scale};
 use menet::rules::{Metric, RuleKind};
 use menet::scores::ScoreKind;
-use menet::select::{self, Grid, Size};
+use menet::select::{self, Grid, ModelSize, TrialChoice};
 use menet::sparse::SparseMatrix;
 use menet::stability::{self, StabilityParams};
-use menet::{Dataset, Error, Men, MenParams, Method, Named, Neighborhood, Reading, fit};
+use menet::{Dataset, Error, Men, MenParams, Method, Named, Neighborhood, SizeLimits, fit};
 use rand::RngExt;
 
 /// Three classes that some variables tell apart; a fraction of the values is missing, and batches are shifted.
@@ -108,7 +108,8 @@ fn smaller_models_are_those_of_smaller_fits() {
                 it.nonzeros = Some(8);
             });
             let men = fit(&data, &params, &()).unwrap();
-            let smaller = men.at(Reading::default().with(|it| it.nonzeros = Some(3)), Some(&data)).unwrap();
+            let smaller =
+                men.at(SizeLimits::default().with(|it| it.nonzeros = Some(3)), Some(&data)).unwrap();
             let expected = fit(&data, &params.clone().with(|it| it.nonzeros = Some(3)), &()).unwrap();
             assert_eq!(smaller.projection(), expected.projection(), "{penalty:?}");
             assert_eq!(smaller.preparation(), expected.preparation());
@@ -132,9 +133,17 @@ fn folds_learn_from_their_training_samples_alone() {
     let folds = stratified_folds(&data, 4, &mut generator(0, &[])).unwrap();
     for params in ways().into_iter().filter(|params| params.prepare.scale != Scale::Log1pUnit) {
         let mut grid = Grid::of(&params);
-        grid.sizes = vec![Size::Nonzeros(3), Size::Nonzeros(6)];
-        let trials =
-            select::search(&data, &params, &grid, &folds, ScoreKind::LogLoss, &(), &|_, _| ()).unwrap();
+        grid.sizes = vec![ModelSize::per_path(3), ModelSize::per_path(6)];
+        let trials = select::search(
+            &data,
+            &params,
+            &grid,
+            &folds,
+            (ScoreKind::LogLoss, TrialChoice::Best),
+            &(),
+            &|_, _| (),
+        )
+        .unwrap();
         for trial in &trials {
             for (fold, found) in folds.iter().zip(&trial.folds) {
                 let (train, test) = (subset(&data, &fold.train).unwrap(), subset(&data, &fold.test).unwrap());
@@ -218,19 +227,19 @@ fn sparse_samples_stay_sparse_and_give_the_same_axes() {
 #[test]
 fn what_cannot_be_fitted_is_told_once() {
     let (x, labels, batches) = samples(8, 45, 10, 0.1);
-    let told = |data: &Dataset<'_>, change: &dyn Fn(&mut MenParams)| {
+    let refusal = |data: &Dataset<'_>, change: &dyn Fn(&mut MenParams)| {
         fit(data, &MenParams::default().with(change), &()).unwrap_err().to_string()
     };
     // Missing values without a way to fill them: as without any of this.
     let gaps = data(&x, &labels);
-    let message = told(&gaps, &|_| ());
+    let message = refusal(&gaps, &|_| ());
     assert_eq!(message, Dataset::new(x.as_ref(), &labels).unwrap_err().to_string());
-    let message = told(&gaps, &|it| it.prepare.max_missing = -0.5);
+    let message = refusal(&gaps, &|it| it.prepare.max_missing = -0.5);
     assert!(message.contains("`prepare.max_missing` is -0.5"), "{message}");
     // A variable that is always in, and mostly missing.
     let mut rare = x.clone();
     (0..40).for_each(|i| rare[(i, 3)] = f64::NAN);
-    let message = told(&data(&rare, &labels), &|it| {
+    let message = refusal(&data(&rare, &labels), &|it| {
         (it.prepare.impute, it.penalty.always) = (Some(Impute::Mean), Some(vec![3.into()]));
     });
     assert!(message.contains("always") && message.contains("91 %"), "{message}");
@@ -254,7 +263,7 @@ fn what_cannot_be_fitted_is_told_once() {
     let mut lone = batches.clone();
     lone[11] = 99;
     let message =
-        told(&gaps.clone().with_batches(&lone).unwrap(), &|it| it.prepare.impute = Some(Impute::Mean));
+        refusal(&gaps.clone().with_batches(&lone).unwrap(), &|it| it.prepare.impute = Some(Impute::Mean));
     assert!(message.contains("\"99\" for 1 of the training samples"), "{message}");
     let men = fit(&gaps.clone().with_batches(&batches).unwrap(), &filling, &()).unwrap();
     let message = men.transform(x.as_ref()).unwrap_err().to_string();
@@ -314,9 +323,9 @@ fn whole_weights_are_repeated_samples() {
     // A batch of one sample is one whether it is repeated or not.
     let mut lone = batches.clone();
     lone[rows[0]] = 9;
-    let told = |data: Dataset<'_>| fit(&data, &ways()[0], &()).unwrap_err().to_string();
-    let a = told(data(&x, &labels).with_batches(&lone).unwrap().with_weights(&numbers).unwrap());
-    let b = told(repeated.clone().without_batches().with_batches(&of(&lone)).unwrap());
+    let refusal = |data: Dataset<'_>| fit(&data, &ways()[0], &()).unwrap_err().to_string();
+    let a = refusal(data(&x, &labels).with_batches(&lone).unwrap().with_weights(&numbers).unwrap());
+    let b = refusal(repeated.clone().without_batches().with_batches(&of(&lone)).unwrap());
     assert_eq!(a, b);
 }
 
@@ -343,7 +352,7 @@ fn on_random_labels(impute: Impute, seeds: std::ops::Range<u64>) -> f64 {
             (Some(impute), Scale::Unit, Some(Metric::Euclidean));
     });
     let mut grid = Grid::of(&params);
-    grid.sizes = vec![Size::Nonzeros(2), Size::Nonzeros(8)];
+    grid.sizes = vec![ModelSize::per_path(2), ModelSize::per_path(8)];
     grid.rule = vec![RuleKind::Nearest, RuleKind::Gaussian];
     let (mut sum, mut count) = (0.0, 0.0);
     for seed in seeds {
@@ -361,7 +370,16 @@ fn on_random_labels(impute: Impute, seeds: std::ops::Range<u64>) -> f64 {
         for outer in stratified_folds(&data, 5, &mut generator(seed, &[21])).unwrap() {
             let (train, test) = (subset(&data, &outer.train).unwrap(), subset(&data, &outer.test).unwrap());
             let inner = stratified_folds(&train, 3, &mut generator(seed, &[22])).unwrap();
-            let trials = select::contest(&train, &params, &grid, &inner, ScoreKind::Balanced, &()).unwrap();
+            let trials = select::search(
+                &train,
+                &params,
+                &grid,
+                &inner,
+                (ScoreKind::Balanced, TrialChoice::Best),
+                &(),
+                &|_, _| (),
+            )
+            .unwrap();
             let best = select::best(&trials, ScoreKind::Balanced, false).unwrap();
             let men: Men = fit(&train, &trials[best].params, &()).unwrap();
             let z = men.project(&test).unwrap();
@@ -410,8 +428,8 @@ fn a_model_on_its_panel_decides_like_the_whole_one() {
             assert!(panel.len() < 14 && panel.contains(&13), "{panel:?}");
             assert_eq!(on_panel.panel(), (0..panel.len()).collect::<Vec<_>>());
             assert_eq!(on_panel.always().len(), 1);
-            let told: Vec<String> = panel.iter().map(|&j| names[j].clone()).collect();
-            assert_eq!(on_panel.feature_names(), Some(&told[..]));
+            let panel_names: Vec<String> = panel.iter().map(|&j| names[j].clone()).collect();
+            assert_eq!(on_panel.feature_names(), Some(&panel_names[..]));
             assert_eq!(on_panel.on_panel().unwrap(), on_panel, "nothing is left to leave out");
             // What is learned of the panel is what samples of the panel alone would have taught.
             let of = |x: &Mat<f64>| Mat::from_fn(x.nrows(), panel.len(), |i, at| x[(i, panel[at])]);

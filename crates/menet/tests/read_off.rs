@@ -8,7 +8,7 @@ use menet::plan::{GramRequest, RouteRequest};
 use menet::prepare::{Impute, Scale};
 use menet::refit::Refit;
 use menet::rules::RuleKind;
-use menet::{Dataset, Error, Men, MenParams, Named, Reading, fit};
+use menet::{Dataset, Error, Men, MenParams, Named, SizeLimits, fit};
 
 use crate::common::{normal, rng};
 
@@ -30,14 +30,14 @@ fn data(n: usize, p: usize) -> Dataset<'static> {
     Dataset::from_owned(x, &labels).unwrap()
 }
 
-fn reading(nonzeros: Option<usize>, panel_size: Option<usize>, components: Option<usize>) -> Reading {
-    Reading::default().with(|it| {
+fn reading(nonzeros: Option<usize>, panel_size: Option<usize>, components: Option<usize>) -> SizeLimits {
+    SizeLimits::default().with(|it| {
         (it.nonzeros, it.panel_size, it.components) = (nonzeros, panel_size, components);
     })
 }
 
 /// The parameters of the fit that a reading stands for.
-fn of(params: &MenParams, reading: Reading) -> MenParams {
+fn of(params: &MenParams, reading: SizeLimits) -> MenParams {
     params.clone().with(|it| {
         it.nonzeros = reading.nonzeros.or(it.nonzeros);
         it.panel_size = reading.panel_size.or(it.panel_size);
@@ -45,50 +45,50 @@ fn of(params: &MenParams, reading: Reading) -> MenParams {
     })
 }
 
-fn same(read: &Men, direct: &Men, told: &str) {
-    assert_eq!(read.projection(), direct.projection(), "{told}");
-    assert_eq!((read.refit(), read.panel()), (direct.refit(), direct.panel()), "{told}");
-    assert_eq!(read.rule().unwrap(), direct.rule().unwrap(), "{told}");
-    assert_eq!(read.panel_table(), direct.panel_table(), "{told}");
+fn same(read: &Men, direct: &Men, case: &str) {
+    assert_eq!(read.projection(), direct.projection(), "{case}");
+    assert_eq!((read.refit(), read.panel()), (direct.refit(), direct.panel()), "{case}");
+    assert_eq!(read.rule().unwrap(), direct.rule().unwrap(), "{case}");
+    assert_eq!(read.panel_table(), direct.panel_table(), "{case}");
     // For a panel, the paths of either may go on beyond what it needs.
     if read.nonzeros() == direct.nonzeros() || direct.params().panel_size.is_none() {
-        assert_eq!((read.levels(), read.certificates()), (direct.levels(), direct.certificates()), "{told}");
-        assert_eq!(read.paths(), direct.paths(), "{told}");
+        assert_eq!((read.levels(), read.certificates()), (direct.levels(), direct.certificates()), "{case}");
+        assert_eq!(read.paths(), direct.paths(), "{case}");
     }
 }
 
 /// Reads off a fit with `params`, and compares.
-fn check(data: &Dataset<'_>, params: &MenParams, readings: &[Reading]) {
+fn check(data: &Dataset<'_>, params: &MenParams, readings: &[SizeLimits]) {
     let large = match fit(data, params, &()) {
         Ok(large) => large,
         Err(Error::Tie { .. }) => return,
         Err(other) => panic!("{params:?}: {other}"),
     };
     for &reading in readings {
-        let told = format!("{params:?}\n{reading:?}");
+        let case = format!("{params:?}\n{reading:?}");
         let direct = fit(data, &of(params, reading), &());
         let (read, direct) = match (large.at(reading, Some(data)), direct) {
             (Ok(read), Ok(direct)) => (read, direct),
             (Err(read), Err(direct)) => {
-                assert_eq!(read, direct, "{told}");
+                assert_eq!(read, direct, "{case}");
                 continue;
             }
-            (read, direct) => panic!("{told}\n{:?}\n{:?}", read.err(), direct.err()),
+            (read, direct) => panic!("{case}\n{:?}\n{:?}", read.err(), direct.err()),
         };
-        same(&read, &direct, &told);
+        same(&read, &direct, &case);
         // What the paths reach is enough, or it is refused.
         let reached = large.preparation().map_or_else(|| Ok(data.clone()), |known| known.prepare(data));
         match large.at_reached(reading, &reached.unwrap()) {
-            Ok(read) => same(&read, &direct, &told),
-            Err(error) => assert!(error.to_string().contains("fit again"), "{told}\n{error}"),
+            Ok(read) => same(&read, &direct, &case),
+            Err(error) => assert!(error.to_string().contains("fit again"), "{case}\n{error}"),
         }
         match large.at(reading, None) {
             Ok(read) => {
-                assert_eq!(read.projection(), direct.projection(), "{told}");
-                assert_eq!((read.refit(), read.panel()), (direct.refit(), direct.panel()), "{told}");
-                assert!(read.rule().is_err() || read.rule() == direct.rule(), "{told}");
+                assert_eq!(read.projection(), direct.projection(), "{case}");
+                assert_eq!((read.refit(), read.panel()), (direct.refit(), direct.panel()), "{case}");
+                assert!(read.rule().is_err() || read.rule() == direct.rule(), "{case}");
             }
-            Err(error) => assert!(error.to_string().contains("training samples"), "{told}\n{error}"),
+            Err(error) => assert!(error.to_string().contains("training samples"), "{case}\n{error}"),
         }
     }
 }
@@ -113,7 +113,7 @@ fn every_penalty_refit_and_reading() {
         (None, Some(5), Some(1)),
         (Some(3), Some(6), Some(2)),
     ];
-    let readings: Vec<Reading> =
+    let readings: Vec<SizeLimits> =
         per_path.iter().chain(&of_panels).map(|&(k, size, d)| reading(k, size, d)).collect();
     for params in combinations() {
         for (nonzeros, panel_size) in [(Some(12), None), (None, None), (None, Some(12)), (Some(5), Some(12))]
@@ -142,7 +142,7 @@ fn whatever_else_a_fit_has() {
         (&plain, |it| it.rule.kind = Some(RuleKind::Centroid)),
         (&weighted, |_| ()),
         (&plain, |it| {
-            (it.penalty.always, it.penalty.never) = (Some(vec![2.into(), 20.into()]), Some(vec![0.into()]))
+            (it.penalty.always, it.penalty.never) = (Some(vec![2.into(), 20.into()]), Some(vec![0.into()]));
         }),
         (&plain, |it| it.penalty.feature_graph = Some(FeatureGraph::Chain)),
         (&holes, |it| (it.prepare.impute, it.prepare.scale) = (Some(Impute::Median), Scale::Unit)),

@@ -3,15 +3,15 @@
 use crate::common::clusters;
 use menet::faer::Mat;
 use menet::gram::{FactorGram, Gram, GramForm};
-use menet::neighbors::{Block, Centre, Nearest};
+use menet::neighbors::{Block, Centre, NearestSamples};
 use menet::operator::Route;
 use menet::patches;
-use menet::plan::{GramRequest, RouteRequest, Shape};
+use menet::plan::{DataShape, GramRequest, RouteRequest};
 use menet::sparse::SparseMatrix;
 use menet::targets::{AxisCount, target};
 use menet::{
-    Alignment, Centred, Dataset, Men, MenParams, Neighborhood, Plan, Prepared, Reading, ReducedProblem, fit,
-    reduce,
+    Alignment, Centred, Dataset, Men, MenParams, Neighborhood, Plan, Prepared, ReducedProblem, SizeLimits,
+    fit, reduce,
 };
 
 fn same(a: &Men, b: &Men) {
@@ -60,7 +60,8 @@ fn plan_reduce_solve_assemble_is_fit() {
             let mut found = [Vec::new(), Vec::new()];
             for (from, to) in [(0, 7), (7, 40), (40, 48)] {
                 let queries = block(from, to);
-                let search = |a, b| Nearest::search(&queries, &block(a, b), centre, wanted, &()).unwrap();
+                let search =
+                    |a, b| NearestSamples::search(&queries, &block(a, b), centre, wanted, &()).unwrap();
                 let merged = search(20, 48).merge(search(0, 20)).unwrap().into_neighbors();
                 found.iter_mut().zip(merged).for_each(|(all, some)| all.extend(some));
             }
@@ -77,7 +78,7 @@ fn plan_reduce_solve_assemble_is_fit() {
             let prepared = Prepared::new(&data, &params, &neighborhood, &()).unwrap();
             let solved = prepared.solve(&params, &()).unwrap();
             same(&Men::assemble(&solved, &params, &()).unwrap(), &whole);
-            let axes = solved.read(Reading::default(), &params).unwrap();
+            let axes = solved.read(SizeLimits::default(), &params).unwrap();
             assert_eq!(axes.axes, whole.projection().axes());
         }
     }
@@ -185,8 +186,8 @@ fn every_axis_may_have_its_own_factors() {
     assert_eq!(solved.paths().iter().collect::<Vec<_>>(), expected);
     assert!(prepared.solve_each(&params, 8, mixed.subrows(0, 29), &()).is_err());
     let scad = params.with(|it| it.penalty.kind = menet::penalties::PenaltyKind::Scad);
-    let told = prepared.solve_each(&scad, 8, mixed.as_ref(), &()).unwrap_err().to_string();
-    assert!(told.contains("scad") && told.contains("l1 with penalty factors per axis"), "{told}");
+    let refusal = prepared.solve_each(&scad, 8, mixed.as_ref(), &()).unwrap_err().to_string();
+    assert!(refusal.contains("scad") && refusal.contains("l1 with penalty factors per axis"), "{refusal}");
 }
 
 /// A variable with factor 0 is in every model, whatever the limit; and the limit does not count it.
@@ -243,7 +244,7 @@ fn a_tied_axis_is_left_out_and_told() {
             men.is_ok_and(|men| {
                 assert_eq!(men.projection().components() + men.doubts().len(), 2, "{:?}", men.doubts());
                 assert!(men.doubts().iter().all(|doubt| doubt.contains("tie for the first place")));
-                let one = men.at(Reading::default().with(|it| it.components = Some(1)), Some(&data));
+                let one = men.at(SizeLimits::default().with(|it| it.components = Some(1)), Some(&data));
                 assert!(one.is_err() || one.unwrap().projection().components() == 1);
                 !men.doubts().is_empty()
             })
@@ -253,9 +254,9 @@ fn a_tied_axis_is_left_out_and_told() {
 }
 
 /// Counts the stages that were begun.
-struct Begun(std::sync::atomic::AtomicUsize);
+struct StageCounter(std::sync::atomic::AtomicUsize);
 
-impl menet::Monitor for Begun {
+impl menet::Monitor for StageCounter {
     fn progress(&self, _: menet::Stage, _: usize, _: usize) {
         self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     }
@@ -272,12 +273,12 @@ fn what_cannot_be_done_is_refused_before_any_work() {
         }),
     ];
     for params in refused {
-        let begun = Begun(0.into());
+        let begun = StageCounter(0.into());
         assert!(fit(&data, &params, &begun).is_err());
         assert_eq!(begun.0.into_inner(), 0, "a stage was begun");
     }
     // On sizes alone: nothing of 60,000 x 784 needs to be there.
-    let shape = Shape { samples: 60_000, variables: 784, classes: 10, nonzeros: None };
+    let shape = DataShape { samples: 60_000, variables: 784, classes: 10, nonzeros: None };
     for params in [
         MenParams::default().with(|it| it.components = Some(10)),
         MenParams::default().with(|it| it.compute.route = RouteRequest::Dense),

@@ -7,7 +7,7 @@ use menet::penalties::PenaltyKind;
 use menet::refit::Refit;
 use menet::rules::{Metric, Priors, RuleKind};
 use menet::scores::{ScoreKind, scores_of};
-use menet::select::{Grid, Size, Trial, best, best_or_own, contest, most_stable, search};
+use menet::select::{Grid, ModelSize, Search, Space, Trial, TrialChoice, best, most_stable, search};
 use menet::{Dataset, Error, MenParams, Monitor, Named, fit};
 
 fn samples() -> (Mat<f64>, Vec<usize>) {
@@ -19,7 +19,7 @@ fn samples() -> (Mat<f64>, Vec<usize>) {
     (x, labels)
 }
 
-fn grid(sizes: Vec<Size>) -> Grid {
+fn grid(sizes: Vec<ModelSize>) -> Grid {
     Grid::of(&MenParams::default()).with(|it| {
         it.beta = vec![1.0, 10.0];
         it.target_shrinkage = vec![0.1];
@@ -53,12 +53,16 @@ fn every_setting_gets_what_its_own_fit_would() {
     let (x, labels) = samples();
     let data = Dataset::new(x.as_ref(), &labels).unwrap();
     let folds = stratified_folds(&data, 3, &mut generator(0, &[])).unwrap();
-    for sizes in
-        [vec![Size::Nonzeros(3), Size::Nonzeros(8)], vec![Size::Panel(4), Size::Panel(12)], vec![Size::Base]]
-    {
+    for sizes in [
+        vec![ModelSize::per_path(3), ModelSize::per_path(8)],
+        vec![ModelSize::of_panel(4), ModelSize::of_panel(12)],
+        vec![ModelSize { nonzeros: None, panel: None }],
+    ] {
         let grid = grid(sizes);
-        let base = MenParams::default().with(|it| it.nonzeros = (grid.sizes[0] == Size::Base).then_some(5));
-        let trials = search(&data, &base, &grid, &folds, ScoreKind::LogLoss, &(), &|_, _| ()).unwrap();
+        let base = MenParams::default();
+        let trials =
+            search(&data, &base, &grid, &folds, (ScoreKind::LogLoss, TrialChoice::Best), &(), &|_, _| ())
+                .unwrap();
         assert_eq!(trials.len(), grid.settings(&base).len());
         // Every seventh: all would take long.
         for trial in trials.iter().step_by(7) {
@@ -86,16 +90,19 @@ fn shared_paths_give_what_own_paths_would() {
     let data = Dataset::new(x.as_ref(), &labels).unwrap();
     let folds = stratified_folds(&data, 2, &mut generator(7, &[])).unwrap();
     for &penalty in PenaltyKind::ALL {
-        for (panel_size, sizes) in
-            [(None, [1, 2, 15].map(Size::Panel)), (Some(6), [1, 3, 20].map(Size::Nonzeros))]
-        {
+        for (panel_size, sizes) in [
+            (None, [1, 2, 15].map(ModelSize::of_panel)),
+            (Some(6), [1, 3, 20].map(|k| ModelSize { nonzeros: Some(k), panel: Some(6) })),
+        ] {
             let base =
                 MenParams::default().with(|it| (it.penalty.kind, it.panel_size) = (penalty, panel_size));
             let grid = Grid::of(&base).with(|it| {
                 (it.sizes, it.refit, it.rule) =
                     (sizes.to_vec(), Refit::ALL.to_vec(), vec![RuleKind::Centroid]);
             });
-            let trials = search(&data, &base, &grid, &folds, ScoreKind::LogLoss, &(), &|_, _| ()).unwrap();
+            let trials =
+                search(&data, &base, &grid, &folds, (ScoreKind::LogLoss, TrialChoice::Best), &(), &|_, _| ())
+                    .unwrap();
             for trial in &trials {
                 assert_eq!(trial.failed, None, "{:?}", trial.params);
                 for (fold, found) in folds.iter().zip(&trial.folds) {
@@ -113,9 +120,17 @@ fn the_best_is_chosen_and_one_standard_error_takes_fewer_variables() {
     let (x, labels) = samples();
     let data = Dataset::new(x.as_ref(), &labels).unwrap();
     let folds = stratified_folds(&data, 5, &mut generator(0, &[])).unwrap();
-    let grid = grid([1, 2, 4, 8, 16, 32].map(Size::Panel).to_vec());
-    let trials =
-        search(&data, &MenParams::default(), &grid, &folds, ScoreKind::LogLoss, &(), &|_, _| ()).unwrap();
+    let grid = grid([1, 2, 4, 8, 16, 32].map(ModelSize::of_panel).to_vec());
+    let trials = search(
+        &data,
+        &MenParams::default(),
+        &grid,
+        &folds,
+        (ScoreKind::LogLoss, TrialChoice::Best),
+        &(),
+        &|_, _| (),
+    )
+    .unwrap();
     for score in [ScoreKind::Rate, ScoreKind::Balanced, ScoreKind::LogLoss, ScoreKind::Auc] {
         let top = best(&trials, score, false).unwrap();
         let merits = trials.iter().map(|trial| trial.merit(score));
@@ -128,18 +143,21 @@ fn the_best_is_chosen_and_one_standard_error_takes_fewer_variables() {
 }
 
 #[test]
-fn a_contest_chooses_as_a_search_does() {
+fn probabilities_are_computed_for_the_best_and_the_choice() {
     let (x, labels) = samples();
     let data = Dataset::new(x.as_ref(), &labels).unwrap();
-    let (base, score) = (MenParams::default(), ScoreKind::Balanced);
-    for seed in 0..6 {
+    let score = ScoreKind::Balanced;
+    for (seed, &choose) in (0..6).zip(TrialChoice::ALL.iter().cycle()) {
         let folds = stratified_folds(&data, 3, &mut generator(seed, &[])).unwrap();
-        let grid = grid([2, 5, 9].map(Size::Nonzeros).to_vec());
-        let all = search(&data, &base, &grid, &folds, score, &(), &|_, _| ()).unwrap();
-        let few = contest(&data, &base, &grid, &folds, score, &()).unwrap();
-        let chosen = best(&few, score, false).unwrap();
-        assert_eq!(best(&all, score, false), Some(chosen));
-        assert_eq!(all[chosen].folds, few[chosen].folds, "probabilities of the best are known");
+        let grid = grid([2, 5, 9].map(ModelSize::per_path).to_vec());
+        let trials = |score| {
+            search(&data, &MenParams::default(), &grid, &folds, (score, choose), &(), &|_, _| ()).unwrap()
+        };
+        let (few, all) = (trials(score), trials(ScoreKind::LogLoss));
+        let chosen = choose.of(&few, score, data.variables()).unwrap();
+        assert_eq!(all[chosen].folds, few[chosen].folds, "probabilities of the choice are known");
+        let best_of = |trials: &[Trial]| best(trials, score, false);
+        assert_eq!(best_of(&all), best_of(&few), "the log loss tells equals apart");
         assert_eq!(most_stable(&all, score, data.variables()), most_stable(&few, score, data.variables()));
         let same = |(a, b): (&Trial, &Trial)| a.panels == b.panels && a.merit(score) == b.merit(score);
         assert!(all.iter().zip(&few).all(same));
@@ -150,13 +168,44 @@ fn a_contest_chooses_as_a_search_does() {
 }
 
 #[test]
+fn a_choice_is_fitted_and_says_why() {
+    let (x, labels) = samples();
+    let data = Dataset::new(x.as_ref(), &labels).unwrap();
+    let folds = stratified_folds(&data, 4, &mut generator(5, &[])).unwrap();
+    let base = MenParams::default().with(|it| it.ridge = Some(0.3));
+    let space = Space { nonzeros: [2, 4, 8, 16].map(Some).to_vec(), ..Space::default() };
+    for &choose in TrialChoice::ALL {
+        for score in [ScoreKind::Balanced, ScoreKind::LogLoss] {
+            let search = Search { space: space.clone(), score, choose };
+            let found = search.run(&data, &base, &folds, &(), &|_, _| ()).unwrap();
+            assert_eq!(Some(found.chosen), choose.of(&found.trials, score, data.variables()));
+            let alone = fit(&data, found.params(), &()).unwrap();
+            assert_eq!(found.men.projection().components(), alone.projection().components());
+            assert_eq!(found.men.panel(), alone.panel());
+            let size = format!("{} variables per axis: ", found.params().nonzeros.unwrap());
+            assert!(found.reason.starts_with(&size), "{}", found.reason);
+            let extreme = if score == ScoreKind::LogLoss { "lowest" } else { "largest" };
+            assert!(found.reason.contains(extreme), "{}", found.reason);
+            let word = match choose {
+                TrialChoice::Best => "of 32 settings",
+                TrialChoice::Smallest => "within one standard error",
+                TrialChoice::MostStable => "agree most",
+            };
+            assert!(found.reason.contains(word), "{}", found.reason);
+        }
+    }
+}
+
+#[test]
 fn the_most_stable_choice_agrees_most_within_one_standard_error() {
     let (x, labels) = samples();
     let data = Dataset::new(x.as_ref(), &labels).unwrap();
     let score = ScoreKind::Balanced;
     let folds = stratified_folds(&data, 5, &mut generator(1, &[])).unwrap();
-    let grid = grid([2, 5, 9].map(Size::Nonzeros).to_vec());
-    let trials = search(&data, &MenParams::default(), &grid, &folds, score, &(), &|_, _| ()).unwrap();
+    let grid = grid([2, 5, 9].map(ModelSize::per_path).to_vec());
+    let trials =
+        search(&data, &MenParams::default(), &grid, &folds, (score, TrialChoice::Best), &(), &|_, _| ())
+            .unwrap();
     let agreement = |at: usize| {
         let found = menet::stability::Stability::new(data.variables(), trials[at].panels.clone()).unwrap();
         found.index(usize::MAX).value
@@ -171,45 +220,22 @@ fn the_most_stable_choice_agrees_most_within_one_standard_error() {
 }
 
 #[test]
-fn the_own_settings_stay_unless_something_is_clearly_better() {
-    let (x, labels) = samples();
-    let data = Dataset::new(x.as_ref(), &labels).unwrap();
-    let folds = stratified_folds(&data, 5, &mut generator(0, &[])).unwrap();
-    let grid = grid([2, 8].map(Size::Panel).to_vec());
-    let score = ScoreKind::Balanced;
-    let mut trials = search(&data, &MenParams::default(), &grid, &folds, score, &(), &|_, _| ()).unwrap();
-    let own = MenParams::default().with(|it| {
-        it.ridge = Some(1.0);
-        it.refit.kind = Some(Refit::Panel);
-    });
-    let is_own = |params: &MenParams| {
-        params.ridge() == 1.0 && params.refit.kind() == Refit::Panel && params.manifold.beta == 1.0
-    };
-    // All alike: the own settings stay.
-    let alike = trials[0].folds.clone();
-    trials.iter_mut().for_each(|trial| trial.folds = alike.clone());
-    let chosen = best_or_own(&trials, score, &own).unwrap();
-    assert!(is_own(&trials[chosen].params), "{:?}", trials[chosen].params);
-    // One is better in every fold: it is taken.
-    let place = trials.iter().position(|trial| trial.params.refit.kind() == Refit::None).unwrap();
-    trials[place].folds.iter_mut().for_each(|found| found.balanced += 5.0);
-    assert_eq!(best_or_own(&trials, score, &own), Some(place));
-    // Better in one fold and worse in another: the own settings stay.
-    trials[place].folds = alike;
-    trials[place].folds[0].balanced += 5.0;
-    trials[place].folds[1].balanced -= 3.0;
-    assert!(is_own(&trials[best_or_own(&trials, score, &own).unwrap()].params));
-}
-
-#[test]
 fn a_class_missing_from_a_fold_is_never_recognised_there() {
     let (x, mut labels) = samples();
     labels[0] = 9;
     let data = Dataset::new(x.as_ref(), &labels).unwrap();
     let fold = Split { train: (10..60).collect(), test: (0..10).collect() };
     let base = MenParams::default().with(|it| it.nonzeros = Some(5));
-    let trials =
-        search(&data, &base, &Grid::of(&base), &[fold], ScoreKind::Balanced, &(), &|_, _| ()).unwrap();
+    let trials = search(
+        &data,
+        &base,
+        &Grid::of(&base),
+        &[fold],
+        (ScoreKind::Balanced, TrialChoice::Best),
+        &(),
+        &|_, _| (),
+    )
+    .unwrap();
     let scores = &trials[0].folds[0];
     assert_eq!(scores.recalls[data.class_of(0)], Some(0.0));
     assert!(scores.log_loss.unwrap().is_finite());
@@ -217,8 +243,8 @@ fn a_class_missing_from_a_fold_is_never_recognised_there() {
 
 #[test]
 fn a_search_can_be_stopped_and_refuses_what_it_cannot_do() {
-    struct Stop;
-    impl Monitor for Stop {
+    struct StopsAtOnce;
+    impl Monitor for StopsAtOnce {
         fn stop(&self) -> bool {
             true
         }
@@ -228,9 +254,9 @@ fn a_search_can_be_stopped_and_refuses_what_it_cannot_do() {
     let folds = stratified_folds(&data, 3, &mut generator(0, &[])).unwrap();
     let base = MenParams::default();
     let run = |grid: &Grid, monitor: &dyn Monitor| {
-        search(&data, &base, grid, &folds, ScoreKind::Rate, monitor, &|_, _| ())
+        search(&data, &base, grid, &folds, (ScoreKind::Rate, TrialChoice::Best), monitor, &|_, _| ())
     };
-    assert!(matches!(run(&Grid::of(&base), &Stop), Err(Error::Stopped { .. })));
+    assert!(matches!(run(&Grid::of(&base), &StopsAtOnce), Err(Error::Stopped { .. })));
     let empty = Grid::of(&base).with(|it| it.ridge = Vec::new());
     assert!(run(&empty, &()).unwrap_err().to_string().contains("ridge"));
     let wrong = Grid::of(&base).with(|it| it.ridge = vec![-1.0, 0.1]);

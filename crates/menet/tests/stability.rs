@@ -13,7 +13,7 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 
 /// Synthetic samples of which the truth is known.
-struct Drawn {
+struct DrawnSamples {
     x: Mat<f64>,
     labels: Vec<usize>,
     /// The variables that differ between classes.
@@ -24,7 +24,7 @@ struct Drawn {
 /// true: each is larger by `shift` in one class, the classes taking turns, and its noise is its own. All others are noise in blocks of ten
 /// with correlation ½. True variables are in no block, since a variable that shares the noise of a true one helps to tell classes apart,
 /// and would not be a false selection.
-fn draw(seed: u64, n: usize, p: usize, classes: usize, signals: usize, shift: f64) -> Drawn {
+fn draw(seed: u64, n: usize, p: usize, classes: usize, signals: usize, shift: f64) -> DrawnSamples {
     const BLOCK: usize = 10;
     let rng = &mut common::rng(seed);
     let labels: Vec<usize> = (0..n).map(|i| i % classes).collect();
@@ -42,11 +42,11 @@ fn draw(seed: u64, n: usize, p: usize, classes: usize, signals: usize, shift: f6
             }
         }
     }
-    Drawn { x, labels, truth: places[..signals].iter().copied().collect() }
+    DrawnSamples { x, labels, truth: places[..signals].iter().copied().collect() }
 }
 
 /// How many true and how many false variables are stable, and the bounds without and with unimodality.
-fn selections(drawn: &Drawn, how: &StabilityParams) -> (usize, usize, f64, f64) {
+fn selections(drawn: &DrawnSamples, how: &StabilityParams) -> (usize, usize, f64, f64) {
     let data = Dataset::new(drawn.x.as_ref(), &drawn.labels).unwrap();
     let found = select(&data, &MenParams::default(), how, &(), &|_, _| {}).unwrap();
     let right = found.stable.iter().filter(|j| drawn.truth.contains(j)).count();
@@ -57,7 +57,7 @@ fn selections(drawn: &Drawn, how: &StabilityParams) -> (usize, usize, f64, f64) 
 fn mean_selections(
     repeats: u64,
     how: &StabilityParams,
-    drawn: impl Fn(u64) -> Drawn,
+    drawn: impl Fn(u64) -> DrawnSamples,
 ) -> (f64, f64, f64, f64) {
     let (mut right, mut wrong, mut worst, mut unimodal) = (0.0, 0.0, 0.0, 0.0);
     for seed in 0..repeats {
@@ -357,12 +357,12 @@ fn wishes_that_cannot_be_met_are_refused() {
     let found = select(&data, &MenParams::default(), &all, &(), &|_, _| {}).unwrap();
     assert_eq!(found.size, 15, "no more than there are");
 
-    struct Stop;
-    impl Monitor for Stop {
+    struct StopsAtOnce;
+    impl Monitor for StopsAtOnce {
         fn stop(&self) -> bool {
             true
         }
     }
-    let stopped = select(&data, &MenParams::default(), &all, &Stop, &|_, _| {});
+    let stopped = select(&data, &MenParams::default(), &all, &StopsAtOnce, &|_, _| {});
     assert!(matches!(stopped, Err(Error::Stopped { .. })));
 }

@@ -5,7 +5,7 @@ use faer::Mat;
 use menet::neighbors::NeighborSearch;
 use menet::operator::Definiteness;
 use menet::plan::{GramRequest, RouteRequest};
-use menet::{Dataset, Men, MenParams, Reading, fit};
+use menet::{Dataset, Men, MenParams, SizeLimits, fit};
 
 fn on(threads: usize, data: &Dataset<'_>, params: &MenParams) -> Men {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -78,7 +78,7 @@ fn same_bits_of_approximate_neighbours() {
     assert!((0.9..1.0).contains(&recall), "{recall}");
     assert_eq!(
         one.at(
-            Reading::default().with(|it| {
+            SizeLimits::default().with(|it| {
                 it.nonzeros = Some(2);
                 it.components = None;
             }),

@@ -8,7 +8,7 @@ use menet::penalties::PenaltyKind;
 use menet::prepare::{Impute, Scale};
 use menet::refit::Refit;
 use menet::rules::RuleKind;
-use menet::select::{Grid, Size};
+use menet::select::{Grid, ModelSize};
 use menet::words::{Samples, searched, steps};
 use menet::{MenParams, Named};
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ fn other_values(parameter: &Parameter) -> Vec<Value> {
     }
 }
 
-fn told(params: &MenParams) -> String {
+fn in_words(params: &MenParams) -> String {
     steps(params, &[], Samples { classes: 4, batches: Some(3) }).join(" ")
 }
 
@@ -50,9 +50,9 @@ fn every_parameter_that_changes_a_model_changes_the_words() {
             let mut after = before.clone();
             let place = if one.stage.is_empty() { &mut after } else { &mut after[&one.stage] };
             place[&one.name] = value;
-            told(&serde_json::from_value(after).unwrap())
+            in_words(&serde_json::from_value(after).unwrap())
         };
-        let before = told(&serde_json::from_value(before.clone()).unwrap());
+        let before = in_words(&serde_json::from_value(before.clone()).unwrap());
         assert!(other_values(one).into_iter().any(|value| after(value) != before), "{}", one.path);
     }
 }
@@ -60,7 +60,7 @@ fn every_parameter_that_changes_a_model_changes_the_words() {
 #[test]
 fn every_value_that_has_a_name_has_words_of_its_own() {
     fn distinct<T: Named>(set: impl Fn(T) -> MenParams) {
-        let mut all: Vec<String> = T::ALL.iter().map(|&value| told(&set(value))).collect();
+        let mut all: Vec<String> = T::ALL.iter().map(|&value| in_words(&set(value))).collect();
         all.sort();
         all.dedup();
         assert_eq!(all.len(), T::ALL.len(), "{}", T::PARAMETER);
@@ -91,8 +91,8 @@ fn only_what_was_searched_is_called_chosen() {
     let base = MenParams::default().with(|it| it.nonzeros = Some(7));
     let mut grid = Grid::of(&base);
     assert_eq!(searched(&grid), (Vec::new(), Vec::new()));
-    assert!(told(&base).contains("at most 7 variables; this number was given"), "{}", told(&base));
-    assert!(!told(&base).contains("chosen"), "{}", told(&base));
+    assert!(in_words(&base).contains("at most 7 variables; this number was given"), "{}", in_words(&base));
+    assert!(!in_words(&base).contains("chosen"), "{}", in_words(&base));
     grid.ridge = vec![0.3, 10.0];
     grid.rule = vec![RuleKind::Nearest, RuleKind::Gaussian];
     let (open, words) = searched(&grid);
@@ -100,8 +100,8 @@ fn only_what_was_searched_is_called_chosen() {
     assert_eq!(words, ["the ridge λ2 (0.3, 10)", "the decision rule (nearest, gaussian)"]);
     let all = steps(&base, &open, Samples { classes: 3, batches: None }).join(" ");
     assert!(all.contains("λ2 was chosen") && all.contains("at most 7 variables"), "{all}");
-    grid.sizes = vec![Size::Nonzeros(5), Size::Nonzeros(9)];
+    grid.sizes = vec![ModelSize::per_path(5), ModelSize::per_path(9)];
     assert_eq!(searched(&grid).0[1], "nonzeros");
-    grid.sizes = vec![Size::Nonzeros(5), Size::Panel(9)];
+    grid.sizes = vec![ModelSize::per_path(5), ModelSize::of_panel(9)];
     assert_eq!(searched(&grid).0[1..3], ["nonzeros", "panel_size"]);
 }

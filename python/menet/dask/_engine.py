@@ -61,22 +61,22 @@ class Engine:
         self.seconds: dict[str, float] = {}
         self._token, self._numbers, self._stage = uuid.uuid4().hex, count(), "fit"
         self._bar = _progress.Bar("")
-        self._tell: Callable[[], None] = lambda: None
+        self._record: Callable[[], None] = lambda: None
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         """Name what is computed from now on, and add up its seconds."""
         before, start, self._stage = self.seconds.get(name, 0.0), time.perf_counter(), name
         self._bar = _progress.Bar(name)
-        self._tell = lambda: self.seconds.update({name: before + time.perf_counter() - start})
+        self._record = lambda: self.seconds.update({name: before + time.perf_counter() - start})
         with clear_errors(f"in the stage {name}", self.client):
             yield
-        self._tell()
+        self._record()
         self._bar.end()
 
     def so_far(self) -> list[tuple[str, float]]:
         """Return the seconds of every stage, that of the present one included."""
-        self._tell()
+        self._record()
         return list(self.seconds.items())
 
     def warn_of_no_workers(self) -> None:

@@ -20,7 +20,7 @@ from menet._settings import count
 from menet.dask import _lazy, _tasks
 from menet.dask._engine import Engine, clear_errors, current_client
 from menet.dask._fit import Chunks, Fit, Moments, read
-from menet.dask._input import Given, check_futures, is_dask, is_frame, labels, samples
+from menet.dask._input import DaskSamples, check_futures, is_dask, is_frame, labels, samples
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -42,13 +42,15 @@ class ManifoldElasticNet(menet.ManifoldElasticNet):
 
     Parameters
     ----------
-    n_components, n_nonzeros, panel_size, ridge, pca_rank, prepare, patch, manifold, target, penalty, refit, rule, \
-compute : object
+    n_components, n_nonzeros, panel_size, ridge, pca_rank, prepare, patch, manifold, target, penalty, refit, rule : \
+            object
         As in `menet.ManifoldElasticNet`. With more samples than variables, these are refused:
-        ``Manifold(definiteness="floor")``, ``Compute(route="dense")``, ``Compute(gram="columns")``, and what prepares
-        samples.
+        ``Manifold(definiteness="floor")`` and what prepares samples.
     class_weight, unlabelled : object
         Not used on Dask: a fit counts all samples alike, and refuses them.
+    compute : Compute, optional
+        As in `menet.ManifoldElasticNet`. With more samples than variables, ``Compute(route="dense")`` and
+        ``Compute(gram="columns")`` are refused.
     n_jobs : int, optional
         Number of threads for samples in memory. Workers use the threads that they have.
 
@@ -77,7 +79,7 @@ compute : object
     """
 
     # The training samples as they were given, with what smaller models are read with.
-    _spread: tuple[Given, NDArray[np.int64], Moments | None] | None = None
+    _spread: tuple[DaskSamples, NDArray[np.int64], Moments | None] | None = None
 
     def _fit(self, X: Any, y: ArrayLike | None) -> None:
         _anndata.refuse(X, "menet.dask")
@@ -352,7 +354,7 @@ compute : object
                 'set_output(transform="default"), or project samples in memory'
             )
 
-    def _checked(self, X: Any) -> tuple[_core.Model, Given]:
+    def _checked(self, X: Any) -> tuple[_core.Model, DaskSamples]:
         """Return the form of the model that samples are for, and the samples: of a frame, the columns that it needs."""
         check_is_fitted(self)
         model = self._model
@@ -369,7 +371,7 @@ compute : object
             )
         return model, given
 
-    def _whole(self, X: Any) -> Given | None:
+    def _whole(self, X: Any) -> DaskSamples | None:
         """Return samples with all variables of the fit; None if they lack some, or some hold text."""
         if not (is_frame(X) and hasattr(self, "feature_names_in_")):
             return samples(X, "a score")
@@ -382,11 +384,11 @@ compute : object
 
 
 def _fitted(
-    engine: Engine, chosen: dict[str, Any], given: Given, codes: NDArray[np.int64], classes: NDArray[Any]
+    engine: Engine, chosen: dict[str, Any], given: DaskSamples, codes: NDArray[np.int64], classes: NDArray[Any]
 ) -> tuple[_core.Model, Moments | None]:
     """Fit samples in chunks, or on one worker if there are no more rows than columns."""
     rows, columns = given.X.shape
-    told = {
+    facts = {
         "classes": [str(name) for name in classes.tolist()],
         "label_kind": _labels.kind_of(classes),
         "feature_names": None if given.names is None else given.names.tolist(),
@@ -402,10 +404,10 @@ def _fitted(
             chunks = Chunks(engine, given.X, codes, len(classes))
             chunks.look()
         with engine.stage("fit"):
-            parts = (chosen, chunks.blocks(), chunks.codes, *told.values())
+            parts = (chosen, chunks.blocks(), chunks.codes, *facts.values())
             return engine.get(engine.task("fit", _tasks.fit_whole, *parts)), None
     _core.check_pieces(chosen, rows, columns, len(classes))
-    return Fit(engine, chosen, told).run(given.X, codes)
+    return Fit(engine, chosen, facts).run(given.X, codes)
 
 
 def _refuse(batch: Any) -> None:

@@ -155,15 +155,15 @@ class Fit:
 
     chunks: Chunks
 
-    def __init__(self, engine: Engine, settings: dict[str, Any], told: dict[str, Any]) -> None:
-        self.engine, self.settings, self.told = engine, settings, told
+    def __init__(self, engine: Engine, settings: dict[str, Any], facts: dict[str, Any]) -> None:
+        self.engine, self.settings, self.facts = engine, settings, facts
 
     def run(self, X: da.Array, codes: NDArray[np.int64]) -> tuple[_core.Model, Moments]:
         """Return the model, and what smaller ones are read with."""
         engine = self.engine
         warn_of_memory(engine.memory(per_thread=True), X)
         with engine.stage("preprocess"):
-            self.chunks = chunks = Chunks(engine, X, codes, len(self.told["classes"]))
+            self.chunks = chunks = Chunks(engine, X, codes, len(self.facts["classes"]))
             moments = self.moments(chunks.X)
             chunks.warn_of_copies()
             X, centred = self.reconstruct(moments)
@@ -183,10 +183,10 @@ class Fit:
                 "too_small": moments.too_small,
                 "seconds": dict(engine.so_far()),
             }
-            told = self.told | {"report": json.dumps(report)}
+            facts = self.facts | {"report": json.dumps(report)}
             # The mean of the samples as given: what is projected later is not reconstructed.
             parts = (centred.counts, moments.mean, centred.norms, centred.centres)
-            model = engine.get(engine.task("lars", _tasks.solve, self.settings, gram, parts, target, told))
+            model = engine.get(engine.task("lars", _tasks.solve, self.settings, gram, parts, target, facts))
         del gram, laplacian, lists, X
         return read(engine, chunks, model, moments, (None, None, None)), moments
 

@@ -15,7 +15,7 @@ from menet._exact import check_mask, check_numbers
 from menet.dask._engine import clear_errors, current_client
 
 
-class Given(NamedTuple):
+class DaskSamples(NamedTuple):
     """Samples of a fit or a projection: rows in chunks, all columns in each."""
 
     X: da.Array
@@ -29,17 +29,17 @@ def is_frame(X: Any) -> bool:
 
 def is_dask(X: Any) -> bool:
     """Return whether these are samples of Dask, or a Dask collection of another kind, which is refused."""
-    return isinstance(X, Given) or is_dask_collection(X) or _is_future(X)
+    return isinstance(X, DaskSamples) or is_dask_collection(X) or _is_future(X)
 
 
 def _is_future(X: Any) -> bool:
     return type(X).__module__.startswith("distributed.") and hasattr(X, "key")
 
 
-def samples(X: Any, what: str) -> Given:
+def samples(X: Any, what: str) -> DaskSamples:
     """Return samples as an array of numbers in chunks of rows. `what` is what they are for."""
     names = None
-    if isinstance(X, Given):
+    if isinstance(X, DaskSamples):
         X, names = X
     elif is_frame(X):
         _check_columns(X)
@@ -90,7 +90,7 @@ def samples(X: Any, what: str) -> Given:
     if 0 in X.chunks[0]:
         # Partitions that a filter left empty.
         X = X.rechunk((tuple(size for size in X.chunks[0] if size), X.chunks[1]))
-    return Given(X, names)
+    return DaskSamples(X, names)
 
 
 def _may_round(dtype: Any) -> bool:

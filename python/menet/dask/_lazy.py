@@ -13,33 +13,33 @@ from numpy.typing import NDArray
 from menet import _core
 from menet.dask import _tasks
 from menet.dask._engine import clear_errors, current_client
-from menet.dask._input import Given
+from menet.dask._input import DaskSamples
 
 # Larger models go to the workers once, and not with the tasks.
 LARGE = 1 << 20
 
 
-def transform(model: _core.Model, given: Given) -> da.Array:
+def transform(model: _core.Model, given: DaskSamples) -> da.Array:
     """Return the projected samples."""
     return _mapped("project", _project, model, given, given.X.dtype, len(model.components()))
 
 
-def predict(model: _core.Model, classes: NDArray[Any], given: Given) -> da.Array:
+def predict(model: _core.Model, classes: NDArray[Any], given: DaskSamples) -> da.Array:
     """Return the class of every sample."""
     return _mapped("predict", _predict, model, given, classes.dtype, None, classes)
 
 
-def log_probabilities(model: _core.Model, classes: NDArray[Any], given: Given) -> da.Array:
+def log_probabilities(model: _core.Model, classes: NDArray[Any], given: DaskSamples) -> da.Array:
     """Return the log-probability of every class."""
     return _mapped("probabilities", _log_probabilities, model, given, np.dtype(float), len(classes))
 
 
-def decision_values(model: _core.Model, classes: NDArray[Any], given: Given) -> da.Array:
+def decision_values(model: _core.Model, classes: NDArray[Any], given: DaskSamples) -> da.Array:
     """Return the decision value of every class."""
     return _mapped("decisions", _decision_values, model, given, np.dtype(float), len(classes))
 
 
-def seen(model: _core.Model, given: Given) -> da.Array:
+def seen(model: _core.Model, given: DaskSamples) -> da.Array:
     """Return how many samples of every chunk the model was fitted to."""
     chunks = ((1,) * len(given.X.chunks[0]),)
     return given.X.map_blocks(
@@ -51,7 +51,7 @@ def _mapped(
     name: str,
     function: Callable[..., Any],
     model: _core.Model,
-    given: Given,
+    given: DaskSamples,
     dtype: Any,
     width: int | None,
     *more: Any,

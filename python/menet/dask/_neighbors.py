@@ -8,6 +8,7 @@ import dask.array as da
 import numpy as np
 
 from menet import _core
+from menet._settings import value_at
 from menet.dask import _bucket_tasks, _tasks
 from menet.dask._engine import Engine
 

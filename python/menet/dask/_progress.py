@@ -68,8 +68,8 @@ class Bar:
         if output is not None and now - self.drawn > 0.1:
             share = done / max(total, 1)
             took = now - self.part
-            told = f"{took / share - took:.0f} s left" if share > 0.02 else f"{now - self.start:.0f} s"
-            self._write(output, share, told)
+            remark = f"{took / share - took:.0f} s left" if share > 0.02 else f"{now - self.start:.0f} s"
+            self._write(output, share, remark)
             self.drawn = now
 
     def end(self) -> None:
@@ -81,10 +81,10 @@ class Bar:
             output.write("\n")
             output.flush()
 
-    def _write(self, output: TextIO, share: float, told: str) -> None:
+    def _write(self, output: TextIO, share: float, remark: str) -> None:
         filled = int(WIDTH * share)
         bar = "#" * filled + "-" * (WIDTH - filled)
-        output.write(f"\r{self.stage:<10} [{bar}] {100 * share:3.0f} %  {told:<12}")
+        output.write(f"\r{self.stage:<10} [{bar}] {100 * share:3.0f} %  {remark:<12}")
         output.flush()
 
 

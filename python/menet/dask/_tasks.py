@@ -238,10 +238,10 @@ def largest(values: list[float]) -> float:
     return max(values)
 
 
-def solve(settings: dict[str, Any], lower: tuple[Floats], moments: Any, target: Floats, told: Any) -> _core.Model:
+def solve(settings: dict[str, Any], lower: tuple[Floats], moments: Any, target: Floats, facts: Any) -> _core.Model:
     """Compute the paths."""
     counts, mean, norms, centres = moments
-    return _core.solve(settings, lower[0], counts, mean, norms, centres, target, told, threads())
+    return _core.solve(settings, lower[0], counts, mean, norms, centres, target, facts, threads())
 
 
 def axes(model: _core.Model, reading: tuple[Any, Any, Any], sums: Any) -> tuple[Floats, list[tuple[Numbers, Floats]]]:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from menet._batches import batch_names
 from menet._exact import validated
 from menet._input import Floats, Samples, check_memory
+from menet._parameters import stage_of
 from menet.plot._looks import new_axes
 from menet.plot._panel import class_look, fitted, literal, visible
 
@@ -89,7 +90,7 @@ def _filled(model: Any, X: Samples) -> Floats:
         check_memory(X, 3)
         X = X.toarray()
     values: Floats = np.array(X, dtype=np.float64)
-    scale = "none" if model.prepare is None else model.prepare.scale
+    scale = stage_of("prepare", model.prepare).scale
     if scale.startswith("log1p"):
         values = np.log1p(values)
     lacking = np.isnan(values)

@@ -92,8 +92,8 @@ def samples(
     check_is_fitted(model)
     if not hasattr(model, "transform"):
         raise TypeError(f"`model` is a {type(model).__name__}, which has no transform")
-    told: dict[str, Any] = {} if batch is None else {"batch": batch}
-    z = np.asarray(model.transform(X, **told), dtype=np.float64)
+    batches: dict[str, Any] = {} if batch is None else {"batch": batch}
+    z = np.asarray(model.transform(X, **batches), dtype=np.float64)
     classes, codes = codes_of(y, len(z))
     shown = _chosen_axes(axes, z.shape[1])
     held = _mask(held_out, len(z))

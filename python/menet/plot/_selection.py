@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from menet._cv import ManifoldElasticNetCV
 from menet._input import Floats
 from menet._parameters import settings
-from menet._search import SEARCHED, value_of
+from menet._search import searched
+from menet._settings import value_at
 from menet.plot._looks import COLOURS, line_looks, line_style, new_axes
 
 if TYPE_CHECKING:
@@ -65,7 +66,8 @@ def selection(cv: Any, *, ax: Axes | None = None, **kwargs: Any) -> Axes:
     error = folds.std(axis=1, ddof=1) / math.sqrt(cv.n_splits_) if cv.n_splits_ > 1 else np.zeros(len(mean))
     # A parameter that was not searched has its value in the best estimator.
     best = settings(cv.best_estimator_)
-    params = [{name: one.get(name, value_of(name, best)) for name in SEARCHED} for one in found["params"]]
+    fixed = {name: value_at(one.path, best) for name, one in searched().items()}
+    params = [{**fixed, **one} for one in found["params"]]
     lines: dict[tuple[str, str], dict[Any, int]] = {}
     for place, one in enumerate(params):
         if not np.isfinite(mean[place]):

@@ -1,22 +1,37 @@
-//! The options of `validate` that say how settings are chosen inside every training part.
+//! The options of `tune`, `evaluate` and `validate` that say what is tried for MEN, and how it is chosen.
 
 use clap::Args;
+use menet::Named;
 use menet::refit::Refit;
 use menet::rules::RuleKind;
 use menet::scores::ScoreKind;
-use menet::select::Size;
-use menet::{Method, Named};
-use menet_lab::validate::{Choose, INNER_FOLDS, MenProcedure};
+use menet::select::{REFITS, RIDGES, SEARCHED, SIZES, Search, TrialChoice};
+use menet_lab::settings;
 
-use super::search::{list, named, names, with_default};
+use super::search::with_default;
 use crate::failure::Failure;
 
-/// How the settings are chosen inside every training part.
+/// What is tried for MEN, and how it is chosen.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Choice of the settings, inside every training part")]
+#[command(next_help_heading = "What is tried for MEN; one value is kept as it is")]
 pub(crate) struct ChoiceArgs {
-    #[arg(long, value_name = "N", help = with_default("Folds of the inner cross-validation", INNER_FOLDS))]
-    inner_folds: Option<usize>,
+    /// Panel sizes to try, as 5,10,20 [default: none; see --nonzeros]
+    #[arg(long, value_name = "NUMBERS")]
+    panel_size: Option<String>,
+    #[arg(long, value_name = "NUMBERS", help = with_default(
+        "Numbers of variables per path to try", format_args!("{}; none with --panel-size", list(&SIZES))))]
+    nonzeros: Option<String>,
+    #[arg(long, value_name = "NUMBERS", help = with_default("Ridges to try", list(&RIDGES)))]
+    ridge: Option<String>,
+    #[arg(long, value_name = "NAMES", help = with_default(
+        &format!("Refits to try, of {}", names::<Refit>()), REFITS.map(Named::name).join(",")))]
+    refit: Option<String>,
+    #[arg(long, value_name = "NAMES", help = with_default(
+        &format!("Rules to try, of {}", names::<RuleKind>()), "all, but those that the preset paper has"))]
+    rule: Option<String>,
+    #[arg(long = "try", value_name = "NAME=VALUES", help = format!(
+        "Values to try of another parameter, as --try rule.k=1,3; can be repeated. Of {}", SEARCHED.join(", ")))]
+    lists: Vec<String>,
     #[arg(long, value_name = "NAME", help = with_default(
         &format!("The score to choose by: {}", names::<ScoreKind>()), ScoreKind::Balanced.name()))]
     score: Option<String>,
@@ -26,70 +41,76 @@ pub(crate) struct ChoiceArgs {
     /// Take the model whose selection agrees most over the folds, within one standard error of the best.
     #[arg(long)]
     most_stable: bool,
-    /// Panel sizes to choose from, as 5,10,20 [default: none; see --nonzeros]
-    #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
-    panel_size: Vec<usize>,
-    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', help = with_default(
-        "Numbers of variables per path to choose from",
-        format_args!("{}; none with --panel-size", list(&menet_lab::validate::SIZES))))]
-    nonzeros: Vec<usize>,
-    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', help = with_default(
-        "Ridges to choose from", format_args!("{:?}", menet_lab::validate::RIDGES)))]
-    ridge: Vec<f64>,
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', help = with_default(
-        &format!("Refits to choose from, of {}", names::<Refit>()), "panel,discriminant"))]
-    refit: Vec<String>,
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', help = with_default(
-        &format!("Rules to choose from, of {}", names::<RuleKind>()), "all"))]
-    rule: Vec<String>,
 }
 
 impl ChoiceArgs {
-    /// MEN with these parameters, its open settings chosen as the options say.
-    pub(crate) fn procedure(&self, method: Method) -> Result<MenProcedure, Failure> {
-        match method.men() {
-            Some(params) => self.of(method.name(), params.clone()),
-            None => Err(Failure::Usage(format!("the method {} cannot be validated", method.name()))),
+    /// The lists with their options and paths.
+    fn lists(&self) -> Result<Vec<(String, &str, &str)>, Failure> {
+        let own = [
+            ("panel-size", "panel_size", &self.panel_size),
+            ("nonzeros", "nonzeros", &self.nonzeros),
+            ("ridge", "ridge", &self.ridge),
+            ("refit", "refit.kind", &self.refit),
+            ("rule", "rule.kind", &self.rule),
+        ];
+        let own = own
+            .into_iter()
+            .filter_map(|(flag, path, text)| Some((format!("--{flag}"), path, text.as_deref()?)));
+        let mut all: Vec<_> = own.collect();
+        for pair in &self.lists {
+            let Some((path, text)) = pair.split_once('=') else {
+                let problem = "write NAME=VALUES, as --try rule.k=1,3";
+                return Err(Failure::Usage(format!("--try {pair}: {problem}")));
+            };
+            all.push((format!("--try {path}"), path.trim(), text));
         }
+        Ok(all)
     }
 
-    /// A variant of MEN with its open settings chosen as the options say.
-    pub(crate) fn of(&self, name: &str, params: menet::MenParams) -> Result<MenProcedure, Failure> {
-        let mut men = MenProcedure { name: name.to_owned(), ..MenProcedure::new(params) };
-        if !self.nonzeros.is_empty() || !self.panel_size.is_empty() {
-            let nonzeros = self.nonzeros.iter().map(|&k| Size::Nonzeros(k));
-            men.grid.sizes = nonzeros.chain(self.panel_size.iter().map(|&k| Size::Panel(k))).collect();
-            (men.base.nonzeros, men.base.panel_size) = (None, None);
-        }
-        for (name, sizes) in [("nonzeros", &self.nonzeros), ("panel-size", &self.panel_size)] {
-            if sizes.contains(&0) {
-                return Err(Failure::Usage(format!("--{name} 0: numbers of variables must be 1 or more")));
+    /// The search.
+    pub(crate) fn search(&self) -> Result<Search, Failure> {
+        let mut search = Search::default();
+        let mut space = serde_json::Map::new();
+        for (flag, path, text) in self.lists()? {
+            let refuse = |problem: String| Failure::Usage(format!("{flag}: {problem}"));
+            let values = settings::values(path, text).map_err(|error| refuse(error.to_string()))?;
+            if space.insert(path.to_owned(), values).is_some() {
+                return Err(refuse("a list of this parameter is given twice; give it only once".to_owned()));
             }
         }
-        if let Some(&wrong) = self.ridge.iter().find(|ridge| !(**ridge >= 0.0 && ridge.is_finite())) {
-            return Err(Failure::Usage(format!("--ridge {wrong}: use numbers from 0 on")));
+        search.space =
+            serde_json::from_value(space.into()).map_err(|error| Failure::Usage(error.to_string()))?;
+        search.space.check()?;
+        if let Some(score) = &self.score {
+            search.score =
+                ScoreKind::from_name(score).map_err(|error| Failure::Usage(format!("--score: {error}")))?;
         }
-        if !self.ridge.is_empty() {
-            men.grid.ridge.clone_from(&self.ridge);
-        }
-        if !self.refit.is_empty() {
-            men.grid.refit = named("refit", &self.refit)?;
-        }
-        if !self.rule.is_empty() {
-            men.grid.rule = named("rule", &self.rule)?;
-        }
-        if let Some(score) = named::<ScoreKind>("score", self.score.as_slice())?.first() {
-            men.score = *score;
-        }
-        men.folds = self.inner_folds.unwrap_or(men.folds);
-        if men.folds < 2 {
-            return Err(Failure::Usage(format!("--inner-folds {}: use at least 2", men.folds)));
-        }
-        men.choose = match (self.one_standard_error, self.most_stable) {
-            (true, _) => Choose::Smallest,
-            (_, true) => Choose::MostStable,
-            _ => Choose::Best,
+        search.choose = match (self.one_standard_error, self.most_stable) {
+            (true, _) => TrialChoice::Smallest,
+            (_, true) => TrialChoice::MostStable,
+            _ => TrialChoice::Best,
         };
-        Ok(men)
+        Ok(search)
     }
+
+    /// The first option that was given.
+    pub(crate) fn given(&self) -> Result<Option<String>, Failure> {
+        let others = [
+            ("--score", self.score.is_some()),
+            ("--one-standard-error", self.one_standard_error),
+            ("--most-stable", self.most_stable),
+        ];
+        let other = others.iter().find(|(_, given)| *given).map(|(name, _)| (*name).to_owned());
+        Ok(self.lists()?.into_iter().map(|(flag, ..)| flag).next().or(other))
+    }
+}
+
+/// The names of a parameter's values.
+fn names<T: Named>() -> String {
+    T::ALL.iter().map(|value| value.name()).collect::<Vec<_>>().join(", ")
+}
+
+/// Numbers as a user gives them.
+fn list<T: ToString>(numbers: &[T]) -> String {
+    numbers.iter().map(T::to_string).collect::<Vec<_>>().join(",")
 }

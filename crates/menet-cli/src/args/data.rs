@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use menet::prepare::Impute;
 use menet::{Dataset, Men, SampleDoubts};
-use menet_io::{Delimiter, ForTables, ReadOptions, Table, builtin, formats};
+use menet_io::{Delimiter, ReadOptions, Table, TableModel, builtin, formats};
 
 use crate::Context;
 use crate::failure::Failure;
@@ -18,13 +18,13 @@ pub(crate) struct DataArgs {
     #[arg(long, value_name = "FILE|FOLDER|SET", help = source_help())]
     pub(crate) data: String,
     #[command(flatten)]
-    pub(crate) how: HowArgs,
+    pub(crate) how: ReadingArgs,
 }
 
 /// How to read the data.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Data")]
-pub(crate) struct HowArgs {
+pub(crate) struct ReadingArgs {
     /// Name of the label column; its number from 1 with --no-header.
     #[arg(long, default_value = "label", value_name = "NAME")]
     label: String,
@@ -111,7 +111,7 @@ pub(crate) fn labelled(table: &Table, impute: Option<Impute>) -> Result<Dataset<
     Ok(if impute.is_some() { table.dataset_with_missing()? } else { table.dataset()? })
 }
 
-impl HowArgs {
+impl ReadingArgs {
     pub(crate) fn read(&self, context: &Context, source: &str) -> Result<Table, Failure> {
         noticed(context, menet_io::read(source, &self.options())?)
     }
@@ -122,10 +122,10 @@ impl HowArgs {
         &self,
         context: &Context,
         source: &str,
-        fitted: &'f ForTables<'_>,
+        fitted: &'f TableModel<'_>,
         fill: &FillArgs,
     ) -> Result<NewSamples<'f>, Failure> {
-        self.tell_of_batches(context, fitted.men());
+        self.note_batches(context, fitted.men());
         // An svmlight file may lack the last variables: they are 0.
         let least_columns = fitted.men().projection().variables();
         let options = ReadOptions { least_columns, needs: fitted.needs(), ..self.options() };
@@ -133,7 +133,7 @@ impl HowArgs {
         let fingerprints = fitted.fingerprints(&table);
         let (table, men) = fitted.arrange(table)?;
         let mut table = noticed(context, table)?;
-        let filled = fill.fills() && ForTables::takes_means(men);
+        let filled = fill.fills() && TableModel::takes_means(men);
         if !men.fills() && !filled {
             table.check_missing_for(men)?;
         }
@@ -144,8 +144,8 @@ impl HowArgs {
         Ok(NewSamples { table, men, fingerprints, doubts })
     }
 
-    /// Tells if batches have no effect.
-    pub(crate) fn tell_of_batches(&self, context: &Context, men: &Men) {
+    /// Notes it if batches have no effect.
+    pub(crate) fn note_batches(&self, context: &Context, men: &Men) {
         let knows = men.preparation().is_some_and(|preparation| preparation.batches.is_some());
         if let (Some(batch), false) = (&self.batch, knows) {
             context.notice(format_args!(

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use menet::refit::Refit;
-use menet::{Men, Named, Reading};
+use menet::{Men, Named, SizeLimits};
 use menet_io::ModelFile;
 
 use crate::failure::Failure;
@@ -51,7 +51,7 @@ pub(crate) fn smaller(men: &Men, nonzeros: Option<usize>, components: Option<usi
         )));
     }
     Ok(men.at(
-        Reading::default().with(|it| {
+        SizeLimits::default().with(|it| {
             it.nonzeros = nonzeros;
             it.panel_size = None;
             it.components = components;

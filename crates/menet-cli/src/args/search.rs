@@ -3,14 +3,12 @@
 use std::fmt::Display;
 
 use clap::Args;
-use menet::refit::Refit;
-use menet::rules::{Metric, RuleKind};
-use menet::scores::ScoreKind;
+use menet::rules::Metric;
 use menet::{Method, Named};
 use menet_lab::params::MethodParams;
-use menet_lab::tune::SIZES;
 use menet_lab::{MetricChoice, TuneOptions};
 
+use super::choice::ChoiceArgs;
 use crate::failure::Failure;
 
 /// How parameters are searched.
@@ -18,37 +16,16 @@ use crate::failure::Failure;
 #[command(next_help_heading = "Search and metric")]
 pub(crate) struct SearchArgs {
     /// Metric of the nearest-neighbour rule: euclidean, cosine, or auto when tuning [default: for MEN that of its parameters, or
-    /// both when tuning; for other methods that of the table men in --params, or euclidean]
+    /// both when tuning; for other methods that of the table [men] in --params, or euclidean]
     #[arg(long, value_name = "NAME")]
     metric: Option<String>,
     #[arg(long, value_name = "FITS", help = with_default(
-        "Largest number of fits per search; for MEN, of path computations", TuneOptions::default().budget))]
+        "Largest number of fits per search of methods other than MEN", TuneOptions::default().budget))]
     budget: Option<usize>,
     #[arg(long, value_name = "N", help = with_default("Folds of the cross-validation", TuneOptions::default().folds))]
     folds: Option<usize>,
-    /// Take the sparsest model within one standard error of the best.
-    #[arg(long, conflicts_with = "most_stable")]
-    one_standard_error: bool,
-    /// Take the model whose selection agrees most over the folds, within one standard error of the best; for MEN.
-    #[arg(long)]
-    most_stable: bool,
-    #[arg(long, value_name = "NAME", help = with_default(
-        &format!("The score that MEN is tuned for: {}; other methods are tuned for the rate", names::<ScoreKind>()),
-        TuneOptions::default().score.name()))]
-    score: Option<String>,
-    /// Panel sizes to try for MEN, as 5,10,20 [default: none; see --nonzeros]
-    #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
-    panel_size: Vec<usize>,
-    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', help = with_default(
-        "Numbers of variables per path to try for MEN",
-        format_args!("{}, up to what --params allows; none with --panel-size", list(&SIZES))))]
-    nonzeros: Vec<usize>,
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', help = with_default(
-        &format!("Refits to try for MEN, of {}", names::<Refit>()), "all but axis; for men-paper none"))]
-    refit: Vec<String>,
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', help = with_default(
-        &format!("Rules to try for MEN, of {}", names::<RuleKind>()), "all; for men-paper nearest"))]
-    rule: Vec<String>,
+    #[command(flatten)]
+    choice: ChoiceArgs,
 }
 
 impl SearchArgs {
@@ -78,26 +55,14 @@ impl SearchArgs {
     /// The options of the search.
     pub(crate) fn options(&self) -> Result<TuneOptions, Failure> {
         let default = TuneOptions::default();
-        let score = named("score", self.score.as_slice())?;
-        let options = TuneOptions {
+        let mut search = self.choice.search()?;
+        search.space.metric.extend(self.metric.as_deref().and_then(|metric| Metric::from_name(metric).ok()));
+        Ok(TuneOptions {
             budget: self.budget.unwrap_or(default.budget),
             folds: self.folds.unwrap_or(default.folds),
-            one_standard_error: self.one_standard_error,
-            most_stable: self.most_stable,
-            score: score.first().copied().unwrap_or(default.score),
-            nonzeros: self.nonzeros.clone(),
-            panel_size: self.panel_size.clone(),
-            refit: named("refit", &self.refit)?,
-            rule: named("rule", &self.rule)?,
             prepare: default.prepare,
-            metrics: match self.metric.as_deref() {
-                Some("euclidean") => vec![Metric::Euclidean],
-                Some("cosine") => vec![Metric::Cosine],
-                _ => Vec::new(),
-            },
-        };
-        options.check()?;
-        Ok(options)
+            search,
+        })
     }
 
     /// Refuses options that none of `methods` uses.
@@ -119,19 +84,10 @@ impl SearchArgs {
 
     /// Refuses options that only a search uses.
     pub(crate) fn refuse_without_search(&self) -> Result<(), Failure> {
-        let given = [
-            ("--budget", self.budget.is_some()),
-            ("--folds", self.folds.is_some()),
-            ("--one-standard-error", self.one_standard_error),
-            ("--most-stable", self.most_stable),
-            ("--score", self.score.is_some()),
-            ("--panel-size", !self.panel_size.is_empty()),
-            ("--nonzeros", !self.nonzeros.is_empty()),
-            ("--refit", !self.refit.is_empty()),
-            ("--rule", !self.rule.is_empty()),
-        ];
-        match given.iter().find(|(_, given)| *given) {
-            Some((name, _)) => {
+        let given = [("--budget", self.budget.is_some()), ("--folds", self.folds.is_some())];
+        let first = given.iter().find(|(_, given)| *given).map(|(name, _)| (*name).to_owned());
+        match first.map_or_else(|| self.choice.given(), |name| Ok(Some(name)))? {
+            Some(name) => {
                 Err(Failure::Usage(format!("{name} needs --tune; without it, nothing is searched")))
             }
             None => Ok(()),
@@ -158,32 +114,9 @@ pub(crate) fn dimensions(text: &str) -> Result<Vec<usize>, Failure> {
     Ok(all)
 }
 
-/// The values with these names, each given once.
-pub(crate) fn named<T: Named>(option: &str, names: &[String]) -> Result<Vec<T>, Failure> {
-    let told = |e: menet::Error| Failure::Usage(format!("--{option}: {e}"));
-    let mut values: Vec<T> = Vec::new();
-    for (k, name) in names.iter().enumerate() {
-        if names[..k].contains(name) {
-            return Err(Failure::Usage(format!("--{option}: {name:?} is given twice; give it only once")));
-        }
-        values.push(T::from_name(name.trim()).map_err(told)?);
-    }
-    Ok(values)
-}
-
 /// A help text with its default.
 pub(crate) fn with_default(text: &str, default: impl Display) -> String {
     format!("{text} [default: {default}]")
-}
-
-/// The names of a parameter's values.
-pub(crate) fn names<T: Named>() -> String {
-    T::ALL.iter().map(|value| value.name()).collect::<Vec<_>>().join(", ")
-}
-
-/// Numbers as a user gives them.
-pub(crate) fn list(numbers: &[usize]) -> String {
-    numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(",")
 }
 
 #[cfg(test)]

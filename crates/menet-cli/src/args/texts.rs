@@ -52,7 +52,7 @@ mod tests {
         assert_eq!(read("train"), Ok(Priors::Train));
         assert_eq!(read("equal"), Ok(Priors::Equal));
         assert_eq!(read("0.2, 0.8"), Ok(Priors::Given(vec![0.2, 0.8])));
-        let told = read("even").unwrap_err();
-        assert!(told.contains("\"even\"") && told.contains("train, equal"), "{told}");
+        let error = read("even").unwrap_err();
+        assert!(error.contains("\"even\"") && error.contains("train, equal"), "{error}");
     }
 }

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, HashSet};
 
 use clap::Args;
 use menet::dataset::sorted_classes;
-use menet_io::{Table, Values};
+use menet_io::{Table, TableValues};
 use serde_json::json;
 
 use crate::Context;
-use crate::args::{HowArgs, builtin_names};
+use crate::args::{ReadingArgs, builtin_names};
 use crate::failure::Failure;
 use crate::regression;
 use crate::text::{self, table};
@@ -27,7 +27,7 @@ pub(crate) struct Data {
     #[arg(long = "data", id = "named", value_name = "FILE|FOLDER|SET")]
     named: Option<String>,
     #[command(flatten)]
-    how: HowArgs,
+    how: ReadingArgs,
 }
 
 impl Data {
@@ -41,8 +41,8 @@ impl Data {
         }
         let unlabelled = classes.remove("").unwrap_or(0);
         let missing = match &data.values {
-            Values::Dense(values) => values.iter().filter(|value| value.is_nan()).count(),
-            Values::Sparse(_) => 0,
+            TableValues::Dense(values) => values.iter().filter(|value| value.is_nan()).count(),
+            TableValues::Sparse(_) => 0,
         };
         // In the order that a fit uses.
         let names: Vec<String> = classes.keys().cloned().collect();
@@ -110,21 +110,21 @@ fn duplicate_rows(data: &Table) -> usize {
         seen.insert(row.map(|(j, value)| (j, value.to_bits())).collect())
     };
     match &data.values {
-        Values::Dense(values) => {
+        TableValues::Dense(values) => {
             values.chunks(data.columns).filter(|row| !new(&mut row.iter().copied().enumerate())).count()
         }
-        Values::Sparse(x) => (0..x.rows()).filter(|&i| !new(&mut x.row(i))).count(),
+        TableValues::Sparse(x) => (0..x.rows()).filter(|&i| !new(&mut x.row(i))).count(),
     }
 }
 
 /// The number of columns with only one value.
 fn constant_columns(data: &Table) -> usize {
     match &data.values {
-        Values::Dense(values) => {
+        TableValues::Dense(values) => {
             let constant = |j: &usize| (1..data.rows).all(|i| values[i * data.columns + j] == values[*j]);
             (0..data.columns).filter(constant).count()
         }
-        Values::Sparse(x) => {
+        TableValues::Sparse(x) => {
             let columns = x.transpose();
             let constant = |j: &usize| {
                 let values: Vec<f64> = columns.row(*j).map(|(_, value)| value).collect();

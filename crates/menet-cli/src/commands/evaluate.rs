@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 use menet::Method;
 use menet_lab::cell::Cell;
-use menet_lab::{Protocol, Set, Study, output};
+use menet_lab::{NamedSet, Protocol, Study, output};
 use serde_json::json;
 
 use crate::Context;
-use crate::args::{HowArgs, SearchArgs, SearchedParamArgs, dimensions, labelled, of_others, set_name};
+use crate::args::{ReadingArgs, SearchArgs, SearchedParamArgs, dimensions, labelled, of_others, set_name};
 use crate::failure::Failure;
 use crate::{overwrite, signals, text};
 
@@ -57,7 +57,7 @@ pub(crate) struct Evaluate {
     #[command(flatten)]
     search: SearchArgs,
     #[command(flatten)]
-    how: HowArgs,
+    how: ReadingArgs,
 }
 
 const EXAMPLES: &str = "Examples:\n  menet evaluate --data orl --out orl-run\n  menet evaluate --data orl --out orl-run \
@@ -113,24 +113,29 @@ impl Evaluate {
             .zip(&tables)
             .map(|(source, table)| {
                 let ids = table.ids.as_ref().map(|ids| ids.values.as_slice());
-                Ok(Set { name: set_name(source), data: labelled(table, prepare.impute)?, rows: None, ids })
+                Ok(NamedSet {
+                    name: set_name(source),
+                    data: labelled(table, prepare.impute)?,
+                    rows: None,
+                    ids,
+                })
             })
             .collect::<Result<Vec<_>, Failure>>()?;
         self.params.grouped_methods(&mut protocol.params, &sets)?;
-        sets.iter().try_for_each(|set| super::tell_of_copies(context, &set.data, None))?;
+        sets.iter().try_for_each(|set| super::note_copies(context, &set.data, None))?;
         let command: Vec<String> =
             std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
         let outcome = menet_lab::run(&protocol, &sets, &self.out, &command, &context.watch);
         context.watch.done();
         let (study, cells) = outcome?;
-        self.tell(context, &study, &cells)?;
+        self.print_results(context, &study, &cells)?;
         match cells.iter().find_map(|cell| cell.failed.as_deref()).filter(|_| study.summary.is_empty()) {
             Some(why) => Err(Failure::Usage(format!("no method could be fitted; the first reason: {why}"))),
             None => Ok(()),
         }
     }
 
-    fn tell(&self, context: &Context, study: &Study, cells: &[Cell]) -> Result<(), Failure> {
+    fn print_results(&self, context: &Context, study: &Study, cells: &[Cell]) -> Result<(), Failure> {
         let failed = || cells.iter().filter_map(|cell| Some((&cell.place, cell.failed.as_deref()?)));
         if context.json {
             let summary: Vec<_> = study
@@ -172,8 +177,8 @@ impl Evaluate {
             )?;
         }
         if let Some(tune) = self.tune.then(|| self.search.options()).transpose()? {
-            let for_what = output::words(tune.score);
-            if tune.score != menet::scores::ScoreKind::Rate {
+            let for_what = output::words(tune.search.score);
+            if tune.search.score != menet::scores::ScoreKind::Rate {
                 context.say(format_args!(
                     "MEN was tuned for the {for_what}, every other method for the rate."
                 ))?;

@@ -32,7 +32,7 @@ pub(crate) struct Export {
     all_variables: bool,
     /// The precision of samples and results of the ONNX file [default: single]. It computes in double precision all the same.
     #[arg(long, value_name = "PRECISION", value_enum)]
-    precision: Option<Digits>,
+    precision: Option<OnnxPrecision>,
     /// Write a SELECT that computes axes, a value per class and the label for every row of this table. Its columns have the names of
     /// the variables.
     #[arg(long, value_name = "TABLE", conflicts_with = "json")]
@@ -43,7 +43,7 @@ pub(crate) struct Export {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Digits {
+enum OnnxPrecision {
     /// float32, what most tools send.
     Single,
     /// float64.
@@ -84,26 +84,26 @@ impl Export {
             file.men = file.men.on_panel()?;
         }
         let bytes = match (&self.onnx, &self.sql) {
-            (Some(_), _) => export::to_onnx(&file, self.precision.unwrap_or(Digits::Single).into())?,
+            (Some(_), _) => export::to_onnx(&file, self.precision.unwrap_or(OnnxPrecision::Single).into())?,
             (None, Some(table)) => export::to_sql(&file, table)?.into_bytes(),
             (None, None) => export::to_json(&file)?.into_bytes(),
         };
         atomic::write(out, |to| to.write_all(&bytes))?;
-        if out == Path::new("-") { Ok(()) } else { context.say(told(&file, out, bytes.len())) }
+        if out == Path::new("-") { Ok(()) } else { context.say(summary(&file, out, bytes.len())) }
     }
 }
 
-fn told(file: &ModelFile, out: &Path, bytes: usize) -> String {
+fn summary(file: &ModelFile, out: &Path, bytes: usize) -> String {
     let projection = file.men.projection();
     let (variables, axes) = (projection.panel().len(), projection.components());
     format!("{variables} variables on {axes} axes, {} kB: {}", bytes.div_ceil(1000), out.display())
 }
 
-impl From<Digits> for Precision {
-    fn from(digits: Digits) -> Self {
+impl From<OnnxPrecision> for Precision {
+    fn from(digits: OnnxPrecision) -> Self {
         match digits {
-            Digits::Single => Precision::Single,
-            Digits::Double => Precision::Double,
+            OnnxPrecision::Single => Precision::Single,
+            OnnxPrecision::Double => Precision::Double,
         }
     }
 }

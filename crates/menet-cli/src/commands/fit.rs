@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use menet::lars::{Path, Report};
+use menet::lars::{Path, PenaltyReport};
 use menet::penalties::PenaltyKind;
 use menet::refit::RefitReport;
-use menet::rules::Learned;
+use menet::rules::LearnedRule;
 use menet::{Men, Named};
 use menet_io::ModelFile;
 use serde_json::{Value, json};
 
-use super::ends::{Ends, ends};
+use super::ends::{AxisEnds, ends};
 use crate::Context;
 use crate::args::{CountArgs, DataArgs, ParamArgs, UnlabelledArgs, labelled};
 use crate::failure::Failure;
@@ -104,7 +104,7 @@ impl Fit {
     }
 }
 
-fn report(men: &Men, ends: &[Option<Ends>], doubt: Option<&str>, (n, p): (usize, usize)) -> Value {
+fn report(men: &Men, ends: &[Option<AxisEnds>], doubt: Option<&str>, (n, p): (usize, usize)) -> Value {
     let mut all = json!({
         "n": n,
         "p": p,
@@ -125,7 +125,7 @@ fn report(men: &Men, ends: &[Option<Ends>], doubt: Option<&str>, (n, p): (usize,
         "graph_weight": men.params().graph_weight(),
         "refit": men.refit(),
         "rule": rule_name(men),
-        "ends": ends.iter().map(|ends| ends.as_ref().map(Ends::json)).collect::<Vec<_>>(),
+        "ends": ends.iter().map(|ends| ends.as_ref().map(AxisEnds::json)).collect::<Vec<_>>(),
         "label_doubt": doubt,
     });
     if let (Some(all), Value::Object(found)) = (all.as_object_mut(), json!(men.report().in_words())) {
@@ -157,7 +157,7 @@ fn decision_line(men: &Men) -> String {
     let plural = if size == 1 { "" } else { "s" };
     let shrinkage = shrinkage.map_or_else(String::new, |share| format!(" (shrinkage {share:.3})"));
     let rule = match men.rule() {
-        Ok(Learned::Nearest(rule)) => {
+        Ok(LearnedRule::Nearest(rule)) => {
             let voters =
                 if rule.neighbors == 1 { String::new() } else { format!("{} voters, ", rule.neighbors) };
             format!("rule nearest ({voters}{})", rule.metric.name())
@@ -182,11 +182,11 @@ fn penalty(men: &Men) -> String {
     let mut local = true;
     for report in men.paths().iter().filter_map(Path::report) {
         match report {
-            Report::Rounds { count, settled: yes, stationarity } => {
+            PenaltyReport::Rounds { count, settled: yes, stationarity } => {
                 (rounds, axes, settled) = (rounds.max(*count), axes + 1, settled + usize::from(*yes));
                 off = stationarity.map_or(off, |found| Some(off.map_or(found, |worst| worst.max(found))));
             }
-            Report::Subsets { local: found } => local &= found.iter().all(|&local| local),
+            PenaltyReport::Subsets { local: found } => local &= found.iter().all(|&local| local),
             _ => {}
         }
     }
@@ -218,7 +218,7 @@ fn forced_line(men: &Men, always: &[usize]) -> String {
         }
     };
     let graph = men.params().penalty.feature_graph.as_ref().map_or_else(String::new, |graph| {
-        format!("feature graph: {}, weight {}\n", graph.told(), men.params().graph_weight())
+        format!("feature graph: {}, weight {}\n", graph.in_words(), men.params().graph_weight())
     });
     line("always in, not counted in the panel", always)
         + &line("never in", &men.never())
@@ -249,7 +249,7 @@ fn exactness(size: f64) -> String {
 }
 
 /// A summary of a fit, for people.
-pub(super) fn summary(men: &Men, ends: &[Option<Ends>], n: usize, p: usize) -> String {
+pub(super) fn summary(men: &Men, ends: &[Option<AxisEnds>], n: usize, p: usize) -> String {
     let own = own_paths(men);
     let (certificates, sizes) = (men.certificates(), men.support_sizes());
     let levels = text::numbers(&men.levels(), false);
@@ -261,7 +261,7 @@ pub(super) fn summary(men: &Men, ends: &[Option<Ends>], n: usize, p: usize) -> S
                 row.extend([levels[k].clone(), exactness(certificates[k].kkt)]);
             }
             if known {
-                row.extend(ends[k].as_ref().map_or_else(|| ["-", "-"].map(str::to_owned), Ends::cells));
+                row.extend(ends[k].as_ref().map_or_else(|| ["-", "-"].map(str::to_owned), AxisEnds::cells));
             }
             row
         })

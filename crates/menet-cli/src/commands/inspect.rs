@@ -8,7 +8,7 @@ use menet_io::ModelFile;
 use menet_lab::Folder;
 use serde_json::{Value, json};
 
-use super::ends::{Ends, ends};
+use super::ends::{AxisEnds, ends};
 use super::{fit, pictures, template, variable};
 use crate::Context;
 use crate::args::ModelArgs;
@@ -70,7 +70,7 @@ const PANEL: [&str; 8] =
     ["variable", "importance", "higher in", "others fixed", "effect", "weight", "axes", "entered"];
 
 /// A variable of an axis.
-struct Used {
+struct AxisVariable {
     variable: usize,
     weight: f64,
     /// The weight if every variable had standard deviation 1: comparable between variables of different units.
@@ -147,7 +147,7 @@ impl Inspect {
         }
         if self.panel {
             self.show_panel(context, &men)?;
-            return self.tell_pictures(d);
+            return self.print_pictures(d);
         }
         let always = men.always();
         let missing = axes.clone().any(|k| ends[k].is_none());
@@ -184,10 +184,10 @@ impl Inspect {
                  its own axes",
             )?;
         }
-        self.tell_pictures(d)
+        self.print_pictures(d)
     }
 
-    fn tell_pictures(&self, d: usize) -> Result<(), Failure> {
+    fn print_pictures(&self, d: usize) -> Result<(), Failure> {
         match &self.png {
             Some(folder) => text::print(format_args!("pictures of {d} axes in {}", text::path(folder))),
             None => Ok(()),
@@ -236,7 +236,7 @@ impl Inspect {
         }
     }
 
-    fn axis_json(&self, men: &Men, samples: usize, ends: Option<&Ends>, k: usize) -> Value {
+    fn axis_json(&self, men: &Men, samples: usize, ends: Option<&AxisEnds>, k: usize) -> Value {
         // If axes share a panel, a path does not belong to one axis.
         let own = fit::own_paths(men);
         let certificate = own.then(|| men.certificates()[k]);
@@ -251,7 +251,7 @@ impl Inspect {
             "level": own.then(|| men.levels()[k]),
             "kkt": certificate.map(|certificate| certificate.kkt),
             "kkt_scaled": certificate.map(|certificate| certificate.scaled),
-            "ends": ends.map(Ends::json),
+            "ends": ends.map(AxisEnds::json),
             "variables": variables,
         })
     }
@@ -336,17 +336,17 @@ fn write_panel(men: &Men, path: &std::path::Path) -> Result<(), Failure> {
 }
 
 /// The variables of an axis, strongest first, with their order of entry.
-fn used(men: &Men, samples: usize, k: usize) -> Vec<Used> {
+fn used(men: &Men, samples: usize, k: usize) -> Vec<AxisVariable> {
     let orders: Vec<&[usize]> =
         men.parts().components.iter().map(|axis| axis.order_of_entry.as_slice()).collect();
     // For axes that share a panel, the earliest position over all paths.
     let orders = if fit::own_paths(men) { &orders[k..=k] } else { &orders[..] };
     let position = |order: &&[usize], j: usize| order.iter().position(|&other| other == j).map(|at| at + 1);
-    let mut used: Vec<Used> = men.projection().axes()[k]
+    let mut used: Vec<AxisVariable> = men.projection().axes()[k]
         .iter()
         .map(|(variable, weight)| {
             let entered = orders.iter().filter_map(|order| position(order, variable)).min();
-            Used { variable, weight, effect: weight * deviation(men, samples, variable), entered }
+            AxisVariable { variable, weight, effect: weight * deviation(men, samples, variable), entered }
         })
         .collect();
     used.sort_by(|a, b| b.effect.abs().total_cmp(&a.effect.abs()).then(a.variable.cmp(&b.variable)));

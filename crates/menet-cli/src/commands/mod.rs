@@ -26,7 +26,7 @@ use crate::Context;
 use crate::failure::Failure;
 
 /// Says how many samples are copies of others, and what is done about it.
-fn tell_of_copies(context: &Context, data: &Dataset<'_>, groups: Option<&[usize]>) -> Result<(), Failure> {
+fn note_copies(context: &Context, data: &Dataset<'_>, groups: Option<&[usize]>) -> Result<(), Failure> {
     let together = menet::evaluate::together(data, groups)?;
     together.in_words().iter().for_each(|words| context.notice(words));
     Ok(())

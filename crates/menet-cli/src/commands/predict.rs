@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use faer::{Mat, MatRef};
-use menet::rules::{Learned, Metric, Priors, Projected, RuleKind, RuleParams, learn};
+use menet::rules::{LearnedRule, Metric, Priors, Projected, RuleKind, RuleParams, learn};
 use menet::scores::{Scores, scores_of};
 use menet::{Named, SampleDoubts};
-use menet_io::{ForTables, ModelFile, Table, labels};
+use menet_io::{ModelFile, Table, TableModel, labels};
 use serde_json::{Map, Value, json};
 
 use crate::Context;
@@ -56,7 +56,7 @@ pub(crate) struct Predict {
 }
 
 /// The decisions of the rule for all samples.
-struct Decided {
+struct Decisions {
     classes: Vec<usize>,
     /// One row per sample, one column per class.
     log_probabilities: Mat<f64>,
@@ -85,12 +85,12 @@ impl Predict {
         let mut file = ModelFile::load(&self.model)?;
         file.men = smaller(&file.men, None, self.components)?;
         let rule = self.rule(&file)?;
-        let fitted = ForTables::new(&file.men)?;
+        let fitted = TableModel::new(&file.men)?;
         let NewSamples { table, men, fingerprints, doubts } =
             self.data.how.read_for(context, &self.data.data, &fitted, &self.fill)?;
         let mut z = table.project(men)?;
         doubts.unknown().for_each(|i| z.row_mut(i).fill(f64::NAN));
-        let decided = Decided {
+        let decided = Decisions {
             classes: rule.classify(z.as_ref())?,
             log_probabilities: rule.log_probabilities(z.as_ref())?,
         };
@@ -105,16 +105,16 @@ impl Predict {
             Some(ids) => format!("{:?}", ids.values[i]),
             None => format!("sample {}", i + 1),
         };
-        let told = doubts.in_words(&name, &|j| men.name_of(j));
-        told.into_iter().for_each(|doubt| context.notice(doubt));
-        self.tell(context, &agreement, &doubts, file.men.classes())
+        let sentences = doubts.in_words(&name, &|j| men.name_of(j));
+        sentences.into_iter().for_each(|doubt| context.notice(doubt));
+        self.print_summary(context, &agreement, &doubts, file.men.classes())
     }
 
     /// The rule of the model, with the changes that the options make.
-    fn rule(&self, file: &ModelFile) -> Result<Learned, Failure> {
+    fn rule(&self, file: &ModelFile) -> Result<LearnedRule, Failure> {
         let mut rule = file.men.rule()?.clone();
         let kind = rule.kind().name();
-        if let Learned::Nearest(own) = &rule {
+        if let LearnedRule::Nearest(own) = &rule {
             if self.neighbors.is_none() && self.metric.is_none() && self.priors.is_none() {
                 return Ok(rule);
             }
@@ -159,9 +159,9 @@ impl Predict {
             other => other.logs(&vec![1.0; file.men.classes().len()])?,
         };
         match &mut rule {
-            Learned::Centroid(rule) => rule.log_priors = log_priors,
-            Learned::Gaussian(rule) => rule.log_priors = log_priors,
-            Learned::Nearest(_) => {}
+            LearnedRule::Centroid(rule) => rule.log_priors = log_priors,
+            LearnedRule::Gaussian(rule) => rule.log_priors = log_priors,
+            LearnedRule::Nearest(_) => {}
         }
         Ok(rule)
     }
@@ -170,7 +170,7 @@ impl Predict {
     fn write(
         &self,
         table: &Table,
-        decided: &Decided,
+        decided: &Decisions,
         names: &[String],
         missing: Option<&[usize]>,
     ) -> Result<(), Failure> {
@@ -216,7 +216,7 @@ impl Predict {
         }
     }
 
-    fn tell(
+    fn print_summary(
         &self,
         context: &Context,
         agreement: &Agreement,
@@ -268,7 +268,7 @@ fn agreement(
     file: &ModelFile,
     table: &Table,
     fingerprints: &[u64],
-    decided: &Decided,
+    decided: &Decisions,
 ) -> Result<Agreement, Failure> {
     let names: Vec<String> = file.men.classes().iter().map(|name| labels::normal(name)).collect();
     let given = table.labels.as_deref().unwrap_or_default();

@@ -35,7 +35,7 @@ impl Transform {
         let file = ModelFile::load(&self.model.model)?;
         let men = self.model.of(&file)?;
         let (source, options) = (&self.data.data, self.data.how.options());
-        self.data.how.tell_of_batches(context, &men);
+        self.data.how.note_batches(context, &men);
         let (fill, block) = (self.fill.fills(), blocks::BLOCK);
         let outcome = menet_io::transform(&men, source, &options, fill, &self.out, block, &context.watch);
         context.watch.done();

@@ -11,7 +11,7 @@ use menet_lab::output::TUNING_FILES;
 use menet_lab::params::fields;
 use menet_lab::protocol::default_dimensions;
 use menet_lab::tune::selection::mean;
-use menet_lab::tune::{Found, Tuned, folds, tune_on};
+use menet_lab::tune::{TuningResult, TuningTrials, folds, tune_on};
 use menet_lab::{Folder, Progress, Status, TuneOptions};
 use serde_json::{Value, json};
 
@@ -108,7 +108,7 @@ impl Tune {
         }
         let groups =
             table.groups.as_deref().map(|groups| super::validate::numbered(&table.of_labelled(groups)));
-        super::tell_of_copies(context, &data, groups.as_deref())?;
+        super::note_copies(context, &data, groups.as_deref())?;
         let groups = groups.as_deref().map(|groups| (groups, self.leave_one_group_out));
         let folds = folds(&data, groups, options.folds, self.seed)?;
         let folder = Folder::open(&self.out, "tune", TUNING_FILES)?;
@@ -135,7 +135,7 @@ impl Tune {
         let Some(model) = &self.model else { return Ok(()) };
         if method.men().is_none() {
             return Err(Failure::Usage(format!(
-                "--model: only men and its variants can be saved as models, but the method is {}; remove --model",
+                "--model: only MEN and its variants can be saved as models, but the method is {}; remove --model",
                 method.name()
             )));
         }
@@ -161,19 +161,20 @@ impl Tune {
         Ok(())
     }
 
-    fn report(&self, tuned: &Tuned) -> Result<Value, Failure> {
+    fn report(&self, tuned: &TuningResult) -> Result<Value, Failure> {
         let mut report = json!({
             "method": tuned.method.name(), "rate": tuned.rate(), "dimension": tuned.dimension, "nonzeros": tuned.support(),
             "metric": tuned.metric.name(), "fits": tuned.fits, "params": fields(&tuned.method)?,
             "out": self.out.to_string_lossy(),
         });
         match &tuned.found {
-            Found::Walk { best, .. } => report["standard_error"] = json!(best.standard_error),
-            Found::Selection(selection) => {
-                let best = selection.best();
+            TuningTrials::Walk { best, .. } => report["standard_error"] = json!(best.standard_error),
+            TuningTrials::Selection(selection) => {
+                let best = selection.trial();
                 let scores =
                     ScoreKind::ALL.iter().map(|&score| (score.name().to_owned(), json!(mean(best, score))));
                 report["tuned_for"] = json!(selection.score.name());
+                report["reason"] = json!(selection.reason);
                 report["scores"] = Value::Object(scores.collect());
                 report["standard_error"] = json!(best.standard_error(selection.score));
                 report["variables"] = json!(best.variables);
@@ -187,11 +188,11 @@ impl Tune {
 }
 
 /// The choice and its score, for people.
-fn summary(tuned: &Tuned) -> Result<String, Failure> {
+fn summary(tuned: &TuningResult) -> Result<String, Failure> {
     let validated = menet_lab::output::validated(tuned);
     let name = tuned.method.name();
     let tuned_for = match &tuned.found {
-        Found::Walk { best, .. } => {
+        TuningTrials::Walk { best, .. } => {
             let sparsity = best.support().map_or(String::new(), |k| format!(", {k} variables per axis"));
             let params = best.params.iter().map(|(name, value)| format!("{name} = {value}"));
             return Ok(format!(
@@ -202,9 +203,9 @@ fn summary(tuned: &Tuned) -> Result<String, Failure> {
                 params.collect::<Vec<_>>().join(", ")
             ));
         }
-        Found::Selection(selection) => selection,
+        TuningTrials::Selection(selection) => selection,
     };
-    let best = tuned_for.best();
+    let best = tuned_for.trial();
     let others: Vec<String> = ScoreKind::ALL
         .iter()
         .filter(|&&score| score != tuned_for.score)
@@ -230,10 +231,11 @@ fn summary(tuned: &Tuned) -> Result<String, Failure> {
     };
     let variables = tuned.men.as_ref().map_or(0, |men| men.panel().len());
     Ok(format!(
-        "{name}: {validated} in cross-validation, chosen from {} settings by {} path computations\n{}\n{variables} variables in all \
+        "{name}: {validated} in cross-validation, chosen from {} settings by {} path computations\n{}\n{}\n{variables} variables in all \
          ({:.1} in the folds), {} axes: {size}\nrefit = {refit}, rule = {how}, ridge = {}, manifold.beta = {}, target.shrinkage = {}",
         tuned_for.trials.len(),
         tuned.fits,
+        tuned_for.reason,
         others.join(", "),
         best.variables,
         tuned.dimension,

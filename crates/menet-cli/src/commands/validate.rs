@@ -5,8 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 use menet::Method;
 use menet_io::ModelFile;
-use menet_lab::validate::{Assessed, Baseline, Interval, Options, Procedure, Subject, Validation, output};
-use menet_lab::{Folder, Set};
+use menet_lab::validate::{
+    Baseline, INNER_FOLDS, Interval, MenProcedure, MethodResult, Options, Procedure, Validation,
+    ValidationSubject, output,
+};
+use menet_lab::{Folder, NamedSet};
 use serde_json::{Value, json};
 
 use crate::Context;
@@ -73,6 +76,8 @@ pub(crate) struct Validate {
     seed: u64,
     #[command(flatten)]
     params: SearchedParamArgs,
+    #[arg(long, value_name = "N", help = with_default("Folds of the inner cross-validation", INNER_FOLDS))]
+    inner_folds: Option<usize>,
     #[command(flatten)]
     choice: ChoiceArgs,
 }
@@ -102,7 +107,7 @@ impl Validate {
         options.check()?;
         let params = self.params.of_methods()?;
         let prepare = of_others(&params)?;
-        let mut men = self.choice.procedure(params.method(params.meant())?)?;
+        let mut men = self.procedure(&params.method(params.meant())?)?;
         let compared: Vec<Method> =
             self.compare.iter().map(|name| params.method(name)).collect::<Result<_, _>>()?;
         let mut how = self.data.how.options();
@@ -111,7 +116,7 @@ impl Validate {
         let table = self.count.weigh(table)?;
         let groups = table.groups.as_deref().map(numbered);
         let ids = table.ids.as_ref().map(|ids| ids.values.as_slice());
-        let set = Set {
+        let set = NamedSet {
             name: set_name(&self.data.data),
             data: labelled(&table, men.base.prepare.impute)?,
             rows: None,
@@ -122,7 +127,7 @@ impl Validate {
         for method in compared {
             let method = self.params.grouped_method(method, &set.data)?;
             baselines.push(match method.men() {
-                Some(own) => Box::new(self.choice.of(method.name(), own.clone())?),
+                Some(_) => Box::new(self.procedure(&method)?),
                 None => Box::new(Baseline { method, prepare, folds: men.folds }),
             });
         }
@@ -130,7 +135,7 @@ impl Validate {
         men.base.check_names(&set.data)?;
         let procedures: Vec<&dyn Procedure> =
             std::iter::once(&men as &dyn Procedure).chain(baselines.iter().map(Box::as_ref)).collect();
-        let subject = Subject { set: &set, groups: groups.as_deref(), procedures: &procedures };
+        let subject = ValidationSubject { set: &set, groups: groups.as_deref(), procedures: &procedures };
         let command: Vec<String> =
             std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
         let folder = Folder::open(&self.out, "validate", output::FILES)?;
@@ -148,7 +153,25 @@ impl Validate {
         if context.json {
             return text::print(self.report(&found));
         }
-        self.tell(context, &found)
+        self.print_summary(context, &found)
+    }
+
+    /// MEN or a variant, its open settings chosen as the options say.
+    fn procedure(&self, method: &Method) -> Result<MenProcedure, Failure> {
+        let Some(params) = method.men() else {
+            return Err(Failure::Usage(format!("the method {} cannot be validated", method.name())));
+        };
+        let folds = self.inner_folds.unwrap_or(INNER_FOLDS);
+        if folds < 2 {
+            return Err(Failure::Usage(format!("--inner-folds {folds}: use at least 2")));
+        }
+        let search = Some(self.choice.search()?);
+        Ok(MenProcedure {
+            name: method.name().to_owned(),
+            search,
+            folds,
+            ..MenProcedure::new(params.clone())
+        })
     }
 
     /// Refuses files that cannot be written or would be overwritten, before anything is read.
@@ -228,7 +251,7 @@ impl Validate {
         })
     }
 
-    fn tell(&self, context: &Context, found: &Validation) -> Result<(), Failure> {
+    fn print_summary(&self, context: &Context, found: &Validation) -> Result<(), Failure> {
         let header = ["method", "balanced accuracy", "rate", "AUC", "log loss", "variables"];
         let shown = |value: Option<Interval>| value.map_or_else(|| "-".to_owned(), interval);
         let rows: Vec<Vec<String>> = found
@@ -329,12 +352,12 @@ pub(super) fn numbered(groups: &[String]) -> Vec<usize> {
 }
 
 /// The names of the samples that were wrong whenever they were held out; their rows from 0, as in `samples.csv`, if they have no names.
-fn always_wrong(method: &Assessed) -> Vec<String> {
+fn always_wrong(method: &MethodResult) -> Vec<String> {
     let wrong = method.samples.iter().filter(|sample| sample.tested > 0 && sample.wrong == sample.tested);
     wrong.map(|sample| sample.name.clone().unwrap_or_else(|| format!("row {}", sample.row))).collect()
 }
 
-fn scores(method: &Assessed, classes: &[String]) -> Value {
+fn scores(method: &MethodResult, classes: &[String]) -> Value {
     let recalls = classes.iter().zip(&method.recalls);
     let recalls: serde_json::Map<String, Value> =
         recalls.map(|(class, recall)| (class.clone(), json!(recall))).collect();

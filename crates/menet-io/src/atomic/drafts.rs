@@ -23,7 +23,7 @@ const RANDOM: usize = 10;
 
 /// The files that this process has written so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenFiles {
     /// How many files are whole and in their place.
     pub files: usize,
     /// The latest of them, as its path was given.
@@ -33,14 +33,14 @@ pub struct Written {
 struct Registry {
     live: BTreeSet<PathBuf>,
     swept: BTreeSet<PathBuf>,
-    written: Written,
+    written: WrittenFiles,
     closed: bool,
 }
 
 static REGISTRY: Mutex<Registry> = Mutex::new(Registry {
     live: BTreeSet::new(),
     swept: BTreeSet::new(),
-    written: Written { files: 0, last: None },
+    written: WrittenFiles { files: 0, last: None },
     closed: false,
 });
 
@@ -49,11 +49,11 @@ fn registry() -> MutexGuard<'static, Registry> {
     REGISTRY.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-pub(super) fn written() -> Written {
+pub(super) fn written() -> WrittenFiles {
     registry().written.clone()
 }
 
-pub(super) fn remove_all() -> Written {
+pub(super) fn remove_all() -> WrittenFiles {
     let mut registry = registry();
     registry.closed = true;
     for path in std::mem::take(&mut registry.live) {
@@ -65,22 +65,22 @@ pub(super) fn remove_all() -> Written {
 
 /// A temporary file in the registry. It is removed with this value, unless it has replaced its file.
 #[derive(Debug)]
-pub(super) struct Live {
+pub(super) struct TemporaryFile {
     // Dropped first: the file is gone before the registry forgets it.
     file: NamedTempFile,
-    entry: Entry,
+    entry: RegistryEntry,
 }
 
 #[derive(Debug)]
-struct Entry(PathBuf);
+struct RegistryEntry(PathBuf);
 
-impl Drop for Entry {
+impl Drop for RegistryEntry {
     fn drop(&mut self) {
         registry().live.remove(&self.0);
     }
 }
 
-impl Live {
+impl TemporaryFile {
     /// A new draft in `folder`, with the mode that the umask allows.
     pub(super) fn create(folder: &Path) -> io::Result<Self> {
         let first_visit = registry().swept.insert(folder.to_owned());
@@ -109,7 +109,7 @@ impl Live {
             }
             let path = file.path().to_owned();
             registry.live.insert(path.clone());
-            return Ok(Live { file, entry: Entry(path) });
+            return Ok(TemporaryFile { file, entry: RegistryEntry(path) });
         }
     }
 
@@ -119,7 +119,7 @@ impl Live {
 
     /// Renames the draft to `target`, which the user named `path`.
     pub(super) fn place(self, target: &Path, path: &Path) -> io::Result<()> {
-        let Live { file, entry } = self;
+        let TemporaryFile { file, entry } = self;
         {
             let mut registry = registry();
             if registry.closed {
@@ -134,7 +134,7 @@ impl Live {
     }
 }
 
-impl io::Write for Live {
+impl io::Write for TemporaryFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.file.write(bytes)
     }
@@ -144,7 +144,7 @@ impl io::Write for Live {
     }
 }
 
-impl io::Seek for Live {
+impl io::Seek for TemporaryFile {
     fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
         self.file.seek(to)
     }
@@ -193,7 +193,7 @@ mod tests {
     fn stale_drafts_go_and_live_ones_stay() {
         let dir = tempfile::tempdir().unwrap();
         let path = |name: &str| dir.path().join(name);
-        let live = Live::create(dir.path()).unwrap();
+        let live = TemporaryFile::create(dir.path()).unwrap();
         // Another process would hold its lock in the same way: a lock belongs to an open file.
         let held = File::create(path(".menet-heldbyothe.tmp")).unwrap();
         held.lock().unwrap();

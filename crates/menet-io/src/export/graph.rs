@@ -4,7 +4,7 @@ use super::proto::{Attribute, Dimension, Graph, Node, Shape, Tensor, TensorType,
 
 /// The types of tensors, by ONNX's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ElementType {
     Single = 1,
     Integer = 7,
     Text = 8,
@@ -14,18 +14,18 @@ pub(super) enum Kind {
 
 /// A graph in the making. Values go by their names.
 #[derive(Debug, Default)]
-pub(super) struct Builder {
+pub(super) struct GraphBuilder {
     graph: Graph,
 }
 
-impl Builder {
+impl GraphBuilder {
     pub(super) fn doubles(
         &mut self,
         name: &str,
         dims: &[usize],
         values: impl IntoIterator<Item = f64>,
     ) -> String {
-        self.raw(name, dims, Kind::Double, values.into_iter().flat_map(f64::to_le_bytes).collect())
+        self.raw(name, dims, ElementType::Double, values.into_iter().flat_map(f64::to_le_bytes).collect())
     }
 
     pub(super) fn integers(
@@ -34,23 +34,28 @@ impl Builder {
         dims: &[usize],
         values: impl IntoIterator<Item = i64>,
     ) -> String {
-        self.raw(name, dims, Kind::Integer, values.into_iter().flat_map(i64::to_le_bytes).collect())
+        self.raw(name, dims, ElementType::Integer, values.into_iter().flat_map(i64::to_le_bytes).collect())
     }
 
     pub(super) fn booleans(&mut self, name: &str, values: &[bool]) -> String {
-        self.raw(name, &[values.len()], Kind::Boolean, values.iter().map(|&value| u8::from(value)).collect())
+        self.raw(
+            name,
+            &[values.len()],
+            ElementType::Boolean,
+            values.iter().map(|&value| u8::from(value)).collect(),
+        )
     }
 
     pub(super) fn texts(&mut self, name: &str, values: &[String]) -> String {
         let string_data = values.iter().map(|value| value.clone().into_bytes()).collect();
-        self.tensor(name, &[values.len()], Kind::Text, Tensor { string_data, ..Tensor::default() })
+        self.tensor(name, &[values.len()], ElementType::Text, Tensor { string_data, ..Tensor::default() })
     }
 
-    fn raw(&mut self, name: &str, dims: &[usize], kind: Kind, bytes: Vec<u8>) -> String {
+    fn raw(&mut self, name: &str, dims: &[usize], kind: ElementType, bytes: Vec<u8>) -> String {
         self.tensor(name, dims, kind, Tensor { raw_data: Some(bytes), ..Tensor::default() })
     }
 
-    fn tensor(&mut self, name: &str, dims: &[usize], kind: Kind, tensor: Tensor) -> String {
+    fn tensor(&mut self, name: &str, dims: &[usize], kind: ElementType, tensor: Tensor) -> String {
         let dims = dims.iter().map(|&size| size as i64).collect();
         self.graph.initializer.push(Tensor { name: name.to_owned(), dims, data_type: kind as i32, ..tensor });
         name.to_owned()
@@ -100,12 +105,12 @@ impl Builder {
     }
 
     /// What the graph takes: any number of rows of `columns` values.
-    pub(super) fn input(&mut self, name: &str, kind: Kind, columns: usize) {
+    pub(super) fn input(&mut self, name: &str, kind: ElementType, columns: usize) {
         self.graph.input.push(described(name, kind, Some(columns)));
     }
 
     /// Gives a value out under a name: one per row, or `columns` of them.
-    pub(super) fn output(&mut self, name: &str, value: &str, kind: Kind, columns: Option<usize>) {
+    pub(super) fn output(&mut self, name: &str, value: &str, kind: ElementType, columns: Option<usize>) {
         let node = Node {
             input: vec![value.to_owned()],
             output: vec![name.to_owned()],
@@ -123,7 +128,7 @@ impl Builder {
     }
 }
 
-fn described(name: &str, kind: Kind, columns: Option<usize>) -> ValueInfo {
+fn described(name: &str, kind: ElementType, columns: Option<usize>) -> ValueInfo {
     let rows = Dimension { value: None, param: Some("N".to_owned()) };
     let columns = columns.map(|columns| Dimension { value: Some(columns as i64), param: None });
     let shape = Shape { dim: [Some(rows), columns].into_iter().flatten().collect() };

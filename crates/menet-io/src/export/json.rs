@@ -1,10 +1,10 @@
 //! The model as one JSON object: the panel with means and weights, and the rule. Numbers have all their digits.
 
 use menet::Named;
-use menet::rules::Learned;
+use menet::rules::LearnedRule;
 use serde_json::{Value, json};
 
-use super::{Flat, rows};
+use super::{ExportedModel, rows};
 use crate::error::Result;
 use crate::model::ModelFile;
 
@@ -13,7 +13,7 @@ use crate::model::ModelFile;
 /// # Errors
 /// When the model has no rule, centres batches, or fills missing values from neighbours.
 pub fn to_json(file: &ModelFile) -> Result<String> {
-    let flat = Flat::of(file)?;
+    let flat = ExportedModel::of(file)?;
     let variable = |place: usize| {
         let weights: Vec<f64> = flat.weights.row(place).iter().copied().collect();
         let mut variable =
@@ -43,9 +43,9 @@ pub fn to_json(file: &ModelFile) -> Result<String> {
     Ok(format!("{model:#}\n"))
 }
 
-fn rule(rule: &Learned) -> Value {
+fn rule(rule: &LearnedRule) -> Value {
     let mut value = match rule {
-        Learned::Nearest(rule) => json!({
+        LearnedRule::Nearest(rule) => json!({
             "metric": rule.metric.name(),
             "neighbors": rule.neighbors,
             "gallery": rows(&rule.gallery),
@@ -53,13 +53,13 @@ fn rule(rule: &Learned) -> Value {
             "temperature": rule.temperature,
             "shifts": rule.shifts,
         }),
-        Learned::Centroid(rule) => json!({
+        LearnedRule::Centroid(rule) => json!({
             "means": rows(&rule.means),
             "variance": rule.variance,
             "log_priors": rule.log_priors,
             "temperature": rule.temperature,
         }),
-        Learned::Gaussian(rule) => json!({
+        LearnedRule::Gaussian(rule) => json!({
             "means": rows(&rule.means),
             "covariance": rows(&rule.covariance),
             "log_priors": rule.log_priors,

@@ -22,7 +22,7 @@ mod sql;
 use faer::Mat;
 use menet::Men;
 use menet::prepare::{Filling, Scale};
-use menet::rules::Learned;
+use menet::rules::LearnedRule;
 
 use crate::error::{Error, Result};
 use crate::model::{LabelKind, ModelFile};
@@ -32,7 +32,7 @@ pub use onnx::{Precision, to_onnx};
 pub use sql::to_sql;
 
 /// What of a model another program needs, on the variables that it uses.
-struct Flat<'a> {
+struct ExportedModel<'a> {
     men: &'a Men,
     /// The variables, rising.
     panel: Vec<usize>,
@@ -46,11 +46,11 @@ struct Flat<'a> {
     mean: Vec<f64>,
     /// m×d.
     weights: Mat<f64>,
-    rule: &'a Learned,
+    rule: &'a LearnedRule,
     kind: LabelKind,
 }
 
-impl<'a> Flat<'a> {
+impl<'a> ExportedModel<'a> {
     fn of(file: &'a ModelFile) -> Result<Self> {
         let men = &file.men;
         let projection = men.projection();
@@ -91,7 +91,7 @@ impl<'a> Flat<'a> {
         let names = men.feature_names().map(|names| panel.iter().map(|&j| names[j].as_str()).collect());
         let mean = of_panel(projection.mean());
         let (rule, kind) = (men.rule()?, file.label_kind.unwrap_or(LabelKind::Text));
-        Ok(Flat { men, panel, names, logarithm, divisors, fill, mean, weights, rule, kind })
+        Ok(ExportedModel { men, panel, names, logarithm, divisors, fill, mean, weights, rule, kind })
     }
 
     fn axes(&self) -> usize {

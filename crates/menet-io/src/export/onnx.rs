@@ -1,15 +1,15 @@
 //! The model as an ONNX file: gather the panel, project, decide, and turn decision values into probabilities.
 //!
 //! Samples come in single or double precision; everything in between is computed in double. Results are `label`, `probabilities` (a column
-//! per class) and `scores` (a column per axis), as [`Learned`] computes them: ties go to the first gallery sample, and, among equally many
+//! per class) and `scores` (a column per axis), as [`LearnedRule`] computes them: ties go to the first gallery sample, and, among equally many
 //! votes, to the class of the nearest voter.
 
-use menet::rules::{Learned, Linear, Metric, Nearest};
+use menet::rules::{LearnedRule, Linear, Metric, Nearest};
 use prost::Message as _;
 
-use super::graph::{Builder, Kind};
+use super::graph::{ElementType, GraphBuilder};
 use super::proto::{Entry, Model, OperatorSet};
-use super::{Flat, rows};
+use super::{ExportedModel, rows};
 use crate::error::{Error, Result};
 use crate::model::{LabelKind, ModelFile};
 
@@ -34,14 +34,14 @@ pub enum Precision {
 /// # Errors
 /// When the model has no rule, centres batches, or fills missing values from neighbours.
 pub fn to_onnx(file: &ModelFile, precision: Precision) -> Result<Vec<u8>> {
-    let flat = Flat::of(file)?;
+    let flat = ExportedModel::of(file)?;
     let (m, d, c) = (flat.panel.len(), flat.axes(), flat.men.classes().len());
-    let kind = if precision == Precision::Single { Kind::Single } else { Kind::Double };
-    let mut it = Builder::default();
+    let kind = if precision == Precision::Single { ElementType::Single } else { ElementType::Double };
+    let mut it = GraphBuilder::default();
     it.input("X", kind, flat.men.projection().variables());
     let panel = it.integers("panel", &[m], flat.panel.iter().map(|&j| j as i64));
     let used = it.with("Gather", &["X", &panel], &[("axis", 1)]);
-    let mut values = it.with("Cast", &[&used], &[("to", Kind::Double as i64)]);
+    let mut values = it.with("Cast", &[&used], &[("to", ElementType::Double as i64)]);
     if flat.logarithm {
         let one = it.doubles("one", &[], [1.0]);
         let above = it.apply("Add", &[&values, &one]);
@@ -57,7 +57,7 @@ pub fn to_onnx(file: &ModelFile, precision: Precision) -> Result<Vec<u8>> {
         let fill = it.doubles("fill", &[m], fill.iter().copied());
         let missing = it.apply("IsNaN", &[&values]);
         values = it.apply("Where", &[&missing, &fill, &values]);
-        let lacks = it.with("Cast", &[&missing], &[("to", Kind::Double as i64)]);
+        let lacks = it.with("Cast", &[&missing], &[("to", ElementType::Double as i64)]);
         let (lacks, half) = (it.least(&lacks, 1), it.doubles("half", &[], [0.5]));
         unknown = Some(it.apply("Greater", &[&lacks, &half]));
     }
@@ -66,8 +66,8 @@ pub fn to_onnx(file: &ModelFile, precision: Precision) -> Result<Vec<u8>> {
     let centred = it.apply("Sub", &[&values, &mean]);
     let mut z = it.apply("MatMul", &[&centred, &weights]);
     let (mut class, mut values) = match flat.rule {
-        Learned::Nearest(rule) => nearest(&mut it, &z, rule),
-        Learned::Centroid(_) | Learned::Gaussian(_) => match flat.rule.linear()? {
+        LearnedRule::Nearest(rule) => nearest(&mut it, &z, rule),
+        LearnedRule::Centroid(_) | LearnedRule::Gaussian(_) => match flat.rule.linear()? {
             Some(rule) => linear(&mut it, &z, &rule),
             None => return Err(Error::Model("the rule has no linear form".to_owned())),
         },
@@ -110,7 +110,7 @@ pub fn to_onnx(file: &ModelFile, precision: Precision) -> Result<Vec<u8>> {
 }
 
 /// The class (a number) and the values of all classes, by functions that are linear in z.
-fn linear(it: &mut Builder, z: &str, rule: &Linear) -> (String, String) {
+fn linear(it: &mut GraphBuilder, z: &str, rule: &Linear) -> (String, String) {
     let (d, c) = rule.weights.shape();
     let reference = it.doubles("reference", &[d], rule.reference.iter().copied());
     let directions = it.doubles("directions", &[d, c], rows(&rule.weights).concat());
@@ -121,12 +121,12 @@ fn linear(it: &mut Builder, z: &str, rule: &Linear) -> (String, String) {
     (largest(it, &values), values)
 }
 
-fn largest(it: &mut Builder, values: &str) -> String {
+fn largest(it: &mut GraphBuilder, values: &str) -> String {
     it.with("ArgMax", &[values], &[("axis", 1), ("keepdims", 0)])
 }
 
 /// The class (a number) and the values of all classes, by the nearest samples of the gallery.
-fn nearest(it: &mut Builder, z: &str, rule: &Nearest) -> (String, String) {
+fn nearest(it: &mut GraphBuilder, z: &str, rule: &Nearest) -> (String, String) {
     let (n, c) = (rule.gallery.nrows(), rule.shifts.len());
     let distances = distances(it, z, rule);
     let temperature = it.doubles("temperature", &[], [rule.temperature]);
@@ -156,7 +156,7 @@ fn nearest(it: &mut Builder, z: &str, rule: &Nearest) -> (String, String) {
         let ballot = it.integers("ballot", &[2], [0, 1]);
         let ballots = it.with("OneHot", &[&voters, &depth, &ballot], &[("axis", -1)]);
         let counts = it.with("ReduceSum", &[&ballots, &axis], &[("keepdims", 0)]);
-        let votes = it.with("Cast", &[&counts], &[("to", Kind::Double as i64)]);
+        let votes = it.with("Cast", &[&counts], &[("to", ElementType::Double as i64)]);
         // The nearest voter whose class has the most votes.
         let of_voters = it.with("GatherElements", &[&votes, &voters], &[("axis", 1)]);
         let first = it.with("ArgMax", &[&of_voters], &[("axis", 1), ("keepdims", 1)]);
@@ -176,7 +176,7 @@ fn nearest(it: &mut Builder, z: &str, rule: &Nearest) -> (String, String) {
 }
 
 /// The distances to all samples of the gallery.
-fn distances(it: &mut Builder, z: &str, rule: &Nearest) -> String {
+fn distances(it: &mut GraphBuilder, z: &str, rule: &Nearest) -> String {
     let (n, d) = rule.gallery.shape();
     let gallery = rows(&rule.gallery);
     match rule.metric {
@@ -213,7 +213,7 @@ fn distances(it: &mut Builder, z: &str, rule: &Nearest) -> String {
 }
 
 /// The classes, in their own type.
-fn labels(it: &mut Builder, flat: &Flat<'_>) -> Result<(String, Kind)> {
+fn labels(it: &mut GraphBuilder, flat: &ExportedModel<'_>) -> Result<(String, ElementType)> {
     let (classes, c) = (flat.men.classes(), flat.men.classes().len());
     fn parsed<T: std::str::FromStr>(classes: &[String]) -> Result<Vec<T>> {
         let one = |class: &String| {
@@ -222,12 +222,12 @@ fn labels(it: &mut Builder, flat: &Flat<'_>) -> Result<(String, Kind)> {
         classes.iter().map(one).collect()
     }
     Ok(match flat.kind {
-        LabelKind::Text => (it.texts("classes", classes), Kind::Text),
-        LabelKind::Integer => (it.integers("classes", &[c], parsed::<i64>(classes)?), Kind::Integer),
-        LabelKind::Number => (it.doubles("classes", &[c], parsed::<f64>(classes)?), Kind::Double),
+        LabelKind::Text => (it.texts("classes", classes), ElementType::Text),
+        LabelKind::Integer => (it.integers("classes", &[c], parsed::<i64>(classes)?), ElementType::Integer),
+        LabelKind::Number => (it.doubles("classes", &[c], parsed::<f64>(classes)?), ElementType::Double),
         LabelKind::Boolean => {
             let values: Vec<bool> = classes.iter().map(|class| class.eq_ignore_ascii_case("true")).collect();
-            (it.booleans("classes", &values), Kind::Boolean)
+            (it.booleans("classes", &values), ElementType::Boolean)
         }
     })
 }

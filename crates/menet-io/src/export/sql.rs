@@ -15,9 +15,9 @@
 use std::fmt::Write as _;
 
 use faer::Mat;
-use menet::rules::{Learned, Linear};
+use menet::rules::{LearnedRule, Linear};
 
-use super::Flat;
+use super::ExportedModel;
 use crate::error::{Error, Result};
 use crate::model::{LabelKind, ModelFile};
 
@@ -46,7 +46,7 @@ pub fn to_sql(file: &ModelFile, table: &str) -> Result<String> {
     if table.trim().is_empty() {
         return Err(Error::Model("the table to select from has no name".to_owned()));
     }
-    let flat = Flat::of(file)?;
+    let flat = ExportedModel::of(file)?;
     let Some(names) = &flat.names else {
         let problem =
             "the variables of the model have no names, which SQL needs: fit data whose columns have names";
@@ -54,10 +54,10 @@ pub fn to_sql(file: &ModelFile, table: &str) -> Result<String> {
     };
     check_names(names)?;
     let (linear, label) = match flat.rule {
-        Learned::Nearest(rule) => {
+        LearnedRule::Nearest(rule) => {
             (centroids(&rule.gallery, &rule.classes, rule.shifts.len()), "nearest_centroid")
         }
-        Learned::Centroid(_) | Learned::Gaussian(_) => match flat.rule.linear()? {
+        LearnedRule::Centroid(_) | LearnedRule::Gaussian(_) => match flat.rule.linear()? {
             Some(linear) => (linear, "label"),
             None => return Err(Error::Model("the rule has no linear form".to_owned())),
         },
@@ -80,7 +80,7 @@ pub fn to_sql(file: &ModelFile, table: &str) -> Result<String> {
 }
 
 /// The columns `axis_1` and so on.
-fn axes(flat: &Flat<'_>, columns: &[String]) -> String {
+fn axes(flat: &ExportedModel<'_>, columns: &[String]) -> String {
     let known = flat.fill.as_ref().map(|_| {
         let within = |column: &String| format!("{ROW}.{column} BETWEEN {RANGE}.least AND {RANGE}.most");
         joined(columns.iter().map(within).collect(), " OR ")
@@ -103,7 +103,7 @@ fn axes(flat: &Flat<'_>, columns: &[String]) -> String {
 }
 
 /// The least and the most that a value may be, as a table of one row. A text of SQLite is compared with them as the number that it is.
-fn range(flat: &Flat<'_>) -> String {
+fn range(flat: &ExportedModel<'_>) -> String {
     let least = if flat.logarithm { ABOVE_MINUS_ONE } else { -LARGEST };
     let double = |value: f64| format!("CAST({value:e} AS double precision)");
     format!("(SELECT {} AS least, {} AS most) AS {RANGE}", double(least), double(LARGEST))
@@ -123,7 +123,7 @@ fn values_of(linear: &Linear, scores: &str) -> String {
 }
 
 /// The class of the largest value; of equal ones, the first.
-fn decision(flat: &Flat<'_>, values: &str) -> Result<String> {
+fn decision(flat: &ExportedModel<'_>, values: &str) -> Result<String> {
     let classes = flat.men.classes();
     let value = |c: usize| format!("{values}.value_{}", c + 1);
     let case = |(c, class): (usize, &String)| -> Result<String> {
@@ -137,7 +137,7 @@ fn decision(flat: &Flat<'_>, values: &str) -> Result<String> {
 }
 
 /// A value of the panel as the axes use it, from the column of this name. It is NULL if it is out of range, or missing and not filled.
-fn prepared(flat: &Flat<'_>, place: usize, column: &str) -> String {
+fn prepared(flat: &ExportedModel<'_>, place: usize, column: &str) -> String {
     let given = format!("{ROW}.{column}");
     let mut value = given.clone();
     if flat.logarithm {

@@ -12,7 +12,7 @@ use arrow_array::{Array, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Schema};
 
 use super::ReadOptions;
-use super::columns::{Cells, Columns, Layout};
+use super::columns::{ColumnValues, Layout, NamedColumns};
 use crate::blocks::Blocks;
 use crate::error::{Error, Result, short};
 use crate::guard::guarded;
@@ -39,8 +39,8 @@ pub(super) fn layout(schema: &Schema, path: &Path, options: &ReadOptions) -> Res
     super::refuse_transpose("columns of a Parquet or Arrow file", path, options)?;
     let names = names(schema);
     let is_text = |at: usize| is_text(schema.field(at).data_type());
-    let layout =
-        Columns { names: &names, index: &pandas_index(schema), is_text: &is_text }.layout(path, options)?;
+    let layout = NamedColumns { names: &names, index: &pandas_index(schema), is_text: &is_text }
+        .layout(path, options)?;
     let loose = layout.variables.iter().zip(&layout.loose).filter(|(_, loose)| **loose);
     let loose: std::collections::HashSet<usize> = loose.map(|(&at, _)| at).collect();
     for at in wanted(&layout).into_iter().filter(|at| !loose.contains(at)) {
@@ -115,10 +115,10 @@ impl Batches {
                 row[j] = value;
             }
         }
-        let labels = self.layout.label.map(|at| cells(at).map(Cells::labels)).transpose()?;
-        let ids = self.layout.id.map(|at| cells(at).map(Cells::ids)).transpose()?;
-        let groups = self.layout.groups.map(|at| cells(at).map(Cells::labels)).transpose()?;
-        let batches = self.layout.batch.map(|at| cells(at).map(Cells::labels)).transpose()?;
+        let labels = self.layout.label.map(|at| cells(at).map(ColumnValues::labels)).transpose()?;
+        let ids = self.layout.id.map(|at| cells(at).map(ColumnValues::ids)).transpose()?;
+        let groups = self.layout.groups.map(|at| cells(at).map(ColumnValues::labels)).transpose()?;
+        let batches = self.layout.batch.map(|at| cells(at).map(ColumnValues::labels)).transpose()?;
         let mut table = Table::new(&self.path, values, rows, p);
         table.groups = groups;
         table.batches = batches;
@@ -226,10 +226,10 @@ fn no_value(kind: &DataType) -> Option<&'static str> {
 }
 
 /// The values of a column.
-fn cells(array: &dyn Array, name: &str, path: &Path) -> Result<Cells> {
+fn cells(array: &dyn Array, name: &str, path: &Path) -> Result<ColumnValues> {
     Ok(match array.data_type() {
-        DataType::Null => Cells::Numbers(vec![f64::NAN; array.len()]),
-        DataType::Boolean => Cells::Truths(array.as_boolean().iter().collect()),
+        DataType::Null => ColumnValues::Numbers(vec![f64::NAN; array.len()]),
+        DataType::Boolean => ColumnValues::Truths(array.as_boolean().iter().collect()),
         DataType::Float16 => numbers::<Float16Type>(array, f64::from),
         DataType::Float32 => numbers::<Float32Type>(array, f64::from),
         DataType::Float64 => numbers::<Float64Type>(array, |x| x),
@@ -262,43 +262,47 @@ fn cells(array: &dyn Array, name: &str, path: &Path) -> Result<Cells> {
     })
 }
 
-fn numbers<T: ArrowPrimitiveType>(array: &dyn Array, convert: impl Fn(T::Native) -> f64) -> Cells {
-    Cells::Numbers(array.as_primitive::<T>().iter().map(|x| x.map_or(f64::NAN, &convert)).collect())
+fn numbers<T: ArrowPrimitiveType>(array: &dyn Array, convert: impl Fn(T::Native) -> f64) -> ColumnValues {
+    ColumnValues::Numbers(array.as_primitive::<T>().iter().map(|x| x.map_or(f64::NAN, &convert)).collect())
 }
 
-fn integers<T: ArrowPrimitiveType>(array: &dyn Array) -> Cells
+fn integers<T: ArrowPrimitiveType>(array: &dyn Array) -> ColumnValues
 where
     T::Native: Into<i128>,
 {
-    Cells::Integers(array.as_primitive::<T>().iter().map(|x| x.map(Into::into)).collect())
+    ColumnValues::Integers(array.as_primitive::<T>().iter().map(|x| x.map(Into::into)).collect())
 }
 
 /// Decimals are converted through their digits, so that 0.1 is the same number as 0.1 in a text file.
-fn decimals<T: DecimalType + ArrowPrimitiveType>(array: &dyn Array) -> Cells {
+fn decimals<T: DecimalType + ArrowPrimitiveType>(array: &dyn Array) -> ColumnValues {
     let array = array.as_primitive::<T>();
     let number = |i: usize| match array.is_null(i) {
         true => f64::NAN,
         false => array.value_as_string(i).parse().unwrap_or(f64::NAN),
     };
-    Cells::Numbers((0..array.len()).map(number).collect())
+    ColumnValues::Numbers((0..array.len()).map(number).collect())
 }
 
-fn texts<'a>(values: impl Iterator<Item = Option<&'a str>>) -> Cells {
-    Cells::Texts(values.map(|text| text.map(str::to_owned)).collect())
+fn texts<'a>(values: impl Iterator<Item = Option<&'a str>>) -> ColumnValues {
+    ColumnValues::Texts(values.map(|text| text.map(str::to_owned)).collect())
 }
 
 /// Bytes that are not declared as text.
-fn bytes<'a>(values: impl Iterator<Item = Option<&'a [u8]>>, name: &str, path: &Path) -> Result<Cells> {
+fn bytes<'a>(
+    values: impl Iterator<Item = Option<&'a [u8]>>,
+    name: &str,
+    path: &Path,
+) -> Result<ColumnValues> {
     let text = |value: Option<&[u8]>| {
         value.map(|bytes| std::str::from_utf8(bytes).map(str::to_owned)).transpose().map_err(|e| {
             Error::input(path, format!("column {:?} holds bytes that are not UTF-8 text: {e}", short(name)))
         })
     };
-    Ok(Cells::Texts(values.map(text).collect::<Result<_>>()?))
+    Ok(ColumnValues::Texts(values.map(text).collect::<Result<_>>()?))
 }
 
 /// Values that are stored once each, pandas' categories for instance.
-fn dictionary(array: &dyn Array, name: &str, path: &Path) -> Result<Cells> {
+fn dictionary(array: &dyn Array, name: &str, path: &Path) -> Result<ColumnValues> {
     fn spread<T: Clone>(values: &[T], keys: &[usize], null: &dyn Fn(usize) -> bool, none: &T) -> Vec<T> {
         let value =
             |i: usize| if null(i) { none.clone() } else { values.get(keys[i]).unwrap_or(none).clone() };
@@ -308,13 +312,13 @@ fn dictionary(array: &dyn Array, name: &str, path: &Path) -> Result<Cells> {
         return Err(damaged(path, &format!("column {:?} has no dictionary", short(name))));
     };
     if dictionary.values().is_empty() {
-        return Ok(Cells::Numbers(vec![f64::NAN; array.len()]));
+        return Ok(ColumnValues::Numbers(vec![f64::NAN; array.len()]));
     }
     let (keys, null) = (dictionary.normalized_keys(), |i: usize| array.is_null(i));
     Ok(match cells(dictionary.values().as_ref(), name, path)? {
-        Cells::Numbers(values) => Cells::Numbers(spread(&values, &keys, &null, &f64::NAN)),
-        Cells::Integers(values) => Cells::Integers(spread(&values, &keys, &null, &None)),
-        Cells::Truths(values) => Cells::Truths(spread(&values, &keys, &null, &None)),
-        Cells::Texts(values) => Cells::Texts(spread(&values, &keys, &null, &None)),
+        ColumnValues::Numbers(values) => ColumnValues::Numbers(spread(&values, &keys, &null, &f64::NAN)),
+        ColumnValues::Integers(values) => ColumnValues::Integers(spread(&values, &keys, &null, &None)),
+        ColumnValues::Truths(values) => ColumnValues::Truths(spread(&values, &keys, &null, &None)),
+        ColumnValues::Texts(values) => ColumnValues::Texts(spread(&values, &keys, &null, &None)),
     })
 }

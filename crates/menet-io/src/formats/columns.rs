@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use super::ReadOptions;
+use super::header::check as check_header;
 use crate::error::{Error, Result, short};
 use crate::labels;
-use crate::needs::Reading;
+use crate::needs::ColumnReading;
 
 /// Double precision holds all whole numbers up to this one.
 const EXACT: i128 = 1 << 53;
@@ -31,8 +32,57 @@ pub(super) struct Layout {
     pub(super) notices: Vec<String>,
 }
 
+/// The role of each column of a table that is not read here, by its name.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Roles {
+    /// The column with the labels.
+    pub label: Option<String>,
+    /// The column that names the samples.
+    pub id: Option<String>,
+    /// The name of the column of sample names in outputs.
+    pub id_name: String,
+    /// The variables, in the order of the table.
+    pub variables: Vec<String>,
+    /// Notices for the user.
+    pub notices: Vec<String>,
+}
+
+/// The role of each column of a table that is not read here. `index` are the columns that the file declares as an index of the rows,
+/// `texts` says which columns hold text, and `header` whether the names are the first line of a text file.
+///
+/// # Errors
+/// When there are no columns, a name repeats, a requested column is missing, no variable is left, or the first line is no header.
+pub fn roles(
+    path: &Path,
+    names: &[String],
+    index: &[String],
+    texts: &[bool],
+    header: bool,
+    options: &ReadOptions,
+) -> Result<Roles> {
+    let mut notices = Vec::new();
+    if header {
+        let read = format!("the first line ({}) is read as the names of the columns", list(names));
+        let is_no_header = || {
+            format!(
+                "the first line ({}) looks like a sample, not like the names of the columns; add a first line with names",
+                list(names)
+            )
+        };
+        let doubt = check_header(names, path, options).map_err(|_| Error::input(path, is_no_header()))?;
+        notices.extend(doubt.map(|_| format!("{}: {read}", path.display())));
+    }
+    let is_text = |at: usize| texts.get(at).copied().unwrap_or_default();
+    let layout = NamedColumns { names, index, is_text: &is_text }.layout(path, options)?;
+    notices.extend(layout.notices);
+    let name = |at: Option<usize>| at.map(|at| names[at].clone());
+    let (label, id) = (name(layout.label), name(layout.id));
+    Ok(Roles { label, id, id_name: layout.id_name, variables: layout.names, notices })
+}
+
 /// What the roles of the columns depend on.
-pub(super) struct Columns<'a> {
+pub(super) struct NamedColumns<'a> {
     pub(super) names: &'a [String],
     /// Names of columns that the file declares as an index of the rows.
     pub(super) index: &'a [String],
@@ -40,7 +90,7 @@ pub(super) struct Columns<'a> {
     pub(super) is_text: &'a dyn Fn(usize) -> bool,
 }
 
-impl Columns<'_> {
+impl NamedColumns<'_> {
     /// The role of each column, by its name.
     ///
     /// # Errors
@@ -107,12 +157,12 @@ impl Columns<'_> {
             } else if self.is_index(at) && needs.is_none_or(|needs| !needs.needs(name)) {
                 self.index_column(at, options, &mut layout);
             } else {
-                let reading = needs.map_or(Reading::Strictly, |needs| needs.reading(name, has_all));
+                let reading = needs.map_or(ColumnReading::Strictly, |needs| needs.reading(name, has_all));
                 // Of other columns with one name the first is read.
-                if reading != Reading::Not && taken.insert(name) {
+                if reading != ColumnReading::Not && taken.insert(name) {
                     layout.variables.push(at);
                     layout.names.push(name.clone());
-                    layout.loose.push(reading == Reading::Loosely);
+                    layout.loose.push(reading == ColumnReading::Loosely);
                 }
             }
         }
@@ -190,7 +240,7 @@ pub(super) fn not_a_number(line: &str, name: &str, text: &str) -> String {
 }
 
 /// The values of a column of any type; none where they are missing.
-pub(super) enum Cells {
+pub(super) enum ColumnValues {
     /// NaN where they are missing.
     Numbers(Vec<f64>),
     Integers(Vec<Option<i128>>),
@@ -198,7 +248,7 @@ pub(super) enum Cells {
     Texts(Vec<Option<String>>),
 }
 
-impl Cells {
+impl ColumnValues {
     /// Numbers, NaN where they are missing. The first one belongs to sample `start`.
     pub(super) fn numbers(self, name: &str, start: usize, path: &Path) -> Result<Vec<f64>> {
         let wrong = |row: usize, text: &str| {
@@ -208,11 +258,11 @@ impl Cells {
             ))
         };
         match self {
-            Cells::Numbers(cells) => match cells.iter().position(|x| x.is_infinite()) {
+            ColumnValues::Numbers(cells) => match cells.iter().position(|x| x.is_infinite()) {
                 Some(row) => wrong(row, &cells[row].to_string()),
                 None => Ok(cells),
             },
-            Cells::Integers(cells) => {
+            ColumnValues::Integers(cells) => {
                 let inexact = |cell: &Option<i128>| cell.is_some_and(|x| x.abs() > EXACT);
                 match cells.iter().position(inexact) {
                     Some(row) => {
@@ -228,10 +278,10 @@ impl Cells {
                     None => Ok(cells.into_iter().map(|cell| cell.map_or(f64::NAN, |x| x as f64)).collect()),
                 }
             }
-            Cells::Truths(cells) => {
+            ColumnValues::Truths(cells) => {
                 Ok(cells.into_iter().map(|cell| cell.map_or(f64::NAN, |x| f64::from(u8::from(x)))).collect())
             }
-            Cells::Texts(cells) => match cells.iter().position(Option::is_some) {
+            ColumnValues::Texts(cells) => match cells.iter().position(Option::is_some) {
                 Some(row) => wrong(row, cells[row].as_deref().unwrap_or_default()),
                 None => Ok(vec![f64::NAN; cells.len()]),
             },
@@ -241,17 +291,17 @@ impl Cells {
     /// Labels in their normal form, empty where they are missing.
     pub(super) fn labels(self) -> Vec<String> {
         match self {
-            Cells::Numbers(cells) => cells.into_iter().map(labels::from_number).collect(),
-            Cells::Integers(cells) => texts(cells, |x| x.to_string()),
-            Cells::Truths(cells) => texts(cells, labels::from_bool),
-            Cells::Texts(cells) => texts(cells, |text| labels::normal(&text)),
+            ColumnValues::Numbers(cells) => cells.into_iter().map(labels::from_number).collect(),
+            ColumnValues::Integers(cells) => texts(cells, |x| x.to_string()),
+            ColumnValues::Truths(cells) => texts(cells, labels::from_bool),
+            ColumnValues::Texts(cells) => texts(cells, |text| labels::normal(&text)),
         }
     }
 
     /// Names of samples, unchanged.
     pub(super) fn ids(self) -> Vec<String> {
         match self {
-            Cells::Texts(cells) => texts(cells, |text| text),
+            ColumnValues::Texts(cells) => texts(cells, |text| text),
             other => other.labels(),
         }
     }

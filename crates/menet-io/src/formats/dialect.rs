@@ -7,7 +7,7 @@ use super::ReadOptions;
 use crate::error::{Error, Result, short};
 use crate::labels::MISSING;
 use crate::memory;
-use crate::source::{Bounded, Source, TOO_LONG, peek};
+use crate::source::{BoundedReader, Source, TOO_LONG, peek};
 
 /// The most bytes and columns of a header.
 const HEADER: u64 = 64 << 20;
@@ -57,7 +57,7 @@ const SIGNS: [(u8, &str); 4] = [(b'\t', "tab"), (b';', "semicolon"), (b',', "com
 /// The rows of a text, split into fields.
 pub(super) struct Records {
     path: PathBuf,
-    reader: csv::Reader<Bounded<Source>>,
+    reader: csv::Reader<BoundedReader<Source>>,
     /// Records that were read already and are returned first.
     held: Option<csv::ByteRecord>,
     /// The number of fields per row, once it is known.
@@ -65,7 +65,7 @@ pub(super) struct Records {
     limit: u64,
     pub(super) decimal_comma: bool,
     /// Whether the user gave the separator.
-    told: bool,
+    delimiter_given: bool,
 }
 
 impl Records {
@@ -92,17 +92,25 @@ impl Records {
         }
         let (byte, source): (u8, Source) = match delimiter {
             Delimiter::Byte(byte) => (byte, source),
-            Delimiter::Spaces => (b'\t', Box::new(Spaces::new(source))),
+            Delimiter::Spaces => (b'\t', Box::new(SpacesToTabs::new(source))),
         };
         let reader = csv::ReaderBuilder::new()
             .delimiter(byte)
             .has_headers(false)
             .flexible(true)
             .buffer_capacity(BUFFER)
-            .from_reader(Bounded::new(source, 0));
-        let told = options.delimiter.is_some();
+            .from_reader(BoundedReader::new(source, 0));
+        let delimiter_given = options.delimiter.is_some();
         let path = path.to_owned();
-        Ok(Records { path, reader, held: None, fields: None, limit: HEADER, decimal_comma: comma, told })
+        Ok(Records {
+            path,
+            reader,
+            held: None,
+            fields: None,
+            limit: HEADER,
+            decimal_comma: comma,
+            delimiter_given,
+        })
     }
 
     /// Returns `record` again.
@@ -164,7 +172,9 @@ impl Records {
 
     /// Refuses a first line that is one field, but looks as if another character separated its fields.
     pub(super) fn check_separated(&self, first: &csv::ByteRecord) -> Result<()> {
-        let Some(only) = first.get(0).filter(|_| first.len() == 1 && !self.told) else { return Ok(()) };
+        let Some(only) = first.get(0).filter(|_| first.len() == 1 && !self.delimiter_given) else {
+            return Ok(());
+        };
         let Some((_, name)) = SIGNS.iter().find(|(sign, _)| only.contains(sign)) else { return Ok(()) };
         let problem = format!(
             "its first line, {:?}, is one column, but another separator is likely; give --delimiter {name} (and --decimal , \
@@ -245,7 +255,7 @@ fn sniff(start: &[u8], decimal_comma: bool) -> Delimiter {
 }
 
 /// Replaces every run of spaces and tabs by one tab, and removes those at the ends of a line. Quoted text is kept.
-struct Spaces {
+struct SpacesToTabs {
     source: Source,
     input: Vec<u8>,
     held: std::ops::Range<usize>,
@@ -256,13 +266,13 @@ struct Spaces {
     quoted: bool,
 }
 
-impl Spaces {
+impl SpacesToTabs {
     fn new(source: Source) -> Self {
-        Spaces { source, input: vec![0; 1 << 16], held: 0..0, gap: false, fresh: true, quoted: false }
+        SpacesToTabs { source, input: vec![0; 1 << 16], held: 0..0, gap: false, fresh: true, quoted: false }
     }
 }
 
-impl Read for Spaces {
+impl Read for SpacesToTabs {
     fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
         let mut written = 0;
         while written == 0 && !out.is_empty() {
@@ -305,7 +315,7 @@ mod tests {
     fn runs_of_spaces_separate_once() {
         for size in [1, 2, 3, 100] {
             let text = "  a \t b\n1   2  \r\n \"x  y\"  3\n";
-            let mut spaces = Spaces::new(Box::new(std::io::Cursor::new(text.as_bytes().to_vec())));
+            let mut spaces = SpacesToTabs::new(Box::new(std::io::Cursor::new(text.as_bytes().to_vec())));
             let (mut out, mut piece) = (Vec::new(), vec![0; size]);
             loop {
                 match spaces.read(&mut piece).unwrap() {

@@ -59,7 +59,7 @@ pub(super) fn header(
 }
 
 /// Refuses a first line that looks like a sample; returns a notice if it may be one.
-fn check(names: &[String], path: &Path, options: &ReadOptions) -> Result<Option<String>> {
+pub(super) fn check(names: &[String], path: &Path, options: &ReadOptions) -> Result<Option<String>> {
     let value = |name: &String| number(name.as_bytes(), options.decimal_comma).filter(|x| !x.is_nan());
     let numbers: Vec<f64> = names.iter().filter_map(value).collect();
     // Whole numbers are often names; other numbers rarely are.

@@ -11,9 +11,9 @@ use super::columns::list;
 use super::{Format, ReadOptions, Reader};
 use crate::error::{Error, Result, short};
 use crate::source::open;
-use crate::table::{Table, Values};
+use crate::table::{Table, TableValues};
 use crate::{labels, memory};
-use parse::{Content, Numbers, Sparse, Variable, parse};
+use parse::{Numbers, Sparse, Variable, VariableContent, parse};
 
 /// Named matrices.
 pub const MAT: Format = Format {
@@ -65,8 +65,8 @@ fn samples(x: &Variable, path: &Path) -> Result<Table> {
     if rows == 0 || columns == 0 {
         return Err(Error::input(path, format!("{name} is empty, {rows} x {columns}")));
     }
-    let values: Values = match &x.content {
-        Content::Full(numbers) => {
+    let values: TableValues = match &x.content {
+        VariableContent::Full(numbers) => {
             let floats =
                 numbers.floats().map_err(|problem| Error::input(path, format!("{name}: {problem}")))?;
             let mut values = Vec::new();
@@ -76,9 +76,11 @@ fn samples(x: &Variable, path: &Path) -> Result<Table> {
             }
             values.into()
         }
-        Content::Sparse(sparse) => from_sparse(sparse, rows, columns, path)?,
-        Content::Texts(_) => return Err(Error::input(path, format!("{name} holds text, not numbers"))),
-        Content::Other(kind) => {
+        VariableContent::Sparse(sparse) => from_sparse(sparse, rows, columns, path)?,
+        VariableContent::Texts(_) => {
+            return Err(Error::input(path, format!("{name} holds text, not numbers")));
+        }
+        VariableContent::Other(kind) => {
             let problem =
                 format!("{name} is {kind}, but samples must be a full or sparse matrix of real numbers");
             return Err(Error::input(path, problem));
@@ -88,7 +90,7 @@ fn samples(x: &Variable, path: &Path) -> Result<Table> {
 }
 
 /// From columns to rows; dense if that is small, as for svmlight files.
-fn from_sparse(x: &Sparse, rows: usize, columns: usize, path: &Path) -> Result<Values> {
+fn from_sparse(x: &Sparse, rows: usize, columns: usize, path: &Path) -> Result<TableValues> {
     let entries = || {
         (0..columns).flat_map(|j| (x.starts[j]..x.starts[j + 1]).map(move |at| (x.rows[at], j, x.values[at])))
     };
@@ -119,22 +121,26 @@ fn from_sparse(x: &Sparse, rows: usize, columns: usize, path: &Path) -> Result<V
         next[i] += 1;
     }
     let matrix = SparseMatrix::from_rows((rows, columns), &starts, &indices, &values);
-    Ok(Values::Sparse(matrix.map_err(|e| Error::input(path, e))?))
+    Ok(TableValues::Sparse(matrix.map_err(|e| Error::input(path, e))?))
 }
 
 fn labels_of(y: &Variable, path: &Path) -> Result<Vec<String>> {
     Ok(match &y.content {
-        Content::Full(Numbers::Floats(values)) => values.iter().map(|&x| labels::from_number(x)).collect(),
-        Content::Full(Numbers::Integers(values)) => values.iter().map(i128::to_string).collect(),
-        Content::Full(Numbers::Truths(values)) => values.iter().map(|&x| labels::from_bool(x)).collect(),
-        Content::Texts(texts) => texts.iter().map(|text| labels::normal(text)).collect(),
-        Content::Sparse(_) => {
+        VariableContent::Full(Numbers::Floats(values)) => {
+            values.iter().map(|&x| labels::from_number(x)).collect()
+        }
+        VariableContent::Full(Numbers::Integers(values)) => values.iter().map(i128::to_string).collect(),
+        VariableContent::Full(Numbers::Truths(values)) => {
+            values.iter().map(|&x| labels::from_bool(x)).collect()
+        }
+        VariableContent::Texts(texts) => texts.iter().map(|text| labels::normal(text)).collect(),
+        VariableContent::Sparse(_) => {
             return Err(Error::input(
                 path,
                 format!("the labels {} are a sparse matrix; save them as a full vector", short(&y.name)),
             ));
         }
-        Content::Other(kind) => {
+        VariableContent::Other(kind) => {
             let problem = format!(
                 "the labels {} are {kind}, but must be numbers, a matrix of characters or a cell array of texts",
                 short(&y.name)

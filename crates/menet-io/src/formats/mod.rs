@@ -20,14 +20,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::blocks::{self, Blocks, Labels};
-use crate::builtin::{self, Builtin};
+use crate::builtin::{self, BuiltinSet};
 use crate::doubts;
 use crate::error::{Error, Result, short};
-use crate::needs::Needs;
+use crate::needs::ModelVariables;
 use crate::source::{PACKED, is_standard_input};
 use crate::table::Table;
 
-pub use columns::list;
+pub use columns::{Roles, list, roles};
 pub use dialect::Delimiter;
 
 /// Options of the readers. A format ignores options that do not apply to it.
@@ -68,7 +68,7 @@ pub struct ReadOptions {
     /// The least number of variables, for formats that leave out zeros.
     pub least_columns: usize,
     /// The variables of the model that the samples are for; columns with other names are not read. None = all columns are.
-    pub needs: Option<Arc<Needs>>,
+    pub needs: Option<Arc<ModelVariables>>,
     /// Height and width to which images are resized.
     pub size: Option<(usize, usize)>,
     /// Height and width of the samples as images, if the format does not say it.
@@ -180,7 +180,7 @@ pub(crate) const MOST_VALUES: usize = 1 << 33;
 /// When the source does not exist, its format is unknown, or its content is invalid.
 pub fn read(source: &str, options: &ReadOptions) -> Result<Table> {
     let path = Path::new(source);
-    let mut table = match Builtin::find(source) {
+    let mut table = match BuiltinSet::find(source) {
         Some(set) => set.load()?,
         None => format_of(path, options)?.reader.read(path, options)?,
     };

@@ -12,14 +12,14 @@ const DEEPEST: usize = 32;
 
 /// Which index moves fastest: the last (C) or the first (Fortran).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum MemoryOrder {
     C,
     Fortran,
 }
 
 /// What an array consists of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ElementKind {
     Bool,
     Signed,
     Unsigned,
@@ -38,8 +38,8 @@ pub(super) enum Kind {
 #[derive(Debug, Clone)]
 pub(super) struct Header {
     pub(super) shape: Vec<u64>,
-    pub(super) order: Order,
-    pub(super) kind: Kind,
+    pub(super) order: MemoryOrder,
+    pub(super) kind: ElementKind,
     /// Bytes per value.
     pub(super) size: usize,
     pub(super) big_endian: bool,
@@ -114,8 +114,8 @@ fn header(text: &str) -> Result<Header> {
         entry.map(|(_, value)| value).ok_or_else(|| invalid(format!("its header lacks {name:?}")))
     };
     let order = match find("fortran_order")? {
-        Literal::Bool(true) => Order::Fortran,
-        Literal::Bool(false) => Order::C,
+        Literal::Bool(true) => MemoryOrder::Fortran,
+        Literal::Bool(false) => MemoryOrder::C,
         _ => return Err(invalid("`fortran_order` in its header is neither True nor False")),
     };
     let Literal::Sequence(sizes, _) = find("shape")? else {
@@ -128,35 +128,35 @@ fn header(text: &str) -> Result<Header> {
     let shape = sizes.iter().map(size).collect::<Result<_>>()?;
     let (kind, size, big_endian, descr) = match find("descr")? {
         Literal::Text(descr) => {
-            let (kind, size, big_endian) = scalar(descr).unwrap_or((Kind::Other, 0, false));
+            let (kind, size, big_endian) = scalar(descr).unwrap_or((ElementKind::Other, 0, false));
             (kind, size, big_endian, format!("'{descr}'"))
         }
-        Literal::Sequence(_, source) => (Kind::Other, 0, false, (*source).to_owned()),
+        Literal::Sequence(_, source) => (ElementKind::Other, 0, false, (*source).to_owned()),
         _ => return Err(invalid("`descr` in its header is not a type")),
     };
     Ok(Header { shape, order, kind, size, big_endian, descr })
 }
 
 /// Kind, bytes and order of bytes of a type such as `<f8`; none of one that is not read.
-fn scalar(descr: &str) -> Option<(Kind, usize, bool)> {
+fn scalar(descr: &str) -> Option<(ElementKind, usize, bool)> {
     let mut letters = descr.chars();
     let (order, letter) = (letters.next()?, letters.next()?);
     // A date has a unit in brackets after its size, and is read as what it counts.
     let (size, unit) = letters.as_str().split_once('[').unwrap_or((letters.as_str(), ""));
     let size: usize = size.parse().ok()?;
     let (kind, size) = match (letter, size) {
-        ('M' | 'm', 8) => (Kind::Signed, 8),
+        ('M' | 'm', 8) => (ElementKind::Signed, 8),
         _ if !unit.is_empty() => return None,
-        ('b', 1) => (Kind::Bool, 1),
-        ('i', 1 | 2 | 4 | 8) => (Kind::Signed, size),
-        ('u', 1 | 2 | 4 | 8) => (Kind::Unsigned, size),
-        ('f', 2 | 4 | 8) => (Kind::Float, size),
-        ('U', _) => (Kind::Text, size.checked_mul(4)?),
-        ('S', _) => (Kind::Bytes, size),
-        ('V', _) => (Kind::Raw, size),
+        ('b', 1) => (ElementKind::Bool, 1),
+        ('i', 1 | 2 | 4 | 8) => (ElementKind::Signed, size),
+        ('u', 1 | 2 | 4 | 8) => (ElementKind::Unsigned, size),
+        ('f', 2 | 4 | 8) => (ElementKind::Float, size),
+        ('U', _) => (ElementKind::Text, size.checked_mul(4)?),
+        ('S', _) => (ElementKind::Bytes, size),
+        ('V', _) => (ElementKind::Raw, size),
         _ => return None,
     };
-    let one_byte = size == 1 || matches!(kind, Kind::Bytes | Kind::Raw);
+    let one_byte = size == 1 || matches!(kind, ElementKind::Bytes | ElementKind::Raw);
     match order {
         '<' => Some((kind, size, false)),
         '>' => Some((kind, size, true)),
@@ -305,13 +305,13 @@ mod tests {
     #[test]
     fn headers_as_numpy_and_others_write_them() {
         let plain = of("{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }          \n").unwrap();
-        assert_eq!((plain.kind, plain.size, plain.big_endian), (Kind::Float, 8, false));
-        assert_eq!((plain.order, &plain.shape[..], plain.count()), (Order::C, &[3, 4][..], 12));
+        assert_eq!((plain.kind, plain.size, plain.big_endian), (ElementKind::Float, 8, false));
+        assert_eq!((plain.order, &plain.shape[..], plain.count()), (MemoryOrder::C, &[3, 4][..], 12));
         let other = of("{\"shape\":[7L,],\"fortran_order\":True,\"descr\":\">U5\"}").unwrap();
-        assert_eq!((other.kind, other.size, other.big_endian), (Kind::Text, 20, true));
-        assert_eq!((other.order, &other.shape[..]), (Order::Fortran, &[7][..]));
+        assert_eq!((other.kind, other.size, other.big_endian), (ElementKind::Text, 20, true));
+        assert_eq!((other.order, &other.shape[..]), (MemoryOrder::Fortran, &[7][..]));
         let date = of("{'descr': '<M8[ns]', 'fortran_order': False, 'shape': (2,)}").unwrap();
-        assert_eq!((date.kind, date.size), (Kind::Signed, 8));
+        assert_eq!((date.kind, date.size), (ElementKind::Signed, 8));
         assert_eq!(of("{'descr': '|b1', 'fortran_order': False, 'shape': ()}").unwrap().count(), 1);
         let huge = of("{'descr': '|u1', 'fortran_order': False, 'shape': (9999999999, 9999999999)}").unwrap();
         assert_eq!(huge.count(), u64::MAX);
@@ -321,11 +321,11 @@ mod tests {
     fn types_that_are_not_read_are_named() {
         for descr in ["'<c16'", "'|O'", "'|f8'", "'f8'", "'<f16'", "''", "'<é'"] {
             let header = of(&format!("{{'descr': {descr}, 'fortran_order': False, 'shape': (1,)}}")).unwrap();
-            assert_eq!((header.kind, header.descr.as_str()), (Kind::Other, descr));
+            assert_eq!((header.kind, header.descr.as_str()), (ElementKind::Other, descr));
         }
         let record = "[('a', '<f8'), ('it\\'s', '<i4', (2,))]";
         let header = of(&format!("{{'descr': {record}, 'fortran_order': False, 'shape': (1,)}}")).unwrap();
-        assert_eq!((header.kind, header.descr.as_str()), (Kind::Other, record));
+        assert_eq!((header.kind, header.descr.as_str()), (ElementKind::Other, record));
     }
 
     #[test]

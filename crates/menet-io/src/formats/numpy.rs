@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use super::npy::{Header, Kind, Npy, Order};
+use super::npy::{ElementKind, Header, MemoryOrder, Npy};
 use super::{Format, MOST_VALUES, Reader};
 use crate::blocks::{Blocks, OneBlock, room, whole};
 use crate::error::{Error, Result};
@@ -41,7 +41,7 @@ pub(super) struct Shape {
     pub(super) rows: usize,
     columns: usize,
     image: Option<(usize, usize)>,
-    order: Order,
+    order: MemoryOrder,
 }
 
 impl Shape {
@@ -66,7 +66,7 @@ impl Shape {
             return Err(Error::input(path, format!("{what} claims the shape {shape:?}")));
         }
         let order = header.order;
-        if order == Order::Fortran && image.is_some() {
+        if order == MemoryOrder::Fortran && image.is_some() {
             let problem = format!("{what} has three dimensions in Fortran order; save it in C order");
             return Err(Error::input(path, problem));
         }
@@ -76,8 +76,8 @@ impl Shape {
     /// The whole array, row after row.
     pub(super) fn in_rows(self, values: Vec<f64>) -> Vec<f64> {
         match self.order {
-            Order::C => values,
-            Order::Fortran => (0..self.rows)
+            MemoryOrder::C => values,
+            MemoryOrder::Fortran => (0..self.rows)
                 .flat_map(|i| (0..self.columns).map(move |j| (i, j)))
                 .map(|(i, j)| values[j * self.rows + i])
                 .collect(),
@@ -94,7 +94,7 @@ struct Array {
     path: PathBuf,
     reader: BufReader<File>,
     shape: Shape,
-    numbers: Numbers,
+    numbers: NumberReader,
     /// Where the numbers begin.
     start: u64,
     /// Samples so far.
@@ -108,7 +108,7 @@ impl Array {
         let Npy { header, mut reader } =
             Npy::new(BufReader::with_capacity(1 << 16, file)).map_err(invalid)?;
         let shape = Shape::of(&header, ARRAY, path)?;
-        let numbers = Numbers::of(&header, ARRAY, path)?;
+        let numbers = NumberReader::of(&header, ARRAY, path)?;
         let meta = reader.get_ref().metadata().map_err(invalid)?;
         let start = if meta.is_file() { reader.stream_position().map_err(invalid)? } else { 0 };
         let end = start as usize + shape.rows * shape.columns * numbers.size;
@@ -159,8 +159,8 @@ impl Blocks for Array {
             return Ok(None);
         }
         let values = match self.shape.order {
-            Order::Fortran => self.across(rows),
-            Order::C => {
+            MemoryOrder::Fortran => self.across(rows),
+            MemoryOrder::C => {
                 let count = rows * self.shape.columns;
                 let mut values = room(count);
                 self.numbers.read(&mut self.reader, count, &mut values).map(|()| values)
@@ -177,7 +177,7 @@ impl Blocks for Array {
 }
 
 /// How the numbers of an array are read, of whichever type they are.
-struct Numbers {
+struct NumberReader {
     /// Bytes of one.
     size: usize,
     decode: Decode,
@@ -186,7 +186,7 @@ struct Numbers {
 /// Appends the numbers that some bytes hold.
 type Decode = fn(&[u8], &mut Vec<f64>) -> std::io::Result<()>;
 
-impl Numbers {
+impl NumberReader {
     fn of(header: &Header, what: &str, path: &Path) -> Result<Self> {
         /// A decoder of a type in the order of bytes that the header tells.
         macro_rules! either {
@@ -199,24 +199,26 @@ impl Numbers {
             };
         }
         let decode: Decode = match (header.kind, header.size) {
-            (Kind::Float, 8) => either!(f64, sure),
-            (Kind::Float, 4) => either!(f32, sure),
-            (Kind::Float, 2) => either!(half::f16, sure),
-            (Kind::Unsigned, 1) => either!(u8, sure),
-            (Kind::Unsigned, 2) => either!(u16, sure),
-            (Kind::Unsigned, 4) => either!(u32, sure),
-            (Kind::Unsigned, 8) => either!(u64, |x: u64| exact(x.into())),
-            (Kind::Signed, 1) => either!(i8, sure),
-            (Kind::Signed, 2) => either!(i16, sure),
-            (Kind::Signed, 4) => either!(i32, sure),
-            (Kind::Signed, 8) => either!(i64, |x: i64| exact(x.into())),
-            (Kind::Bool, 1) => |bytes, values| each(bytes, values, |[one]| sure(u8::from(truth(one)?))),
+            (ElementKind::Float, 8) => either!(f64, sure),
+            (ElementKind::Float, 4) => either!(f32, sure),
+            (ElementKind::Float, 2) => either!(half::f16, sure),
+            (ElementKind::Unsigned, 1) => either!(u8, sure),
+            (ElementKind::Unsigned, 2) => either!(u16, sure),
+            (ElementKind::Unsigned, 4) => either!(u32, sure),
+            (ElementKind::Unsigned, 8) => either!(u64, |x: u64| exact(x.into())),
+            (ElementKind::Signed, 1) => either!(i8, sure),
+            (ElementKind::Signed, 2) => either!(i16, sure),
+            (ElementKind::Signed, 4) => either!(i32, sure),
+            (ElementKind::Signed, 8) => either!(i64, |x: i64| exact(x.into())),
+            (ElementKind::Bool, 1) => {
+                |bytes, values| each(bytes, values, |[one]| sure(u8::from(truth(one)?)))
+            }
             _ => {
                 let problem = format!("{what} is of type {}, which is not a number", header.descr);
                 return Err(Error::input(path, problem));
             }
         };
-        Ok(Numbers { size: header.size, decode })
+        Ok(NumberReader { size: header.size, decode })
     }
 
     /// Reads piece by piece: a header that claims absurd sizes meets the end of the file, not the end of memory.
@@ -271,7 +273,7 @@ fn exact(x: i128) -> std::io::Result<f64> {
 
 /// All numbers of an array, in the order of the file.
 pub(super) fn numbers<R: Read>(mut file: Npy<R>, what: &str, path: &Path) -> Result<Vec<f64>> {
-    let numbers = Numbers::of(&file.header, what, path)?;
+    let numbers = NumberReader::of(&file.header, what, path)?;
     let count = claimed(file.header.count(), what, path)?;
     let mut values = Vec::new();
     memory::reserve(&mut values, count, path)?;
@@ -292,15 +294,17 @@ pub(super) fn ended(reader: &mut impl Read, what: &str, path: &Path) -> Result<(
 pub(super) fn read_labels<R: Read>(mut file: Npy<R>, what: &str, path: &Path) -> Result<Vec<String>> {
     let Header { kind, size, big_endian, .. } = file.header;
     let label = |bytes: &[u8]| match kind {
-        Kind::Bool => truth(bytes[0]).map(labels::from_bool),
-        Kind::Signed | Kind::Unsigned => Ok(integer(bytes, kind == Kind::Signed, big_endian).to_string()),
-        Kind::Text => text(bytes, big_endian).map(|text| labels::normal(&text)),
+        ElementKind::Bool => truth(bytes[0]).map(labels::from_bool),
+        ElementKind::Signed | ElementKind::Unsigned => {
+            Ok(integer(bytes, kind == ElementKind::Signed, big_endian).to_string())
+        }
+        ElementKind::Text => text(bytes, big_endian).map(|text| labels::normal(&text)),
         _ => {
-            let end = if kind == Kind::Bytes { filled(bytes) } else { bytes.len() };
+            let end = if kind == ElementKind::Bytes { filled(bytes) } else { bytes.len() };
             Ok(labels::normal(&String::from_utf8_lossy(&bytes[..end])))
         }
     };
-    if matches!(kind, Kind::Float | Kind::Other) {
+    if matches!(kind, ElementKind::Float | ElementKind::Other) {
         return Ok(numbers(file, what, path)?.into_iter().map(labels::from_number).collect());
     }
     let count = claimed(file.header.count(), what, path)?;

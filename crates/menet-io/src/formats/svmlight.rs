@@ -9,8 +9,8 @@ use menet::sparse::SparseMatrix;
 use super::{Format, ReadOptions, Reader, refuse_transpose};
 use crate::error::{Error, Result, short};
 use crate::labels;
-use crate::source::{Bounded, open};
-use crate::table::{Table, Values};
+use crate::source::{BoundedReader, open};
+use crate::table::{Table, TableValues};
 
 /// The most bytes per line.
 const LINE: u64 = 256 << 20;
@@ -32,7 +32,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
     let (mut labels, mut starts) = (Vec::new(), vec![0]);
     let (mut indices, mut values) = (Vec::new(), Vec::new());
     let mut columns = options.least_columns;
-    let mut reader = BufReader::new(Bounded::new(open(path)?, LINE));
+    let mut reader = BufReader::new(BoundedReader::new(open(path)?, LINE));
     let mut line = String::new();
     for number in 1.. {
         line.clear();
@@ -77,9 +77,9 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
     if rows == 0 || columns == 0 {
         return Err(Error::input(path, format!("there are no data: {rows} samples of {columns} variables")));
     }
-    let values: Values = if rows.saturating_mul(columns) > DENSE_BYTES / size_of::<f64>() {
+    let values: TableValues = if rows.saturating_mul(columns) > DENSE_BYTES / size_of::<f64>() {
         let matrix = SparseMatrix::from_rows((rows, columns), &starts, &indices, &values);
-        Values::Sparse(matrix.map_err(|e| Error::input(path, e))?)
+        TableValues::Sparse(matrix.map_err(|e| Error::input(path, e))?)
     } else {
         let mut dense = vec![0.0; rows * columns];
         for (row, dense) in dense.chunks_mut(columns).enumerate() {

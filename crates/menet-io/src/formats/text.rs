@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::columns::{Columns, Layout, not_a_number};
+use super::columns::{Layout, NamedColumns, not_a_number};
 use super::dialect::{Delimiter, Records, line, number, utf8};
 use super::header::header;
 use super::{Format, ReadOptions, Reader, transposed};
@@ -62,7 +62,7 @@ fn open_source(
         table.notices.extend(notice);
         return Ok(OneBlock::boxed(table));
     }
-    let mut text = Text::new(records, meter, path, options)?;
+    let mut text = TextReader::new(records, meter, path, options)?;
     text.layout.notices.extend(notice);
     Ok(Box::new(text))
 }
@@ -76,7 +76,7 @@ pub(crate) fn read_csv(source: Source, path: &Path, options: &ReadOptions) -> Re
 }
 
 /// Text whose header has been read.
-struct Text {
+struct TextReader {
     path: PathBuf,
     records: Records,
     meter: Meter,
@@ -89,7 +89,7 @@ struct Text {
     rows: Vec<csv::ByteRecord>,
 }
 
-impl Text {
+impl TextReader {
     fn new(mut records: Records, meter: Meter, path: &Path, options: &ReadOptions) -> Result<Self> {
         let (mut first, mut second) = (csv::ByteRecord::new(), csv::ByteRecord::new());
         if !records.next(&mut first)? {
@@ -105,7 +105,7 @@ impl Text {
             let field = sample.as_ref().and_then(|record| record.get(at)).unwrap_or_default();
             records.number(field).is_none()
         };
-        let columns = Columns { names: &header.names, index: &[], is_text: &is_text };
+        let columns = NamedColumns { names: &header.names, index: &[], is_text: &is_text };
         // Numbers in the place of names say nothing of a model's variables.
         let needs = options.needs.clone().filter(|_| !header.is_data);
         let mut layout = columns.layout(path, &ReadOptions { needs, ..options.clone() })?;
@@ -113,7 +113,7 @@ impl Text {
         if let Some(sample) = sample {
             records.hold(sample);
         }
-        Ok(Text {
+        Ok(TextReader {
             path: path.to_owned(),
             records,
             meter,
@@ -204,7 +204,7 @@ impl Text {
     }
 }
 
-impl Blocks for Text {
+impl Blocks for TextReader {
     fn columns(&self) -> usize {
         self.layout.variables.len()
     }

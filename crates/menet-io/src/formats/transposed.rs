@@ -10,7 +10,7 @@ use super::columns::not_a_number;
 use super::dialect::{Records, line, utf8};
 use super::header::header;
 use crate::error::{Error, Result, short};
-use crate::needs::Reading;
+use crate::needs::ColumnReading;
 use crate::table::{Ids, Table};
 use crate::{labels, memory};
 
@@ -22,9 +22,9 @@ pub(super) fn read(mut records: Records, path: &Path, options: &ReadOptions) -> 
     records.check_separated(&first)?;
     records.bound(first.len())?;
     // Names of samples may be numbers, so the first line is a header unless --no-header is given.
-    let told = ReadOptions { header: !options.no_header, ..options.clone() };
+    let with_header = ReadOptions { header: !options.no_header, ..options.clone() };
     let second = if options.no_header { None } else { records.next(&mut row)?.then(|| row.clone()) };
-    let header = header(&first, second.as_ref(), path, &told)?;
+    let header = header(&first, second.as_ref(), path, &with_header)?;
     records.require(header.names.len())?;
     if let Some(held) = if header.is_data { Some(first) } else { second } {
         records.hold(held);
@@ -34,7 +34,7 @@ pub(super) fn read(mut records: Records, path: &Path, options: &ReadOptions) -> 
     if n == 0 {
         return Err(Error::input(path, "there are names of variables but no samples"));
     }
-    let mut rows = Rows::new(path, options, &header.names[skip..], header.is_data)?;
+    let mut rows = RowContents::new(path, options, &header.names[skip..], header.is_data)?;
     let mut number = 0;
     while records.next(&mut row)? {
         number += 1;
@@ -48,7 +48,7 @@ pub(super) fn read(mut records: Records, path: &Path, options: &ReadOptions) -> 
 }
 
 /// The contents of the rows.
-struct Rows<'a> {
+struct RowContents<'a> {
     path: &'a Path,
     options: &'a ReadOptions,
     /// The row of the labels.
@@ -64,13 +64,13 @@ struct Rows<'a> {
     nameless: bool,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> RowContents<'a> {
     fn new(path: &'a Path, options: &'a ReadOptions, samples: &[String], nameless: bool) -> Result<Self> {
         let label = options.label_column().map_err(|problem| Error::input(path, problem))?;
         let ids = (!nameless).then(|| samples.to_vec());
         let (groups, batches, labels) = Default::default();
         let (seen, names, values) = Default::default();
-        Ok(Rows { path, options, label, ids, groups, batches, labels, seen, names, values, nameless })
+        Ok(RowContents { path, options, label, ids, groups, batches, labels, seen, names, values, nameless })
     }
 
     fn take(&mut self, name: String, row: &csv::ByteRecord, skip: usize, records: &Records) -> Result<()> {
@@ -101,13 +101,14 @@ impl<'a> Rows<'a> {
             self.ids = Some(texts(&|id| id.trim().to_owned())?);
         } else {
             let needs = options.needs.as_deref().filter(|_| !self.nameless);
-            let reading = needs.map_or(Reading::Strictly, |needs| needs.reading(&name, true));
-            if reading == Reading::Not {
+            let reading = needs.map_or(ColumnReading::Strictly, |needs| needs.reading(&name, true));
+            if reading == ColumnReading::Not {
                 return Ok(());
             }
             memory::reserve(&mut self.values, row.len(), path)?;
             for field in row.iter().skip(skip) {
-                let number = records.number(field).or((reading == Reading::Loosely).then_some(f64::NAN));
+                let number =
+                    records.number(field).or((reading == ColumnReading::Loosely).then_some(f64::NAN));
                 let Some(value) = number else {
                     let text = String::from_utf8_lossy(field);
                     let problem = not_a_number("row", &name, &text);

@@ -2,7 +2,7 @@
 
 use faer::Mat;
 use menet::PanelVariable;
-use menet::refit::Reached;
+use menet::refit::RefitProblem;
 
 use super::tensors::{Packer, Problem, Unpacker};
 
@@ -60,7 +60,7 @@ pub(super) fn unpack_panel(unpack: &Unpacker<'_>, classes: usize) -> Result<Vec<
     variables.into_iter().zip(deviations).zip(known).enumerate().map(row).collect()
 }
 
-pub(super) fn pack_reached(pack: &mut Packer, reached: &Reached) {
+pub(super) fn pack_reached(pack: &mut Packer, reached: &RefitProblem) {
     pack.indices("reached.variables", &reached.variables);
     pack.dense("reached.gram", reached.gram.as_ref());
     pack.dense("reached.b", reached.b.as_ref());
@@ -71,7 +71,7 @@ pub(super) fn unpack_reached(
     unpack: &Unpacker<'_>,
     p: usize,
     paths: usize,
-) -> Result<Option<Reached>, Problem> {
+) -> Result<Option<RefitProblem>, Problem> {
     if !unpack.has("reached.variables") {
         return Ok(None);
     }
@@ -83,5 +83,5 @@ pub(super) fn unpack_reached(
     if !sound || gram.nrows() != r || b.nrows() != r {
         return Err("its reduced problem does not match the variables that its paths reached".to_owned());
     }
-    Ok(Some(Reached { variables, gram, b }))
+    Ok(Some(RefitProblem { variables, gram, b }))
 }

@@ -2,36 +2,36 @@
 
 use std::collections::HashMap;
 
-use menet::lars::{self, Certificate, Ended, Knot, Report};
+use menet::lars::{self, Certificate, EndReason, Knot, PenaltyReport};
 use menet::sparse::SparseVector;
 
 use super::tensors::{Packer, Problem, Unpacker};
 use crate::error::{Error, Result};
 
 /// Why a path ended, as numbers.
-fn ended_code(ended: Ended) -> [usize; 2] {
+fn ended_code(ended: EndReason) -> [usize; 2] {
     match ended {
-        Ended::Complete => [0, 0],
-        Ended::MaxNonzeros { needed } => [1, needed],
-        Ended::LambdaMin => [2, 0],
-        Ended::Dependent { variable } => [3, variable],
-        Ended::Unbounded { variable } => [4, variable],
-        Ended::Indefinite { variable } => [5, variable],
-        Ended::Answer => [7, 0],
+        EndReason::Complete => [0, 0],
+        EndReason::MaxNonzeros { needed } => [1, needed],
+        EndReason::LambdaMin => [2, 0],
+        EndReason::Dependent { variable } => [3, variable],
+        EndReason::Unbounded { variable } => [4, variable],
+        EndReason::Indefinite { variable } => [5, variable],
+        EndReason::Answer => [7, 0],
         _ => [6, 0],
     }
 }
 
-fn ended_from(code: usize, variable: usize) -> std::result::Result<Ended, Problem> {
+fn ended_from(code: usize, variable: usize) -> std::result::Result<EndReason, Problem> {
     Ok(match code {
-        0 => Ended::Complete,
-        1 => Ended::MaxNonzeros { needed: variable },
-        2 => Ended::LambdaMin,
-        3 => Ended::Dependent { variable },
-        4 => Ended::Unbounded { variable },
-        5 => Ended::Indefinite { variable },
-        6 => Ended::Stalled,
-        7 => Ended::Answer,
+        0 => EndReason::Complete,
+        1 => EndReason::MaxNonzeros { needed: variable },
+        2 => EndReason::LambdaMin,
+        3 => EndReason::Dependent { variable },
+        4 => EndReason::Unbounded { variable },
+        5 => EndReason::Indefinite { variable },
+        6 => EndReason::Stalled,
+        7 => EndReason::Answer,
         other => return Err(format!("a path ended for the unknown reason {other}")),
     })
 }
@@ -80,12 +80,12 @@ pub(super) fn pack_paths(pack: &mut Packer, paths: &[lars::Path]) {
 const NONE: f64 = -1.0;
 
 /// What is known of a penalty, as whole numbers and one number.
-fn report_code(report: Option<&Report>) -> (Vec<usize>, f64) {
+fn report_code(report: Option<&PenaltyReport>) -> (Vec<usize>, f64) {
     match report {
-        Some(Report::Rounds { count, settled, stationarity }) => {
+        Some(PenaltyReport::Rounds { count, settled, stationarity }) => {
             (vec![0, *count, usize::from(*settled)], stationarity.unwrap_or(NONE))
         }
-        Some(Report::Subsets { local }) => {
+        Some(PenaltyReport::Subsets { local }) => {
             let local = local.iter().map(|&local| usize::from(local));
             (std::iter::once(1).chain(local).collect(), NONE)
         }
@@ -93,7 +93,7 @@ fn report_code(report: Option<&Report>) -> (Vec<usize>, f64) {
     }
 }
 
-fn report_from(codes: &[usize], number: f64) -> std::result::Result<Option<Report>, Problem> {
+fn report_from(codes: &[usize], number: f64) -> std::result::Result<Option<PenaltyReport>, Problem> {
     let flag = |code: usize| match code {
         0 | 1 => Ok(code == 1),
         other => Err(format!("the report of a path has the flag {other}")),
@@ -102,9 +102,9 @@ fn report_from(codes: &[usize], number: f64) -> std::result::Result<Option<Repor
         [] => None,
         &[0, count, settled] => {
             let stationarity = Some(number).filter(|&number| number >= 0.0);
-            Some(Report::Rounds { count, settled: flag(settled)?, stationarity })
+            Some(PenaltyReport::Rounds { count, settled: flag(settled)?, stationarity })
         }
-        [1, local @ ..] => Some(Report::Subsets {
+        [1, local @ ..] => Some(PenaltyReport::Subsets {
             local: local.iter().map(|&code| flag(code)).collect::<std::result::Result<_, Problem>>()?,
         }),
         _ => return Err("the report of a path cannot be read".to_owned()),

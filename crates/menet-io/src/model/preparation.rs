@@ -17,19 +17,19 @@ use super::tensors::{Packer, Problem, Unpacker};
 
 /// The entry in the JSON.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Words {
+pub(super) struct PreparationEntry {
     params: PrepareParams,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    batches: Option<BatchWords>,
+    batches: Option<BatchEntry>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct BatchWords {
+struct BatchEntry {
     names: Vec<String>,
     of_one_class: Vec<usize>,
 }
 
-pub(super) fn pack_preparation(pack: &mut Packer, learned: &Preparation) -> Words {
+pub(super) fn pack_preparation(pack: &mut Packer, learned: &Preparation) -> PreparationEntry {
     pack.floats("prepare.missing", &learned.missing);
     pack.indices("prepare.dropped", &learned.dropped);
     if let Some(divisors) = &learned.divisors {
@@ -51,22 +51,22 @@ pub(super) fn pack_preparation(pack: &mut Packer, learned: &Preparation) -> Word
         }
         None => {}
     }
-    let batches = learned.batches.as_ref().map(|batches| BatchWords {
+    let batches = learned.batches.as_ref().map(|batches| BatchEntry {
         names: batches.names.clone(),
         of_one_class: batches.of_one_class.clone(),
     });
-    Words { params: learned.params, batches }
+    PreparationEntry { params: learned.params, batches }
 }
 
 /// The preparation of a model of `p` variables. The model checks that its parts fit together.
 pub(super) fn unpack_preparation(
     unpack: &Unpacker<'_>,
-    words: Words,
+    words: PreparationEntry,
     p: usize,
 ) -> Result<Preparation, Problem> {
     let batches = match words.batches {
         None => None,
-        Some(BatchWords { names, of_one_class }) => Some(BatchEffects {
+        Some(BatchEntry { names, of_one_class }) => Some(BatchEffects {
             names,
             of_one_class,
             centres: unpack.with_missing("prepare.centres", p)?,

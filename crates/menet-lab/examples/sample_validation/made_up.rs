@@ -5,7 +5,7 @@ use menet::evaluate::{Split, generator, stratified_folds, subset};
 use menet::scores::scores_of;
 use menet::{Dataset, Men, MenParams, fit};
 use menet_lab::validate::{
-    Assessed, Design, Interval, Models, PanelEntry, PermutationTest, RepeatRow, SampleResult, SizeRow,
+    Design, Interval, MethodResult, Models, PanelEntry, PermutationTest, RepeatRow, SampleResult, SizeRow,
     StabilityFound, Validation,
 };
 use rand::RngExt;
@@ -155,7 +155,7 @@ impl Pages {
     }
 }
 
-fn assessed(name: &str, samples: Vec<SampleResult>, data: &Dataset<'_>) -> Outcome<Assessed> {
+fn assessed(name: &str, samples: Vec<SampleResult>, data: &Dataset<'_>) -> Outcome<MethodResult> {
     let c = data.classes().len();
     let mut confusion = vec![vec![0; c]; c];
     for sample in &samples {
@@ -175,7 +175,7 @@ fn assessed(name: &str, samples: Vec<SampleResult>, data: &Dataset<'_>) -> Outco
     let (balanced, rate) = (scores.balanced / 100.0, scores.rate / 100.0);
     let row =
         RepeatRow { repeat: 0, balanced, rate, auc: scores.auc, log_loss: scores.log_loss, variables: 30.0 };
-    Ok(Assessed {
+    Ok(MethodResult {
         name: name.to_owned(),
         balanced: about(balanced, 0.08),
         rate: about(rate, 0.07),

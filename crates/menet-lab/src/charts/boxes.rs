@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::lines::percentages;
-use crate::curves::{Setting, curves, shown_dimensions};
+use crate::curves::{TrainingSetting, curves, shown_dimensions};
 use crate::names::{setting as named, shown};
 use crate::palette::look;
 use crate::study::Study;
@@ -33,7 +33,7 @@ pub(crate) struct BoxesOfMethod {
 }
 
 /// None where the setting has no results.
-pub(crate) fn boxes(study: &Study, setting: &Setting) -> Option<Boxes> {
+pub(crate) fn boxes(study: &Study, setting: &TrainingSetting) -> Option<Boxes> {
     let curves = curves(study, setting);
     let dimensions = shown_dimensions(&curves);
     let method = |(number, name, curve): &(usize, String, crate::curves::Curve)| BoxesOfMethod {

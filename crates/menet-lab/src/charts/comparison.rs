@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::text::{counted, percent};
 use crate::names::{named, shown};
-use crate::validate::{Assessed, Validation};
+use crate::validate::{MethodResult, Validation};
 
 /// How good some methods are, one below the other. Accuracies are fractions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -57,7 +57,7 @@ pub(crate) fn comparison(validation: &Validation) -> Option<Comparison> {
     })
 }
 
-fn compared(method: &Assessed) -> ComparedMethod {
+fn compared(method: &MethodResult) -> ComparedMethod {
     let variables = if method.variables.is_finite() && method.variables > 0.0 {
         format!(", {:.0} variables", method.variables)
     } else {

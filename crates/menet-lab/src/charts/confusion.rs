@@ -3,7 +3,7 @@
 use menet::evaluate::Mistake;
 use serde::Serialize;
 
-use crate::curves::{Setting, methods};
+use crate::curves::{TrainingSetting, methods};
 use crate::names::{named, shown};
 use crate::study::Study;
 use crate::validate::Validation;
@@ -83,12 +83,15 @@ pub fn of_validation(validation: &Validation) -> Vec<Confusion> {
 }
 
 /// The charts of one setting of a study, in the order of the methods.
-pub(crate) fn of_study(study: &Study, setting: &Setting) -> Vec<Confusion> {
+pub(crate) fn of_study(study: &Study, setting: &TrainingSetting) -> Vec<Confusion> {
     of_setting(study, setting).into_iter().map(sparse).collect()
 }
 
 /// The confusions of a setting, in the order of the methods.
-pub(crate) fn of_setting<'a>(study: &'a Study, setting: &Setting) -> Vec<&'a crate::study::Confusion> {
+pub(crate) fn of_setting<'a>(
+    study: &'a Study,
+    setting: &TrainingSetting,
+) -> Vec<&'a crate::study::Confusion> {
     let own = |it: &&crate::study::Confusion| it.data == setting.data && it.train_per_class == setting.train;
     let find = |method: &String| study.confusions.iter().filter(own).find(|it| it.method == *method);
     methods(study).iter().filter_map(find).collect()

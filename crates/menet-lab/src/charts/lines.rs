@@ -9,7 +9,7 @@ use crate::palette::look;
 pub(crate) struct Lines {
     /// What is shown, and of which data.
     pub(crate) title: String,
-    /// What a reader should know, in a line.
+    /// What a reader should know, in a line or two.
     pub(crate) note: String,
     /// The horizontal axis.
     pub(crate) x: Axis,

@@ -42,9 +42,9 @@ pub(crate) enum Chart {
     Confusion(confusion::Confusion),
     Heatmap(heatmap::Heatmap),
     /// The largest effects of every axis as bars.
-    Bars(Vec<Vec<effects::Effect>>),
+    Bars(Vec<Vec<effects::VariableEffect>>),
     /// The effects of every axis as a picture.
-    Pictures(Vec<Vec<effects::Effect>>),
+    Pictures(Vec<Vec<effects::VariableEffect>>),
     Frequencies(StabilityFound),
 }
 

@@ -1,12 +1,12 @@
 //! The recognition rate against the dimension, one line per method, a band of one standard deviation about it.
 
 use super::lines::{Axis, Lines, Series, heights, percentages};
-use crate::curves::{Setting, curves, has_spread, mean_and_sd};
+use crate::curves::{TrainingSetting, curves, has_spread, mean_and_sd};
 use crate::names::{setting as named, shown};
 use crate::study::Study;
 
 /// The rates of a setting; none where it has no results.
-pub(crate) fn rates(study: &Study, setting: &Setting) -> Option<Lines> {
+pub(crate) fn rates(study: &Study, setting: &TrainingSetting) -> Option<Lines> {
     let curves = curves(study, setting);
     let mut series = Vec::new();
     let mut cut = false;

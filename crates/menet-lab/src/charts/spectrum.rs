@@ -3,7 +3,7 @@
 
 use menet::Dataset;
 
-use super::effects::{Effect, effects};
+use super::effects::{VariableEffect, effects};
 use super::lines::{Axis, Lines, Panels, Series};
 use super::text::counted;
 use crate::names::{named, shown};
@@ -67,7 +67,7 @@ fn means(data: &Dataset<'_>) -> Vec<(Vec<f64>, Series)> {
 }
 
 impl Behind {
-    fn chart(&self, effects: &[Effect], classes: usize) -> Lines {
+    fn chart(&self, effects: &[VariableEffect], classes: usize) -> Lines {
         let Behind { places, order, lines, range: (low, high) } = self;
         let top = effects.iter().fold(0.0_f64, |most, effect| most.max(effect.value.abs()));
         let top = if top > 0.0 { 1.08 * top } else { 1.0 };
@@ -83,10 +83,10 @@ impl Behind {
             })
             .collect();
         // One line goes along zero and up or down every stem.
-        let mut stems: Vec<&Effect> = effects.iter().collect();
+        let mut stems: Vec<&VariableEffect> = effects.iter().collect();
         stems.sort_by(|a, b| places[a.variable].total_cmp(&places[b.variable]));
         let (start, end) = (places[order[0]], places[order[order.len() - 1]]);
-        let place = |stem: &Effect| (places[stem.variable], stem.value);
+        let place = |stem: &VariableEffect| (places[stem.variable], stem.value);
         let along = stems.iter().map(|stem| place(stem)).flat_map(|(x, y)| [(x, 0.0), (x, y), (x, 0.0)]);
         let along = [(start, 0.0)].into_iter().chain(along).chain([(end, 0.0)]).collect();
         let dark = |line| Series { colour: "#222222".to_owned(), dash: "", ..line };

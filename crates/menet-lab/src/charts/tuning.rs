@@ -6,36 +6,42 @@ use std::collections::BTreeMap;
 use menet::Named;
 use menet::refit::Refit;
 use menet::scores::ScoreKind;
+use menet::select::Choice;
 
 use super::lines::{Axis, Lines, Series, heights, percentages, round_number};
 use crate::names::shown;
 use crate::output::words;
-use crate::tune::selection::mean;
-use crate::tune::{Found, Selection, Trial, Tuned};
+use crate::tune::selection::{mean, usable};
+use crate::tune::{Trial, TuningResult, TuningTrials};
 
 /// The chart of a search.
-pub(crate) fn tuning(tuned: &Tuned, source: &str) -> Lines {
-    let title = format!("Tuning {} on {}", tuned.method.name(), shown(source, 60));
+pub(crate) fn tuning(tuned: &TuningResult, source: &str) -> Lines {
+    // In text the method `men` is called MEN.
+    let name = match tuned.method.name() {
+        "men" => "MEN",
+        other => other,
+    };
+    let title = format!("Tuning {name} on {}", shown(source, 60));
     let chart = match &tuned.found {
-        Found::Walk { best, trials } => of_walk(tuned, best, trials),
-        Found::Selection(selection) => of_selection(selection),
+        TuningTrials::Walk { best, trials } => of_walk(tuned, best, trials),
+        TuningTrials::Selection(selection) => of_selection(selection),
     };
     Lines { title, ..chart }
 }
 
 /// One line per refit: at every size that was tried the best over all other parameters, with a band of one standard error.
-fn of_selection(selection: &Selection) -> Lines {
+fn of_selection(selection: &Choice) -> Lines {
     let score = selection.score;
     let percent = matches!(score, ScoreKind::Rate | ScoreKind::Balanced);
     let usable: Vec<&menet::select::Trial> =
-        selection.usable().filter(|trial| mean(trial, score).is_some()).collect();
+        usable(selection).filter(|trial| mean(trial, score).is_some()).collect();
     let mut series = Vec::new();
     for (number, &refit) in Refit::ALL.iter().enumerate() {
         let mut by_size: BTreeMap<(Option<usize>, Option<usize>), &menet::select::Trial> = BTreeMap::new();
         for &trial in usable.iter().filter(|trial| trial.params.refit.kind() == refit) {
             let best = by_size.entry((trial.params.panel_size, trial.params.nonzeros)).or_insert(trial);
             // The one that was chosen is on its line, also among equals.
-            let chosen = std::ptr::eq(trial, selection.best());
+            let chosen = std::ptr::eq(trial, selection.trial());
             let (new, old) = (trial.merit(score), best.merit(score));
             if new > old || (new == old && chosen) {
                 *best = trial;
@@ -56,7 +62,7 @@ fn of_selection(selection: &Selection) -> Lines {
     }
     let places = || series.iter().flat_map(|line: &Series| line.points.iter().map(|point| point.0));
     let (least, most) = (places().fold(f64::INFINITY, f64::min), places().fold(1.0, f64::max));
-    let best = selection.best();
+    let best = selection.trial();
     let at = (best.variables.max(1.0), mean(best, score).unwrap_or(0.0));
     series.push(Series::dots(6, 8.0, vec![at]).named("chosen"));
     let (low, high) = heights(&series);
@@ -67,7 +73,8 @@ fn of_selection(selection: &Selection) -> Lines {
     let sizes = (round_number(least / 1.1, false), round_number(most * 1.1, true));
     Lines {
         note: format!(
-            "in cross-validation{better}: at every size the best of all other settings; bands are one standard error"
+            "in cross-validation{better}: at every size the best of all other settings; bands are one standard error\n{}",
+            shown(&selection.reason, 150)
         ),
         x: Axis::sizes("distinct variables of all axes together, mean over the folds", sizes),
         y: Axis::from_to(format!("{}{unit}", words(score)), limits),
@@ -78,7 +85,7 @@ fn of_selection(selection: &Selection) -> Lines {
 
 /// The chosen setting at its dimension, with a band of one standard error, and the best over all settings and dimensions. A
 /// method without a number of variables is shown against the dimension.
-fn of_walk(tuned: &Tuned, best_trial: &Trial, trials: &[Trial]) -> Lines {
+fn of_walk(tuned: &TuningResult, best_trial: &Trial, trials: &[Trial]) -> Lines {
     let sparse = best_trial.support().is_some();
     let place = |trial: &Trial| if sparse { trial.support().unwrap_or(0) } else { trial.dimension };
     let same_kind = |trial: &&Trial| trial.metric == tuned.metric;

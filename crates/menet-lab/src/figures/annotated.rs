@@ -7,7 +7,7 @@ use menet::Men;
 use menet::lars::Path;
 
 use super::bars::{Bar, STEP, panel};
-use super::canvas::{Anchor, Canvas};
+use super::canvas::{Canvas, TextAnchor};
 use super::lines::{self, Frame};
 use super::pictures::{axis, fitted, key};
 use crate::charts::lines::Lines;
@@ -41,18 +41,18 @@ pub(super) fn figure(showcase: &Showcase) -> Option<String> {
 
 /// One variable's first entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct FirstEntry {
     pub(super) variable: usize,
     /// The knot that ends the step which the entry begins.
     pub(super) knot: usize,
 }
 
 /// The first entries of a path.
-fn entries(path: &Path) -> Vec<Entry> {
+fn entries(path: &Path) -> Vec<FirstEntry> {
     let last = path.knots().len() - 1;
     let first = |variable| {
         let entered = path.knots().iter().position(|knot| knot.entered.contains(&variable));
-        entered.map(|knot| Entry { variable, knot: (knot + 1).min(last) })
+        entered.map(|knot| FirstEntry { variable, knot: (knot + 1).min(last) })
     };
     path.order_of_entry().into_iter().take(LOOKS).filter_map(first).collect()
 }
@@ -61,7 +61,7 @@ fn pictures(
     showcase: &Showcase,
     men: &Men,
     path: &Path,
-    entries: &[Entry],
+    entries: &[FirstEntry],
     shape: (usize, usize),
     drawn: &str,
 ) -> String {
@@ -72,7 +72,7 @@ fn pictures(
     let mut canvas = Canvas::new(WIDTH, top + rows as f64 * step + 60.0);
     canvas.embed((0.0, 0.0), drawn);
     let note = "The axis W at the end of the step that each entry begins: circle, the variable that entered; crosses, the others in use";
-    canvas.text((20.0, CHART + 16.0), 12.0, Anchor::Start, note);
+    canvas.text((20.0, CHART + 16.0), 12.0, TextAnchor::Start, note);
     // Marks stay apart from the pixels below them at any resolution.
     let scale = w / shape.1 as f64;
     let centre = |j: usize, (x, y): (f64, f64)| {
@@ -84,7 +84,7 @@ fn pictures(
         let y = top + (i / ACROSS) as f64 * step;
         let coefficients = &path.knots()[entry.knot].coefficients;
         let label = format!("{}. {}", i + 1, shown(&variable(showcase, entry.variable), 20));
-        canvas.styled((x, y - 12.0), 12.0, Anchor::Start, colour, true, &label);
+        canvas.styled((x, y - 12.0), 12.0, TextAnchor::Start, colour, true, &label);
         canvas.picture((x, y), (w, h), &axis(shape, &men.weights(coefficients)));
         for &j in coefficients.indices().iter().filter(|&&j| j != entry.variable) {
             canvas.cross(centre(j, (x, y)), (scale * 0.45).max(2.5), colour, 1.4);
@@ -95,9 +95,9 @@ fn pictures(
     canvas.finish()
 }
 
-fn bars(showcase: &Showcase, path: &Path, entries: &[Entry], drawn: &str) -> String {
+fn bars(showcase: &Showcase, path: &Path, entries: &[FirstEntry], drawn: &str) -> String {
     let cell = WIDTH / ACROSS as f64;
-    let most = |row: &[Entry]| {
+    let most = |row: &[FirstEntry]| {
         row.iter().map(|entry| path.knots()[entry.knot].coefficients.nonzeros()).max().unwrap_or(0)
     };
     let heights: Vec<f64> = entries.chunks(ACROSS).map(|row| most(row) as f64 * STEP + 48.0).collect();
@@ -105,13 +105,13 @@ fn bars(showcase: &Showcase, path: &Path, entries: &[Entry], drawn: &str) -> Str
     let mut canvas = Canvas::new(WIDTH, top + heights.iter().sum::<f64>());
     canvas.embed((0.0, 0.0), drawn);
     let note = "The coefficients at the end of the step that each entry begins; in colour, the variable that entered";
-    canvas.text((20.0, CHART + 16.0), 12.0, Anchor::Start, note);
+    canvas.text((20.0, CHART + 16.0), 12.0, TextAnchor::Start, note);
     for (i, entry) in entries.iter().enumerate() {
         let colour = look(i).colour;
         let x = (i % ACROSS) as f64 * cell + 4.0;
         let y = top + heights[..i / ACROSS].iter().sum::<f64>();
         let label = format!("{}. {}", i + 1, shown(&variable(showcase, entry.variable), 20));
-        canvas.styled((x + 12.0, y), 12.0, Anchor::Start, colour, true, &label);
+        canvas.styled((x + 12.0, y), 12.0, TextAnchor::Start, colour, true, &label);
         let weights = &path.knots()[entry.knot].coefficients;
         // In order of entry, the newest last.
         let order = path.order_of_entry().into_iter().filter(|&j| weights.get(j) != 0.0);

@@ -1,6 +1,6 @@
 //! Weights of named variables as horizontal bars, for axes that are not pictures.
 
-use super::canvas::{Anchor, Canvas};
+use super::canvas::{Canvas, TextAnchor};
 use crate::names::shown;
 
 /// One bar.
@@ -29,12 +29,19 @@ pub(super) fn panel(canvas: &mut Canvas, (x, y): (f64, f64), (width, names): (f6
         canvas.rect((left, top + 2.0), (length, STEP - 4.0), &bar.colour, "none");
         let ink = if bar.marked { bar.colour.as_str() } else { "#222222" };
         let place = (x + names - 6.0, top + STEP - 4.0);
-        canvas.styled(place, 10.0, Anchor::End, ink, bar.marked, &shown(&bar.name, (names / 7.2) as usize));
+        canvas.styled(
+            place,
+            10.0,
+            TextAnchor::End,
+            ink,
+            bar.marked,
+            &shown(&bar.name, (names / 7.2) as usize),
+        );
     }
     let bottom = y + bars.len().max(1) as f64 * STEP;
     canvas.line((zero, y), (zero, bottom), "#777777", 1.0);
-    canvas.text((zero - half, bottom + 10.0), 9.0, Anchor::Start, &format!("−{}", short(largest)));
-    canvas.text((zero + half, bottom + 10.0), 9.0, Anchor::End, &short(largest));
+    canvas.text((zero - half, bottom + 10.0), 9.0, TextAnchor::Start, &format!("−{}", short(largest)));
+    canvas.text((zero + half, bottom + 10.0), 9.0, TextAnchor::End, &short(largest));
 }
 
 /// A number in two or three digits.

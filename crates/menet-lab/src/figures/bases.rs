@@ -4,7 +4,7 @@ use menet::Projection;
 use menet::sparse::SparseVector;
 
 use super::bars::{Bar, STEP, panel};
-use super::canvas::{Anchor, Canvas};
+use super::canvas::{Canvas, TextAnchor};
 use super::pictures::{axis, fitted, key};
 use crate::names::{setting, shown, split, variable};
 use crate::study::Showcase;
@@ -37,16 +37,16 @@ fn pictures(showcase: &Showcase, shape: (usize, usize)) -> String {
     let bottom = TOP + showcase.bases.len() as f64 * (h + gap);
     let mut canvas = Canvas::new(width, bottom + 52.0);
     let what = setting(&showcase.data, showcase.train_per_class);
-    canvas.title((16.0, 26.0), 17.0, Anchor::Start, &format!("The first axes of every method: {what}"));
+    canvas.title((16.0, 26.0), 17.0, TextAnchor::Start, &format!("The first axes of every method: {what}"));
     let note = "columns of W: white pixels do not count, blue count against, orange for";
-    canvas.text((16.0, 46.0), 12.0, Anchor::Start, &format!("{note}; {}", split(showcase)));
+    canvas.text((16.0, 46.0), 12.0, TextAnchor::Start, &format!("{note}; {}", split(showcase)));
     for c in 0..columns {
         let x = LEFT + c as f64 * (w + gap) + w / 2.0;
-        canvas.text((x, TOP - 8.0), 12.0, Anchor::Middle, &(c + 1).to_string());
+        canvas.text((x, TOP - 8.0), 12.0, TextAnchor::Middle, &(c + 1).to_string());
     }
     for (r, (method, projection)) in showcase.bases.iter().enumerate() {
         let y = TOP + r as f64 * (h + gap);
-        canvas.title((LEFT - 12.0, y + h / 2.0 + 5.0), 13.0, Anchor::End, &shown(method, 13));
+        canvas.title((LEFT - 12.0, y + h / 2.0 + 5.0), 13.0, TextAnchor::End, &shown(method, 13));
         for (c, weights) in projection.axes().iter().take(columns).enumerate() {
             canvas.picture((LEFT + c as f64 * (w + gap), y), (w, h), &axis(shape, weights));
         }
@@ -64,18 +64,18 @@ fn bars(showcase: &Showcase) -> String {
     let all = (LEFT + columns as f64 * width + 16.0).max(760.0);
     let mut canvas = Canvas::new(all, TOP + heights.iter().sum::<f64>());
     let what = setting(&showcase.data, showcase.train_per_class);
-    canvas.title((16.0, 26.0), 17.0, Anchor::Start, &format!("The first axes of every method: {what}"));
+    canvas.title((16.0, 26.0), 17.0, TextAnchor::Start, &format!("The first axes of every method: {what}"));
     let note = format!(
         "the {HEAVIEST} heaviest weights of each axis; blue: against, orange: for; {}",
         split(showcase)
     );
-    canvas.text((16.0, 46.0), 12.0, Anchor::Start, &note);
+    canvas.text((16.0, 46.0), 12.0, TextAnchor::Start, &note);
     for (r, (method, projection)) in showcase.bases.iter().enumerate() {
         let y = TOP + heights[..r].iter().sum::<f64>();
-        canvas.title((16.0, y + 14.0), 13.0, Anchor::Start, &shown(method, 13));
+        canvas.title((16.0, y + 14.0), 13.0, TextAnchor::Start, &shown(method, 13));
         for (c, weights) in projection.axes().iter().take(columns).enumerate() {
             let x = LEFT + c as f64 * width;
-            canvas.text((x + 118.0, y), 12.0, Anchor::Start, &format!("axis {}", c + 1));
+            canvas.text((x + 118.0, y), 12.0, TextAnchor::Start, &format!("axis {}", c + 1));
             let bars: Vec<Bar> = heaviest(weights)
                 .into_iter()
                 .map(|(j, weight)| Bar {

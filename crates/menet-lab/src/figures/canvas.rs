@@ -14,7 +14,7 @@ pub(super) const FONT: &str = "DejaVu Sans, Verdana, sans-serif";
 
 /// Where a text's position lies in it.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Anchor {
+pub(super) enum TextAnchor {
     Start,
     Middle,
     End,
@@ -39,11 +39,11 @@ impl Canvas {
         self.body.push('\n');
     }
 
-    pub(super) fn text(&mut self, (x, y): (f64, f64), size: f64, anchor: Anchor, text: &str) {
+    pub(super) fn text(&mut self, (x, y): (f64, f64), size: f64, anchor: TextAnchor, text: &str) {
         self.styled((x, y), size, anchor, "#222222", false, text);
     }
 
-    pub(super) fn title(&mut self, (x, y): (f64, f64), size: f64, anchor: Anchor, text: &str) {
+    pub(super) fn title(&mut self, (x, y): (f64, f64), size: f64, anchor: TextAnchor, text: &str) {
         self.styled((x, y), size, anchor, "#000000", true, text);
     }
 
@@ -51,15 +51,15 @@ impl Canvas {
         &mut self,
         (x, y): (f64, f64),
         size: f64,
-        anchor: Anchor,
+        anchor: TextAnchor,
         colour: &str,
         bold: bool,
         text: &str,
     ) {
         let anchor = match anchor {
-            Anchor::Start => "start",
-            Anchor::Middle => "middle",
-            Anchor::End => "end",
+            TextAnchor::Start => "start",
+            TextAnchor::Middle => "middle",
+            TextAnchor::End => "end",
         };
         let weight = if bold { " font-weight=\"bold\"" } else { "" };
         let text = escaped(text);
@@ -69,7 +69,14 @@ impl Canvas {
     }
 
     /// A text turned about its position by so many degrees, clockwise.
-    pub(super) fn turned(&mut self, (x, y): (f64, f64), size: f64, degrees: f64, anchor: Anchor, text: &str) {
+    pub(super) fn turned(
+        &mut self,
+        (x, y): (f64, f64),
+        size: f64,
+        degrees: f64,
+        anchor: TextAnchor,
+        text: &str,
+    ) {
         self.push(format_args!("<g transform=\"rotate({degrees} {x:.2} {y:.2})\">"));
         self.text((x, y), size, anchor, text);
         self.push(format_args!("</g>"));

@@ -9,7 +9,7 @@ use kuva::plot::{Histogram, LinePlot};
 use kuva::render::layout::{Layout, TickFormat};
 use kuva::render::plots::Plot;
 
-use super::canvas::{Anchor, Canvas, FONT};
+use super::canvas::{Canvas, FONT, TextAnchor};
 use crate::charts::lines::{Axis, Lines, Panels, Series, Upright};
 use crate::charts::values::rgb;
 use crate::names::plotted;
@@ -62,7 +62,7 @@ pub(super) fn svg(chart: &Lines, frame: Frame) -> String {
         .with_width(frame.size.0)
         .with_height(frame.size.1);
     if !chart.note.is_empty() {
-        layout = layout.with_subtitle(kuvas(&chart.note));
+        layout = layout.with_subtitle(chart.note.lines().map(kuvas).collect::<Vec<_>>().join("\n"));
     }
     if let Some(size) = frame.title {
         layout = layout.with_title_size(size);
@@ -119,8 +119,8 @@ pub(super) fn below(panels: &Panels, (width, height): (f64, f64)) -> String {
 
 fn headed(panels: &Panels, size: (f64, f64)) -> Canvas {
     let mut canvas = Canvas::new(size.0, size.1);
-    canvas.title((16.0, 26.0), 17.0, Anchor::Start, &panels.title);
-    canvas.text((16.0, 46.0), 12.0, Anchor::Start, &panels.note);
+    canvas.title((16.0, 26.0), 17.0, TextAnchor::Start, &panels.title);
+    canvas.text((16.0, 46.0), 12.0, TextAnchor::Start, &panels.note);
     canvas
 }
 

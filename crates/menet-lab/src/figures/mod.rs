@@ -11,13 +11,13 @@ use menet::sparse::SparseVector;
 use crate::charts::rates::rates;
 use crate::charts::tuning::tuning;
 use crate::charts::{self, paths};
-use crate::curves::{self, Setting};
+use crate::curves::{self, TrainingSetting};
 use crate::error::{Error, Result};
 use crate::folder::Folder;
 use crate::names::{setting, slug};
 use crate::progress::{Progress, Steps};
 use crate::study::{Showcase, Study};
-use crate::tune::Tuned;
+use crate::tune::TuningResult;
 
 mod annotated;
 mod bars;
@@ -112,7 +112,7 @@ pub fn axis_picture(shape: (usize, usize), axis: &SparseVector) -> image::RgbIma
 ///
 /// # Errors
 /// When a file cannot be written.
-pub fn write_tuning(tuned: &Tuned, source: &str, folder: &Folder) -> Result<Vec<PathBuf>> {
+pub fn write_tuning(tuned: &TuningResult, source: &str, folder: &Folder) -> Result<Vec<PathBuf>> {
     let svg = lines::svg(&tuning(tuned, source), Frame::default());
     Figure { name: "tuning".to_owned(), svg: renumbered(&svg) }.write(folder, "")
 }
@@ -152,7 +152,7 @@ fn renumbered(svg: &str) -> String {
 }
 
 /// The first showcase of a setting, if any: a second one would overwrite its files.
-fn showcase<'a>(study: &'a Study, setting: &Setting) -> Option<&'a Showcase> {
+fn showcase<'a>(study: &'a Study, setting: &TrainingSetting) -> Option<&'a Showcase> {
     let fits = |s: &&Showcase| s.data == setting.data && s.train_per_class == setting.train;
     study.showcases.iter().find(fits)
 }

@@ -3,7 +3,7 @@
 use image::{Rgb, RgbImage};
 use menet::sparse::SparseVector;
 
-use super::canvas::{Anchor, Canvas};
+use super::canvas::{Canvas, TextAnchor};
 use crate::palette::{diverging, strength};
 
 /// The largest absolute weight.
@@ -50,7 +50,7 @@ pub(super) fn key_of(canvas: &mut Canvas, (x, y): (f64, f64), length: f64, note:
     for (place, label) in ticks {
         let at = x + length * (place + 1.0) / 2.0;
         canvas.line((at, y + 12.0), (at, y + 16.0), "#222222", 1.0);
-        canvas.text((at, y + 28.0), 11.0, Anchor::Middle, label);
+        canvas.text((at, y + 28.0), 11.0, TextAnchor::Middle, label);
     }
-    canvas.text((x + length + 24.0, y + 13.0), 12.0, Anchor::Start, note);
+    canvas.text((x + length + 24.0, y + 13.0), 12.0, TextAnchor::Start, note);
 }

@@ -1,6 +1,6 @@
 //! A few images of the set, one row per class.
 
-use super::canvas::{Anchor, Canvas};
+use super::canvas::{Canvas, TextAnchor};
 use super::pictures::{fitted, sample};
 use crate::names::{setting, shown};
 use crate::study::Showcase;
@@ -21,11 +21,11 @@ pub(super) fn figure(showcase: &Showcase) -> Option<String> {
     let width = (LEFT + columns as f64 * (w + GAP) + 16.0).max(620.0);
     let mut canvas = Canvas::new(width, TOP + rows.len() as f64 * (h + GAP) + 12.0);
     let what = setting(&showcase.data, showcase.train_per_class);
-    canvas.title((16.0, 26.0), 17.0, Anchor::Start, &format!("Samples: {what}"));
-    canvas.text((16.0, 45.0), 12.0, Anchor::Start, "the first samples of the first classes, whatever the split; one row per class, one grey scale for all");
+    canvas.title((16.0, 26.0), 17.0, TextAnchor::Start, &format!("Samples: {what}"));
+    canvas.text((16.0, 45.0), 12.0, TextAnchor::Start, "the first samples of the first classes, whatever the split; one row per class, one grey scale for all");
     for (r, (class, samples)) in rows.iter().enumerate() {
         let y = TOP + r as f64 * (h + GAP);
-        canvas.text((LEFT - 12.0, y + h / 2.0 + 5.0), 13.0, Anchor::End, &shown(class, 14));
+        canvas.text((LEFT - 12.0, y + h / 2.0 + 5.0), 13.0, TextAnchor::End, &shown(class, 14));
         for (c, values) in samples.iter().enumerate() {
             canvas.picture((LEFT + c as f64 * (w + GAP), y), (w, h), &sample(shape, values, range));
         }

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use crate::charts::confusion::of_setting;
-use crate::curves::Setting;
+use crate::curves::TrainingSetting;
 use crate::names::{escaped, shown};
 use crate::study::{Confusion, Study};
 
@@ -12,7 +12,7 @@ use crate::study::{Confusion, Study};
 const UNFOLDED: usize = 12;
 
 /// The markup of setting number `i`: a place for the heat map, and the table. `over` says which repeats are counted.
-pub(super) fn markup(study: &Study, setting: &Setting, i: usize, over: &str) -> String {
+pub(super) fn markup(study: &Study, setting: &TrainingSetting, i: usize, over: &str) -> String {
     let found = of_setting(study, setting);
     if found.is_empty() {
         return String::new();

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::charts::boxes::boxes;
 use crate::charts::confusion::of_study;
 use crate::charts::rates::rates;
-use crate::curves::{Setting, settings};
+use crate::curves::{TrainingSetting, settings};
 use crate::error::{Error, Result};
 use crate::figures;
 use crate::names::{escaped, setting as named, split};
@@ -103,7 +103,13 @@ struct Page {
 }
 
 impl Page {
-    fn setting(&mut self, study: &Study, setting: &Setting, i: usize, first_of_data: bool) -> Result<()> {
+    fn setting(
+        &mut self,
+        study: &Study,
+        setting: &TrainingSetting,
+        i: usize,
+        first_of_data: bool,
+    ) -> Result<()> {
         let title = escaped(&named(&setting.data, setting.train));
         self.push(format_args!("<section id=\"set-{i}\">\n<h2>{title}</h2>\n"));
         let over = words::repeats(study, setting);

@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use crate::curves::{Setting, methods};
+use crate::curves::{TrainingSetting, methods};
 use crate::names::{escaped, shown};
 use crate::study::{ChoiceRow, Study, SummaryRow};
 
 /// Rates, and below them the seconds, folded.
-pub(super) fn rates(study: &Study, settings: &[Setting]) -> String {
+pub(super) fn rates(study: &Study, settings: &[TrainingSetting]) -> String {
     let spread = if study.summary.iter().any(|row| row.sd.is_some()) { " ± standard deviation" } else { "" };
     let choice = if study.tuned {
         "tuned inside the training samples"
@@ -75,7 +75,7 @@ fn tenths(rate: f64) -> i64 {
 
 fn table(
     study: &Study,
-    settings: &[Setting],
+    settings: &[TrainingSetting],
     caption: &str,
     best: &dyn Fn(&[Option<&SummaryRow>]) -> Option<i64>,
     cell: &dyn Fn(&SummaryRow, Option<i64>) -> String,

@@ -1,6 +1,6 @@
 //! What was done, in a paragraph that claims no more than the study knows.
 
-use crate::curves::{Setting, settings};
+use crate::curves::{TrainingSetting, settings};
 use crate::names::{escaped, shown};
 use crate::study::{ResultRow, Study, Validated};
 
@@ -84,7 +84,7 @@ pub(super) fn protocol(study: &Study) -> String {
 }
 
 /// Which repeats the numbers of a setting are over.
-pub(super) fn repeats(study: &Study, setting: &Setting) -> String {
+pub(super) fn repeats(study: &Study, setting: &TrainingSetting) -> String {
     let own = |row: &&ResultRow| row.data == setting.data && row.train_per_class == setting.train;
     match study.results.iter().filter(own).map(|row| row.repeat).max() {
         Some(last @ 1..) => format!("repeats 0 to {last}"),

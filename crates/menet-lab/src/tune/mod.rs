@@ -2,7 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`selection`] | MEN and its variants: a grid, in which every path serves all sizes, refits, rules and metrics |
+//! | [`selection`] | MEN and its variants: the search of [`menet::select`] |
 //! | [`walk`](mod@walk) | all other methods: one parameter at a time |
 
 pub mod selection;
@@ -10,17 +10,17 @@ pub mod walk;
 
 use menet::evaluate::{Split, generator, grouped_folds, leave_one_group_out, stratified_folds};
 use menet::rules::Metric;
+use menet::select::Choice;
 use menet::{Dataset, Men, Method};
 
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::protocol::{FOLDS, MetricChoice, TuneOptions};
-pub use selection::{SIZES, Selection};
 pub use walk::Trial;
 
 /// The choice of a search, and its trials.
 #[derive(Debug, Clone)]
-pub struct Tuned {
+pub struct TuningResult {
     /// The method with the chosen parameters.
     pub method: Method,
     /// The chosen dimension; for MEN the number of axes of its fit.
@@ -28,7 +28,7 @@ pub struct Tuned {
     /// The chosen metric.
     pub metric: Metric,
     /// The trials of the search.
-    pub found: Found,
+    pub found: TuningTrials,
     /// The number of fits; for MEN, of path computations.
     pub fits: usize,
     /// The choice, fitted on all samples; for MEN.
@@ -37,7 +37,7 @@ pub struct Tuned {
 
 /// The trials of a search.
 #[derive(Debug, Clone)]
-pub enum Found {
+pub enum TuningTrials {
     /// Of the walk.
     Walk {
         /// The chosen trial.
@@ -46,23 +46,23 @@ pub enum Found {
         trials: Vec<Trial>,
     },
     /// Of the grid of MEN.
-    Selection(Selection),
+    Selection(Box<Choice>),
 }
 
-impl Tuned {
+impl TuningResult {
     /// The rate of the choice in cross-validation, in percent.
     pub fn rate(&self) -> f64 {
         match &self.found {
-            Found::Walk { best, .. } => best.score.rate(),
-            Found::Selection(selection) => selection.best().merit(menet::scores::ScoreKind::Rate),
+            TuningTrials::Walk { best, .. } => best.score.rate(),
+            TuningTrials::Selection(selection) => selection.trial().merit(menet::scores::ScoreKind::Rate),
         }
     }
 
     /// The largest number of variables that a path of the choice may use, for sparse methods.
     pub fn support(&self) -> Option<usize> {
         match &self.found {
-            Found::Walk { best, .. } => best.support(),
-            Found::Selection(selection) => selection.best().params.nonzeros,
+            TuningTrials::Walk { best, .. } => best.support(),
+            TuningTrials::Selection(selection) => selection.trial().params.nonzeros,
         }
     }
 }
@@ -79,7 +79,7 @@ pub fn tune(
     options: &TuneOptions,
     seed: u64,
     progress: &dyn Progress,
-) -> Result<Tuned> {
+) -> Result<TuningResult> {
     if data.classes().len() < 2 {
         return Err(menet::Error::Classes { found: data.classes().len(), samples: data.samples() }.into());
     }
@@ -117,7 +117,7 @@ pub fn tune_on(
     options: &TuneOptions,
     folds: &[Split],
     progress: &dyn Progress,
-) -> Result<Tuned> {
+) -> Result<TuningResult> {
     if data.classes().len() < 2 {
         return Err(menet::Error::Classes { found: data.classes().len(), samples: data.samples() }.into());
     }

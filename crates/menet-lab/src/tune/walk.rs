@@ -23,20 +23,21 @@ use std::time::Instant;
 use menet::evaluate::{Score, Split, classes_of, halves, scores};
 use menet::prepare::PrepareParams;
 use menet::rules::Metric;
+use menet::select::TrialChoice;
 use menet::sparse::SparseVector;
 use menet::{Dataset, Method};
 use rayon::prelude::*;
 use toml::{Table, Value};
 
-use super::{Found, Tuned, too_small};
+use super::{TuningResult, TuningTrials, too_small};
 use crate::cell::out_of_reach;
 use crate::curves::mean_and_sd;
 use crate::error::{Error, Result};
 use crate::params::{fields, overlay};
-use crate::progress::{Left, Progress, Quiet, Status, proportional};
+use crate::progress::{Progress, QuietProgress, Status, TimeLeft, proportional};
 use crate::protocol::{MetricChoice, TuneOptions};
 use crate::space::{Parameter, default_space, largest_support, sparsities};
-use folds::{Cell, FoldCells, up_to};
+use folds::{FoldCells, FoldScore, up_to};
 use step::step;
 
 /// One setting at one sparsity, dimension and metric, over all folds: a row of `trials.csv`.
@@ -87,7 +88,7 @@ pub(crate) fn walk(
     options: &TuneOptions,
     folds: &[Split],
     progress: &dyn Progress,
-) -> Result<Tuned> {
+) -> Result<TuningResult> {
     let space = default_space(method, data, options.folds);
     let mut search = Search {
         base: for_search(method, data.variables())?,
@@ -115,7 +116,7 @@ pub(crate) fn walk(
             (best, found) => best.or(found),
         };
     }
-    if options.one_standard_error {
+    if options.search.choose == TrialChoice::Smallest {
         best = best.map(|best| search.sparsest(best));
     }
     let Some(best) = best.map(|at| search.trials[at].clone()) else {
@@ -131,8 +132,8 @@ pub(crate) fn walk(
     }
     let chosen = overlay(method, &changes)?;
     let (dimension, metric) = (best.dimension, best.metric);
-    let found = Found::Walk { best, trials: search.trials };
-    Ok(Tuned { method: chosen, dimension, metric, found, fits: search.fits, men: None })
+    let found = TuningTrials::Walk { best, trials: search.trials };
+    Ok(TuningResult { method: chosen, dimension, metric, found, fits: search.fits, men: None })
 }
 
 /// The iterations of sparse PCA during the search. Its axes still move after that, but it is clear which setting is better, and
@@ -252,10 +253,10 @@ impl Search<'_> {
         }
         let method = overlay(&self.base, setting)?;
         let finished = AtomicUsize::new(self.fits);
-        self.tell(what, self.fits);
+        self.report_progress(what, self.fits);
         let of_fold = |fold: &Split| {
             let cells = self.cells(&method, fold);
-            self.tell(what, finished.fetch_add(1, Ordering::Relaxed) + 1);
+            self.report_progress(what, finished.fetch_add(1, Ordering::Relaxed) + 1);
             cells
         };
         let found: menet::Result<Vec<FoldCells>> = self.folds.par_iter().map(of_fold).collect();
@@ -273,8 +274,8 @@ impl Search<'_> {
     }
 
     /// Reports what is tried now, and how many fits are finished. The search may end before the budget is used.
-    fn tell(&self, what: &str, finished: usize) {
-        let left = proportional(self.began.elapsed(), finished, self.budget).map(Left::AtMost);
+    fn report_progress(&self, what: &str, finished: usize) {
+        let left = proportional(self.began.elapsed(), finished, self.budget).map(TimeLeft::AtMost);
         let now = format!("trying {what}");
         self.progress.status(Status { now, done: finished, total: self.budget, left });
     }
@@ -283,7 +284,7 @@ impl Search<'_> {
     fn cells(&self, method: &Method, fold: &Split) -> menet::Result<FoldCells> {
         let (train, test) = halves(self.data, fold, &self.prepare)?;
         let most = self.dims.iter().copied().max();
-        let reduced = method.reducer().fit(&train, most, &Quiet(self.progress))?;
+        let reduced = method.reducer().fit(&train, most, &QuietProgress(self.progress))?;
         let reached = reduced.projection.components();
         let (known, asked) = (classes_of(self.data, &fold.train), classes_of(self.data, &fold.test));
         let sizes: Vec<Option<usize>> = if has_paths(method) {
@@ -305,7 +306,7 @@ impl Search<'_> {
             let (gallery, samples) = (projection.project(&train)?, projection.project(&test)?);
             for &metric in self.metrics {
                 let found = scores(gallery.as_ref(), &known, samples.as_ref(), &asked, self.dims, metric)?;
-                cells.extend(found.into_iter().map(|(dimension, score)| Cell {
+                cells.extend(found.into_iter().map(|(dimension, score)| FoldScore {
                     nonzeros,
                     dimension,
                     metric,

@@ -192,10 +192,10 @@ mod tests {
         found
     }
 
-    type Case = (&'static [usize], Option<&'static [usize]>);
+    type LabelsAndGroups = (&'static [usize], Option<&'static [usize]>);
 
     /// Labels and groups: none; whole ones; one mixed group of three among whole ones; all mixed; sizes that differ.
-    const CASES: [Case; 6] = [
+    const CASES: [LabelsAndGroups; 6] = [
         (&[0, 0, 0, 1, 1, 2], None),
         (&[0, 0, 0, 1, 1, 1, 1, 2], Some(&[0, 0, 1, 2, 2, 2, 3, 4])),
         (&[0, 0, 1, 1, 1, 1, 0, 0, 1, 0, 0, 1, 1], Some(&[0, 0, 1, 1, 1, 2, 2, 2, 2, 3, 3, 4, 4])),

@@ -8,13 +8,13 @@ use menet::evaluate::Split;
 use menet::scores::{Scores, scores_of};
 
 use super::intervals;
-use super::procedure::Decided;
-use super::{Assessed, Interval, RepeatRow, SampleResult};
+use super::procedure::Decisions;
+use super::{Interval, MethodResult, RepeatRow, SampleResult};
 use crate::error::Result;
-use crate::protocol::Set;
+use crate::protocol::NamedSet;
 
 /// The scores of one repeat: the decisions of all of its folds together.
-pub(super) fn scores(data: &Dataset<'_>, folds: &[(&Split, &Decided)]) -> Result<Scores> {
+pub(super) fn scores(data: &Dataset<'_>, folds: &[(&Split, &Decisions)]) -> Result<Scores> {
     let classes = data.classes().len();
     let (mut truth, mut given, mut rows) = (Vec::new(), Vec::new(), Vec::new());
     let mut known = true;
@@ -33,10 +33,10 @@ pub(super) fn scores(data: &Dataset<'_>, folds: &[(&Split, &Decided)]) -> Result
 /// How a procedure did over all repeats. `repeats` has the folds of every repeat with their decisions.
 pub(super) fn assess(
     name: &str,
-    set: &Set<'_>,
+    set: &NamedSet<'_>,
     groups: Option<&[usize]>,
-    repeats: &[Vec<(&Split, &Decided)>],
-) -> Result<Assessed> {
+    repeats: &[Vec<(&Split, &Decisions)>],
+) -> Result<MethodResult> {
     let data = &set.data;
     let count = data.classes().len();
     let mut samples: Vec<SampleResult> = (0..data.samples())
@@ -128,7 +128,7 @@ pub(super) fn assess(
         let found = intervals::student(&of, all);
         Interval { low: found.low.max(0.0), ..found }
     });
-    Ok(Assessed {
+    Ok(MethodResult {
         name: name.to_owned(),
         balanced: intervals::balanced(&tested),
         rate: intervals::wilson(mean(&|row| Some(row.rate)).unwrap_or(f64::NAN), all),

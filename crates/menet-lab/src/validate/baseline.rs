@@ -5,11 +5,11 @@ use menet::evaluate::{classes_of, subset};
 use menet::prepare::PrepareParams;
 use menet::rules::nearest_neighbors;
 
-use super::procedure::{Case, Decided, Procedure};
+use super::procedure::{Decisions, HeldOutCase, Procedure};
 use super::splits::inner;
 use crate::error::Result;
 use crate::params::fields;
-use crate::progress::{Progress, Quiet};
+use crate::progress::{Progress, QuietProgress};
 use crate::protocol::{MetricChoice, TuneOptions, default_dimensions};
 use crate::tune::walk::walk;
 
@@ -36,7 +36,7 @@ impl Procedure for Baseline {
         format!("{self:?}")
     }
 
-    fn decide(&self, case: &Case<'_>, progress: &dyn Progress) -> Result<Decided> {
+    fn decide(&self, case: &HeldOutCase<'_>, progress: &dyn Progress) -> Result<Decisions> {
         let (train, test) = (subset(case.data, &case.split.train)?, subset(case.data, &case.split.test)?);
         let folds = inner(&train, case.training_groups().as_deref(), self.folds, case.seed)?;
         let options = TuneOptions {
@@ -46,7 +46,7 @@ impl Procedure for Baseline {
             ..TuneOptions::default()
         };
         let dims = default_dimensions(train.samples());
-        let quiet = Quiet(progress);
+        let quiet = QuietProgress(progress);
         let tuned = walk(&self.method, &train, &dims, MetricChoice::Auto, &options, &folds, &quiet)?;
         let reduced = tuned.method.fit(&self.prepare, &train, Some(tuned.dimension), &quiet)?;
         let d = tuned.dimension.min(reduced.projection.components());
@@ -56,7 +56,7 @@ impl Procedure for Baseline {
         let panel = reduced.projection.first(d)?.panel();
         let choice = fields(&tuned.method)?;
         let choice = choice.iter().map(|(name, value)| format!("{name} = {value}"));
-        Ok(Decided {
+        Ok(Decisions {
             given: found.iter().map(|found| found.class).collect(),
             probabilities: None,
             variables: panel.len(),

@@ -1,24 +1,15 @@
 //! MEN as a procedure: the choice of its settings by cross-validation inside the training samples, then the fit.
 
 use menet::evaluate::{Split, subset};
-use menet::refit::Refit;
-use menet::rules::{Metric, RuleKind};
-use menet::scores::ScoreKind;
-use menet::select::{self, Choose, Grid, Size, Trial};
-use menet::{Dataset, Men, MenParams, Named};
+use menet::select::{Choice, Grid, Search, Space};
+use menet::{Dataset, Men, MenParams};
 
-use super::procedure::{Case, Decided, Procedure};
+use super::procedure::{Decisions, HeldOutCase, Procedure};
 use super::splits::inner;
 use crate::cell::places_of;
-use crate::error::{Error, Result};
-use crate::progress::{Progress, Quiet};
+use crate::error::Result;
+use crate::progress::{Progress, QuietProgress};
 use crate::settings::{difference, paths, table_of};
-
-/// The ridges that are tried by default.
-pub const RIDGES: [f64; 2] = [0.3, 10.0];
-
-/// The numbers of variables per path that are tried by default.
-pub const SIZES: [usize; 4] = [5, 10, 20, 50];
 
 /// The folds of the inner cross-validation by default.
 pub const INNER_FOLDS: usize = 3;
@@ -28,107 +19,67 @@ pub const INNER_FOLDS: usize = 3;
 pub struct MenProcedure {
     /// The name in tables.
     pub name: String,
-    /// The parameters that are not searched.
+    /// The parameters; what they leave open is searched.
     pub base: MenParams,
-    /// The settings to choose from; a single one is taken as it is.
-    pub grid: Grid,
+    /// How the settings are chosen; none: a fit with `base` alone.
+    pub search: Option<Search>,
     /// Folds of the cross-validation that chooses, ≥ 2.
     pub folds: usize,
-    /// The score to choose by.
-    pub score: ScoreKind,
-    /// Which of the settings that are good enough is taken.
-    pub choose: Choose,
 }
 
-/// A model, and the trials that it was chosen from.
+/// A model, its parameters, and how they were chosen if there was more than one setting.
 #[derive(Debug)]
-pub(super) struct Chosen {
+pub(super) struct ChosenModel {
     pub(super) men: Men,
     pub(super) params: MenParams,
-    pub(super) trials: Vec<Trial>,
-    /// The place of the choice among the trials; none if there was only one setting.
-    pub(super) place: Option<usize>,
+    pub(super) choice: Option<Choice>,
 }
 
 impl MenProcedure {
-    /// MEN with these parameters, and the default lists for what they leave open.
+    /// MEN with these parameters, and the default search for what they leave open.
     pub fn new(base: MenParams) -> Self {
-        let mut grid = Grid::of(&base);
-        if base.ridge.is_none() {
-            grid.ridge = RIDGES.to_vec();
-        }
-        if (base.panel_size, base.nonzeros) == (None, None) {
-            grid.sizes = SIZES.map(Size::Nonzeros).to_vec();
-        }
-        if base.refit.kind.is_none() {
-            grid.refit = vec![Refit::Panel, Refit::Discriminant];
-        }
-        if base.rule.kind.is_none() {
-            grid.rule = RuleKind::ALL.to_vec();
-        }
-        MenProcedure {
-            name: "men".to_owned(),
-            base,
-            grid,
-            folds: INNER_FOLDS,
-            score: ScoreKind::Balanced,
-            choose: Choose::Best,
-        }
+        MenProcedure { name: "men".to_owned(), base, search: Some(Search::default()), folds: INNER_FOLDS }
     }
 
-    /// Whether there is nothing to choose.
-    pub fn fixed(&self) -> bool {
-        self.grid.settings(&self.base).len() < 2
+    /// MEN with these parameters and no search.
+    pub fn fixed(base: MenParams) -> Self {
+        MenProcedure { search: None, ..Self::new(base) }
     }
 
-    /// The settings for these classes: two of them give one axis, on which there are no angles. So a default of cosines becomes the
-    /// Euclidean distance there; a user's own cosine is refused by the fit.
-    fn grid_for(&self, data: &Dataset<'_>) -> Grid {
-        let mut grid = self.grid.clone();
-        if self.base.components.unwrap_or(data.classes().len() - 1) == 1 && self.base.rule.metric.is_none() {
-            grid.metric.retain(|&metric| metric != Metric::Cosine);
-            if grid.metric.is_empty() {
-                grid.metric.push(Metric::Euclidean);
-            }
-        }
-        grid
+    /// MEN with these parameters, trying these lists.
+    pub fn trying(base: MenParams, space: Space) -> Self {
+        MenProcedure { search: Some(Search { space, ..Search::default() }), ..Self::new(base) }
+    }
+
+    /// The settings to choose from; none if there is nothing to choose.
+    pub fn grid(&self, data: &Dataset<'_>) -> Option<Grid> {
+        let grid = self.search.as_ref()?.grid(&self.base, data);
+        (grid.settings(&self.base).len() > 1).then_some(grid)
+    }
+
+    /// The parameters of the only setting, or those that all settings share.
+    pub(super) fn shared(&self, data: &Dataset<'_>) -> MenParams {
+        let first = |search: &Search| search.grid(&self.base, data).settings(&self.base).into_iter().next();
+        self.search.as_ref().and_then(first).unwrap_or_else(|| self.base.clone())
     }
 
     /// Chooses among the settings by cross-validation inside `data`, which must be training samples only, and fits the choice.
-    /// A choice that works in the folds but not on all samples is left out, and the next best is taken.
     pub(super) fn choose(
         &self,
         data: &Dataset<'_>,
         groups: Option<&[usize]>,
         seed: u64,
         progress: &dyn Progress,
-    ) -> Result<Chosen> {
-        let quiet = Quiet(progress);
-        let grid = self.grid_for(data);
-        let mut settings = grid.settings(&self.base);
-        if let (1, Some(one)) = (settings.len(), settings.pop()) {
-            // Where no list was given, as a fit does it, which takes another rule on a single axis.
-            let params = if self.grid == Grid::of(&self.base) { self.base.clone() } else { one };
+    ) -> Result<ChosenModel> {
+        let quiet = QuietProgress(progress);
+        let (Some(_), Some(search)) = (self.grid(data), &self.search) else {
+            let params = self.shared(data);
             let men = menet::fit(data, &params, &quiet)?;
-            return Ok(Chosen { men, params, trials: Vec::new(), place: None });
-        }
+            return Ok(ChosenModel { men, params, choice: None });
+        };
         let folds: Vec<Split> = inner(data, groups, self.folds, seed)?;
-        let mut trials = select::contest(data, &self.base, &grid, &folds, self.score, &quiet)?;
-        let mut last = None;
-        while let Some(place) = self.choose.of(&trials, self.score, data.variables()) {
-            let params = trials[place].params.clone();
-            match menet::fit(data, &params, &quiet) {
-                Ok(men) => return Ok(Chosen { men, params, trials, place: Some(place) }),
-                Err(stopped @ menet::Error::Stopped { .. }) => return Err(stopped.into()),
-                Err(error) => {
-                    trials[place].folds.clear();
-                    last = Some(error);
-                }
-            }
-        }
-        Err(Error::Core(
-            last.unwrap_or_else(|| menet::Error::Degenerate("no setting could be fitted".to_owned())),
-        ))
+        let choice = search.run(data, &self.base, &folds, &quiet, &|_, _| ())?;
+        Ok(ChosenModel { men: choice.men.clone(), params: choice.params().clone(), choice: Some(choice) })
     }
 }
 
@@ -141,10 +92,11 @@ impl Procedure for MenProcedure {
         format!("{self:?}")
     }
 
-    fn decide(&self, case: &Case<'_>, progress: &dyn Progress) -> Result<Decided> {
+    fn decide(&self, case: &HeldOutCase<'_>, progress: &dyn Progress) -> Result<Decisions> {
         let train = subset(case.data, &case.split.train)?;
         let groups = case.training_groups();
-        let Chosen { men, params, .. } = self.choose(&train, groups.as_deref(), case.seed, progress)?;
+        let ChosenModel { men, params, choice } =
+            self.choose(&train, groups.as_deref(), case.seed, progress)?;
         let test = subset(case.data, &case.split.test)?;
         let z = men.project(&test)?;
         let rule = men.rule()?;
@@ -156,12 +108,12 @@ impl Procedure for MenProcedure {
             class_of.iter().enumerate().for_each(|(k, &class)| row[class] = logs[(i, k)].exp());
         }
         let panel = men.panel();
-        Ok(Decided {
+        Ok(Decisions {
             given,
             probabilities: Some(probabilities),
             variables: panel.len(),
             panel,
-            choice: if self.fixed() { String::new() } else { one_line(&params, &self.base)? },
+            choice: if choice.is_some() { one_line(&params, &self.base)? } else { String::new() },
         })
     }
 

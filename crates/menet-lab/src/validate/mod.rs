@@ -56,37 +56,37 @@ use crate::error::{Error, Result};
 use crate::folder::Folder;
 use crate::journal::Fingerprint;
 use crate::progress::Progress;
-use crate::protocol::Set;
+use crate::protocol::NamedSet;
 pub use baseline::Baseline;
-pub use men::{INNER_FOLDS, MenProcedure, RIDGES, SIZES};
-pub use menet::select::Choose;
+pub use men::{INNER_FOLDS, MenProcedure};
+pub use menet::select::TrialChoice;
 pub use options::Options;
 pub(crate) use permutation::LEVEL;
-pub use procedure::{Case, Decided, Procedure};
+pub use procedure::{Decisions, HeldOutCase, Procedure};
 pub use results::{
-    Assessed, Design, Interval, Models, PanelEntry, PermutationTest, RepeatRow, SampleResult, SizeRow,
+    Design, Interval, MethodResult, Models, PanelEntry, PermutationTest, RepeatRow, SampleResult, SizeRow,
     StabilityFound, Validation,
 };
-use run::Run;
+use run::ValidationRun;
 pub use splits::inner;
-use work::Store;
-pub use work::{Done, NAME, Place};
+use work::WorkStore;
+pub use work::{FinishedWork, NAME, WorkItem};
 
 /// The stream of the seeds of procedures.
 const CASES: u64 = 15;
 
 /// Everything that is validated.
 #[derive(Clone, Copy)]
-pub struct Subject<'a> {
+pub struct ValidationSubject<'a> {
     /// The data.
-    pub set: &'a Set<'a>,
+    pub set: &'a NamedSet<'a>,
     /// The group of every sample as a number from 0, if samples are in groups.
     pub groups: Option<&'a [usize]>,
     /// The procedures: the first one is validated, the others are compared with it.
     pub procedures: &'a [&'a dyn Procedure],
 }
 
-impl std::fmt::Debug for Subject<'_> {
+impl std::fmt::Debug for ValidationSubject<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let names: Vec<&str> = self.procedures.iter().map(|procedure| procedure.name()).collect();
         f.debug_struct("Subject").field("set", &self.set.name).field("procedures", &names).finish()
@@ -102,7 +102,7 @@ impl std::fmt::Debug for Subject<'_> {
 /// When the options cannot be used with the data, a procedure cannot learn from a fold, the folder holds another run or cannot
 /// be written, or `progress` asks to stop; finished work is kept.
 pub fn validate(
-    subject: Subject<'_>,
+    subject: ValidationSubject<'_>,
     options: &Options,
     folder: Option<&Folder>,
     command: &[String],
@@ -110,7 +110,7 @@ pub fn validate(
 ) -> Result<Validation> {
     let begun = Instant::now();
     options.check()?;
-    let Subject { set, groups, procedures } = subject;
+    let ValidationSubject { set, groups, procedures } = subject;
     let data = &set.data;
     if data.classes().len() < 2 {
         return Err(CoreError::Classes { found: data.classes().len(), samples: data.samples() }.into());
@@ -133,7 +133,7 @@ pub fn validate(
     let record = record(subject, options)?;
     // Copies stay together like a group.
     let together = menet::evaluate::together(data, groups)?;
-    let subject = Subject { groups: together.units.as_deref(), ..subject };
+    let subject = ValidationSubject { groups: together.units.as_deref(), ..subject };
     let groups = subject.groups;
     let repeats: Vec<Vec<Split>> = (0..options.repeats())
         .map(|repeat| splits::outer(data, groups, options, repeat))
@@ -153,8 +153,8 @@ pub fn validate(
         menet::stability::check_order(&men.base).map_err(without_order)?;
         menet::stability::half_samples(data, 1, groups, options.seed)?;
     }
-    let store = Store::open(folder, &record, &fingerprint)?;
-    let mut run = Run { subject, together: &together, options, repeats, store, progress };
+    let store = WorkStore::open(folder, &record, &fingerprint)?;
+    let mut run = ValidationRun { subject, together: &together, options, repeats, store, progress };
     run.folds()?;
     let permutation = run.permutations()?;
     let mut methods = Vec::new();
@@ -184,7 +184,7 @@ pub fn validate(
         // The seed of a fold that does not exist: the folds of the final choice are its own.
         let chosen = men.choose(data, groups, seed(options, usize::MAX, 0), progress)?;
         validation.stability = run.stability(&chosen)?;
-        validation.sizes = sizes::rows(&chosen, men);
+        validation.sizes = sizes::rows(&chosen);
         validation.panel =
             panel::entries(&chosen.men, set, validation.stability.as_ref(), &run.panels(&men.name));
         let split = run.repeats[0][0].clone();
@@ -230,13 +230,13 @@ fn seed(options: &Options, repeat: usize, fold: usize) -> u64 {
 }
 
 /// What the finished work depends on. Numbers of repeats, permutations and half-samples are not in it: raising one continues a run.
-fn record(subject: Subject<'_>, options: &Options) -> Result<Table> {
+fn record(subject: ValidationSubject<'_>, options: &Options) -> Result<Table> {
     let mut record = Table::try_from(options).map_err(|e| Error::Usage(e.to_string()))?;
     for name in ["repeats", "permutations", "early_stopping", "pairs", "threshold", "false_selections"] {
         record.remove(name);
     }
     // Every field is named, so that a new one cannot be forgotten; the fingerprint is that of the set.
-    let Subject { set, groups, procedures } = subject;
+    let ValidationSubject { set, groups, procedures } = subject;
     let identities =
         procedures.iter().map(|procedure| (procedure.name().to_owned(), Value::String(procedure.identity())));
     record.insert("methods".to_owned(), Value::Table(identities.collect()));

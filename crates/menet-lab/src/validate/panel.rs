@@ -4,12 +4,12 @@ use menet::Men;
 
 use super::{PanelEntry, StabilityFound};
 use crate::names::name_of;
-use crate::protocol::Set;
+use crate::protocol::NamedSet;
 
 /// One entry per variable of the panel, the most important first. `folds` are the panels of the models of all folds.
 pub(super) fn entries(
     men: &Men,
-    set: &Set<'_>,
+    set: &NamedSet<'_>,
     stability: Option<&StabilityFound>,
     folds: &[&[usize]],
 ) -> Vec<PanelEntry> {

@@ -234,7 +234,7 @@ mod tests {
         assert!(of(18, &codes, None).unwrap().contains("18 permutations are too few"));
         let pairs = [0, 0, 1, 1, 2, 2, 3, 3, 4, 5, 4, 5];
         assert_eq!(of(99, &codes, Some(&pairs)), None, "20 arrangements of six groups");
-        let told = of(99, &codes, Some(&[0, 0, 0, 0, 1, 1, 1, 1, 2, 3, 2, 3])).unwrap();
-        assert!(told.contains("below 0.17") && told.contains("only 6 arrangements"), "{told}");
+        let sentence = of(99, &codes, Some(&[0, 0, 0, 0, 1, 1, 1, 1, 2, 3, 2, 3])).unwrap();
+        assert!(sentence.contains("below 0.17") && sentence.contains("only 6 arrangements"), "{sentence}");
     }
 }

@@ -10,7 +10,7 @@ use crate::progress::Progress;
 
 /// What a procedure learns from and decides on.
 #[derive(Debug, Clone, Copy)]
-pub struct Case<'a> {
+pub struct HeldOutCase<'a> {
     /// All samples, perhaps with permuted labels.
     pub data: &'a Dataset<'a>,
     /// Which samples are learned from and which are decided on.
@@ -21,7 +21,7 @@ pub struct Case<'a> {
     pub seed: u64,
 }
 
-impl Case<'_> {
+impl HeldOutCase<'_> {
     /// The groups of the training samples.
     pub fn training_groups(&self) -> Option<Vec<usize>> {
         self.groups.map(|groups| self.split.train.iter().map(|&i| groups[i]).collect())
@@ -30,7 +30,7 @@ impl Case<'_> {
 
 /// The decisions on the test samples of a case.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Decided {
+pub struct Decisions {
     /// The class that every test sample was given, as a place in the classes of all samples.
     pub given: Vec<usize>,
     /// The probability of every class, per test sample; none if the procedure gives none.
@@ -55,7 +55,7 @@ pub trait Procedure: Sync {
     ///
     /// # Errors
     /// When it cannot learn from these samples, or `progress` asks to stop.
-    fn decide(&self, case: &Case<'_>, progress: &dyn Progress) -> Result<Decided>;
+    fn decide(&self, case: &HeldOutCase<'_>, progress: &dyn Progress) -> Result<Decisions>;
 
     /// The procedure as MEN, whose selection and final model are reported too.
     fn men(&self) -> Option<&MenProcedure> {

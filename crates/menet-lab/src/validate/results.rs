@@ -39,7 +39,7 @@ pub struct Validation {
     /// What a reader should know of equal samples, in words; none if there are none.
     pub copies: Option<String>,
     /// MEN first, then what it is compared with, on the same splits.
-    pub methods: Vec<Assessed>,
+    pub methods: Vec<MethodResult>,
     /// The permutation test of the first method; none if it was not asked for.
     pub permutation: Option<PermutationTest>,
     /// The stability of the selection; none if it was not asked for, or if the first method is not MEN.
@@ -94,7 +94,7 @@ pub struct Design {
 
 /// How one method did on samples that it had not seen.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Assessed {
+pub struct MethodResult {
     /// The name of the method.
     pub name: String,
     /// The mean over classes of the fraction that is right.

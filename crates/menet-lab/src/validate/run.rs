@@ -3,45 +3,45 @@
 use std::sync::Mutex;
 use std::time::Instant;
 
-use menet::evaluate::{Split, Together};
+use menet::evaluate::{SampleGrouping, Split};
 use menet::{Dataset, Error as CoreError};
 
 use super::arrangements::Arrangements;
 use super::permutation::{self, Statistic};
-use super::procedure::{Case, Decided};
-use super::work::{Found, Place, Store};
-use super::{Design, Options, PermutationTest, Subject, assess, seed, splits};
+use super::procedure::{Decisions, HeldOutCase};
+use super::work::{WorkItem, WorkResult, WorkStore};
+use super::{Design, Options, PermutationTest, ValidationSubject, assess, seed, splits};
 use crate::error::{Error, Result};
-use crate::progress::{Left, Progress, Quiet, Status, proportional};
+use crate::progress::{Progress, QuietProgress, Status, TimeLeft, proportional};
 use crate::workers::{self, locked};
 
 /// So many permutations are begun together. The number does not depend on the threads, so that a run and its continuation do the same.
 const BATCH: usize = 16;
 
 /// A validation while it is computed.
-pub(super) struct Run<'a> {
+pub(super) struct ValidationRun<'a> {
     /// Its groups are the samples that stay together, copies too.
-    pub(super) subject: Subject<'a>,
-    pub(super) together: &'a Together,
+    pub(super) subject: ValidationSubject<'a>,
+    pub(super) together: &'a SampleGrouping,
     pub(super) options: &'a Options,
     /// The folds of every repeat.
     pub(super) repeats: Vec<Vec<Split>>,
-    pub(super) store: Store,
+    pub(super) store: WorkStore,
     pub(super) progress: &'a dyn Progress,
 }
 
-impl Run<'_> {
+impl ValidationRun<'_> {
     pub(super) fn data(&self) -> &Dataset<'_> {
         &self.subject.set.data
     }
 
     /// All folds of all procedures, repeat by repeat.
-    fn fold_places(&self) -> Vec<(usize, Place)> {
+    fn fold_places(&self) -> Vec<(usize, WorkItem)> {
         let mut places = Vec::new();
         for (repeat, splits) in self.repeats.iter().enumerate() {
             for (at, procedure) in self.subject.procedures.iter().enumerate() {
                 for fold in 0..splits.len() {
-                    places.push((at, Place::Fold { method: procedure.name().to_owned(), repeat, fold }));
+                    places.push((at, WorkItem::Fold { method: procedure.name().to_owned(), repeat, fold }));
                 }
             }
         }
@@ -49,34 +49,35 @@ impl Run<'_> {
     }
 
     /// Every piece of work that was asked for.
-    pub(super) fn places(&self) -> Vec<Place> {
+    pub(super) fn places(&self) -> Vec<WorkItem> {
         let folds = self.fold_places().into_iter().map(|(_, place)| place);
-        let permutations = (0..self.options.permutations).map(Place::Permutation);
-        folds.chain(permutations).chain((0..2 * self.options.pairs).map(Place::Half)).collect()
+        let permutations = (0..self.options.permutations).map(WorkItem::Permutation);
+        folds.chain(permutations).chain((0..2 * self.options.pairs).map(WorkItem::Half)).collect()
     }
 
     /// Every procedure on every fold.
     pub(super) fn folds(&mut self) -> Result<()> {
         let places = self.fold_places();
-        let open: Vec<(usize, Place)> =
+        let open: Vec<(usize, WorkItem)> =
             places.iter().filter(|(_, place)| !self.store.has(place)).cloned().collect();
         let (finished, total) = (places.len() - open.len(), places.len());
-        let counted = Mutex::new((std::mem::replace(&mut self.store, Store::Memory(Default::default())), 0));
+        let counted =
+            Mutex::new((std::mem::replace(&mut self.store, WorkStore::Memory(Default::default())), 0));
         let start = Instant::now();
         let outcome = workers::each(&open, |(at, place)| {
-            let Place::Fold { method, repeat, fold } = place else { return Ok(()) };
+            let WorkItem::Fold { method, repeat, fold } = place else { return Ok(()) };
             let context = || format!("{method}, repeat {}, fold {}", repeat + 1, fold + 1);
             self.proceed(&context)?;
-            let case = Case {
+            let case = HeldOutCase {
                 data: self.data(),
                 split: &self.repeats[*repeat][*fold],
                 groups: self.subject.groups,
                 seed: seed(self.options, *repeat, *fold),
             };
-            let decided = self.subject.procedures[*at].decide(&case, &Quiet(self.progress));
+            let decided = self.subject.procedures[*at].decide(&case, &QuietProgress(self.progress));
             let decided = decided.map_err(|error| in_context(error, &context))?;
             let mut counted = locked(&counted);
-            counted.0.add(place.clone(), Found::Decided(decided))?;
+            counted.0.add(place.clone(), WorkResult::Decided(decided))?;
             counted.1 += 1;
             // Permutations come after this, each as long as one repeat.
             let done = counted.1;
@@ -86,7 +87,7 @@ impl Run<'_> {
                 format!("held-out samples: {method}, repeat {} of {}", repeat + 1, self.repeats.len()),
                 finished + done,
                 total,
-                rest.map(Left::AtMost),
+                rest.map(TimeLeft::AtMost),
             );
             Ok(())
         });
@@ -115,12 +116,12 @@ impl Run<'_> {
         for batch in (0..asked).step_by(BATCH) {
             let numbers: Vec<usize> = (batch..(batch + BATCH).min(asked)).collect();
             let open: Vec<usize> =
-                numbers.iter().copied().filter(|&k| !self.store.has(&Place::Permutation(k))).collect();
-            let store = Mutex::new(std::mem::replace(&mut self.store, Store::Memory(Default::default())));
+                numbers.iter().copied().filter(|&k| !self.store.has(&WorkItem::Permutation(k))).collect();
+            let store = Mutex::new(std::mem::replace(&mut self.store, WorkStore::Memory(Default::default())));
             let outcome = workers::each(&open, |&k| {
                 self.proceed(&|| format!("permutation {}", k + 1))?;
                 let found = self.permuted(&arrangements, observed.log_loss.is_some(), k)?;
-                locked(&store).add(Place::Permutation(k), Found::Statistic(found))
+                locked(&store).add(WorkItem::Permutation(k), WorkResult::Statistic(found))
             });
             self.store = store.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
             outcome?;
@@ -130,7 +131,7 @@ impl Run<'_> {
                 return Ok(Some(found));
             }
             let left = proportional(start.elapsed(), computed, computed + asked - known.len());
-            self.status("permuted labels".to_owned(), known.len(), asked, left.map(Left::AtMost));
+            self.status("permuted labels".to_owned(), known.len(), asked, left.map(TimeLeft::AtMost));
         }
         Ok(None)
     }
@@ -148,7 +149,7 @@ impl Run<'_> {
         let chance = |fold: usize| splits::at_chance(&data, &folds[fold], known, self.options, (k, fold));
         let (mut decided, mut failed) = (Vec::new(), 0);
         for (fold, split) in folds.iter().enumerate() {
-            let case = Case { data: &data, split, groups, seed: seed(self.options, 0, fold) };
+            let case = HeldOutCase { data: &data, split, groups, seed: seed(self.options, 0, fold) };
             let found = match split.train == split.test {
                 true => None,
                 false => self.learned(&case, k)?,
@@ -156,20 +157,20 @@ impl Run<'_> {
             failed += usize::from(found.is_none());
             decided.push(found.unwrap_or_else(|| chance(fold)));
         }
-        let scored = |decided: &[Decided], failed| {
-            let pairs: Vec<(&Split, &Decided)> = folds.iter().zip(decided).collect();
+        let scored = |decided: &[Decisions], failed| {
+            let pairs: Vec<(&Split, &Decisions)> = folds.iter().zip(decided).collect();
             statistic(&data, &pairs, failed)
         };
         scored(&decided, failed).or_else(|_| {
             // Probabilities that are none.
-            let all: Vec<Decided> = (0..folds.len()).map(chance).collect();
+            let all: Vec<Decisions> = (0..folds.len()).map(chance).collect();
             scored(&all, folds.len())
         })
     }
 
     /// The decisions of the first procedure; none if it cannot learn from these labels.
-    fn learned(&self, case: &Case<'_>, k: usize) -> Result<Option<Decided>> {
-        match self.subject.procedures[0].decide(case, &Quiet(self.progress)) {
+    fn learned(&self, case: &HeldOutCase<'_>, k: usize) -> Result<Option<Decisions>> {
+        match self.subject.procedures[0].decide(case, &QuietProgress(self.progress)) {
             Ok(decided) => Ok(Some(decided)),
             Err(error) if stopped(&error) => Err(error),
             // It may be a mistake in the caller's procedure.
@@ -181,7 +182,7 @@ impl Run<'_> {
     }
 
     /// The folds of every repeat with the decisions of a procedure.
-    pub(super) fn decisions(&self, method: &str) -> Vec<Vec<(&Split, &Decided)>> {
+    pub(super) fn decisions(&self, method: &str) -> Vec<Vec<(&Split, &Decisions)>> {
         let of = |repeat: usize, splits: &'_ [Split]| -> Vec<(usize, usize)> {
             (0..splits.len()).map(|fold| (repeat, fold)).collect()
         };
@@ -192,7 +193,7 @@ impl Run<'_> {
                 of(repeat, splits)
                     .into_iter()
                     .filter_map(|(repeat, fold)| {
-                        let place = Place::Fold { method: method.to_owned(), repeat, fold };
+                        let place = WorkItem::Fold { method: method.to_owned(), repeat, fold };
                         Some((&splits[fold], self.store.decided(&place)?))
                     })
                     .collect()
@@ -209,11 +210,11 @@ impl Run<'_> {
     pub(super) fn design(&self) -> Design {
         let Options { seed, leave_one_group_out, .. } = *self.options;
         let men = self.subject.procedures[0].men();
-        let Together { copies, expected, groups, .. } = *self.together;
+        let SampleGrouping { copies, expected, groups, .. } = *self.together;
         Design {
             folds: self.repeats[0].len(),
             repeats: self.repeats.len(),
-            inner_folds: men.filter(|men| !men.fixed()).map_or(0, |men| men.folds),
+            inner_folds: men.filter(|men| men.grid(self.data()).is_some()).map_or(0, |men| men.folds),
             groups: groups.map(|(_, left)| left),
             copies: if expected { 0 } else { copies },
             leave_one_group_out,
@@ -221,7 +222,7 @@ impl Run<'_> {
         }
     }
 
-    pub(super) fn status(&self, now: String, done: usize, total: usize, left: Option<Left>) {
+    pub(super) fn status(&self, now: String, done: usize, total: usize, left: Option<TimeLeft>) {
         self.progress.status(Status { now, done, total, left });
     }
 
@@ -234,7 +235,7 @@ impl Run<'_> {
     }
 }
 
-fn statistic(data: &Dataset<'_>, folds: &[(&Split, &Decided)], failed: usize) -> Result<Statistic> {
+fn statistic(data: &Dataset<'_>, folds: &[(&Split, &Decisions)], failed: usize) -> Result<Statistic> {
     let scores = assess::scores(data, folds)?;
     Ok(Statistic { balanced: scores.balanced / 100.0, log_loss: scores.log_loss, failed })
 }

@@ -1,14 +1,14 @@
 //! How good models of every size are.
 
-use menet::select::{self, Trial};
+use menet::select::{self, Choice, Trial};
 
 use super::SizeRow;
-use super::men::{Chosen, MenProcedure};
+use super::men::ChosenModel;
 
 /// One row per size that was tried, from the best setting of that size; empty if nothing was chosen.
-pub(super) fn rows(chosen: &Chosen, men: &MenProcedure) -> Vec<SizeRow> {
-    let (trials, score) = (&chosen.trials, men.score);
-    let Some(place) = chosen.place else { return Vec::new() };
+pub(super) fn rows(chosen: &ChosenModel) -> Vec<SizeRow> {
+    let Some(Choice { trials, chosen: place, score, .. }) = &chosen.choice else { return Vec::new() };
+    let (place, score) = (*place, *score);
     let size = |trial: &Trial| (trial.params.panel_size, trial.params.nonzeros);
     let best = select::best(trials, score, false);
     let mut sizes: Vec<_> = Vec::new();

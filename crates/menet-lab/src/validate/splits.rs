@@ -6,7 +6,7 @@ use rand::RngExt;
 
 use super::Options;
 use super::arrangements::Arrangements;
-use super::procedure::Decided;
+use super::procedure::Decisions;
 use crate::error::Result;
 
 /// Streams of the random generator, one per purpose.
@@ -64,14 +64,14 @@ pub(super) fn at_chance(
     known: bool,
     options: &Options,
     (k, fold): (usize, usize),
-) -> Decided {
+) -> Decisions {
     let mut rng = generator(options.seed, &[CHANCE, k as u64, fold as u64]);
     let classes: Vec<usize> = split.train.iter().map(|&i| data.class_of(i)).collect();
     let given = split.test.iter().map(|_| classes[rng.random_range(0..classes.len())]).collect();
     let mut priors = vec![0.0; data.classes().len()];
     classes.iter().for_each(|&class| priors[class] += 1.0);
     priors.iter_mut().for_each(|prior| *prior /= classes.len() as f64);
-    Decided {
+    Decisions {
         given,
         probabilities: known.then(|| vec![priors; split.test.len()]),
         panel: Vec::new(),

@@ -6,17 +6,17 @@ use std::time::Instant;
 use menet::evaluate::subset;
 use menet::stability::{Stability, bounds, entry_order, half_samples, selectable, size_for};
 
-use super::men::Chosen;
-use super::run::{Run, in_context};
-use super::work::{Found, Store};
-use super::{Interval, Place, StabilityFound};
+use super::men::ChosenModel;
+use super::run::{ValidationRun, in_context};
+use super::work::{WorkResult, WorkStore};
+use super::{Interval, StabilityFound, WorkItem};
 use crate::error::Result;
-use crate::progress::{Left, Quiet, proportional};
+use crate::progress::{QuietProgress, TimeLeft, proportional};
 use crate::workers::{self, locked};
 
-impl Run<'_> {
+impl ValidationRun<'_> {
     /// How stable the selection with the settings of the final model is; none if it was not asked for.
-    pub(super) fn stability(&mut self, chosen: &Chosen) -> Result<Option<StabilityFound>> {
+    pub(super) fn stability(&mut self, chosen: &ChosenModel) -> Result<Option<StabilityFound>> {
         // Large enough for the panel of the final model, whose frequencies are shown.
         let most = self.options.largest_panel.max(chosen.men.panel().len()).min(self.data().variables());
         let pairs = self.options.pairs;
@@ -24,20 +24,21 @@ impl Run<'_> {
             return Ok(None);
         }
         let halves = half_samples(self.data(), pairs, self.subject.groups, self.options.seed)?;
-        let open: Vec<usize> = (0..halves.len()).filter(|&k| !self.store.has(&Place::Half(k))).collect();
+        let open: Vec<usize> = (0..halves.len()).filter(|&k| !self.store.has(&WorkItem::Half(k))).collect();
         let finished = halves.len() - open.len();
         let start = Instant::now();
-        let counted = Mutex::new((std::mem::replace(&mut self.store, Store::Memory(Default::default())), 0));
+        let counted =
+            Mutex::new((std::mem::replace(&mut self.store, WorkStore::Memory(Default::default())), 0));
         let outcome = workers::each(&open, |&k| {
             let context = || format!("half-sample {}", k + 1);
             self.proceed(&context)?;
             let half = subset(self.data(), &halves[k])?;
-            let order = entry_order(&half, &chosen.params, most, &Quiet(self.progress))
+            let order = entry_order(&half, &chosen.params, most, &QuietProgress(self.progress))
                 .map_err(|source| in_context(source.into(), &context))?;
             let mut counted = locked(&counted);
-            counted.0.add(Place::Half(k), Found::Order(order))?;
+            counted.0.add(WorkItem::Half(k), WorkResult::Order(order))?;
             counted.1 += 1;
-            let left = proportional(start.elapsed(), counted.1, open.len()).map(Left::About);
+            let left = proportional(start.elapsed(), counted.1, open.len()).map(TimeLeft::About);
             self.status("half-samples".to_owned(), finished + counted.1, halves.len(), left);
             Ok(())
         });
@@ -49,7 +50,7 @@ impl Run<'_> {
         Ok(Some(self.found(Stability::new(self.data().variables(), orders)?.among(choice), chosen, most)?))
     }
 
-    fn found(&self, stability: Stability, chosen: &Chosen, most: usize) -> Result<StabilityFound> {
+    fn found(&self, stability: Stability, chosen: &ChosenModel, most: usize) -> Result<StabilityFound> {
         let (p, pairs) = (stability.selectable().max(1), self.options.pairs);
         let threshold = self.options.threshold;
         let size = chosen.men.panel().len().clamp(1, most);

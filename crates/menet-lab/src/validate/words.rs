@@ -1,10 +1,9 @@
 //! What was done and found, in words that can go into a methods section.
 
 use menet::Dataset;
-use menet::select::Grid;
 
 use super::men::MenProcedure;
-use super::{Choose, Interval, Options, StabilityFound, Validation};
+use super::{Interval, Options, StabilityFound, TrialChoice, Validation};
 use crate::output::words as score_words;
 
 /// The paragraphs: the cross-validation, every step of a fit, the permutation test, the stability, the final model, the software.
@@ -13,7 +12,7 @@ pub(super) fn paragraphs(
     options: &Options,
     (men, data): (Option<&MenProcedure>, &Dataset<'_>),
 ) -> Vec<String> {
-    let mut all = vec![cross_validation(found, men)];
+    let mut all = vec![cross_validation(found, men, data)];
     all.extend(men.map(|men| procedure(men, data)));
     all.extend(comparison(found));
     all.extend(permutation(found));
@@ -36,7 +35,7 @@ pub(super) fn paragraphs(
     all
 }
 
-fn cross_validation(found: &Validation, men: Option<&MenProcedure>) -> String {
+fn cross_validation(found: &Validation, men: Option<&MenProcedure>, data: &Dataset<'_>) -> String {
     let design = &found.design;
     let (samples, classes) = (found.class_sizes.iter().sum::<usize>(), found.classes.len());
     let repeated = match design.repeats {
@@ -53,7 +52,7 @@ fn cross_validation(found: &Validation, men: Option<&MenProcedure>) -> String {
             format!("stratified {}-fold cross-validation {repeated}", design.folds)
         }
     };
-    let inside = men.map_or_else(String::new, |men| choice(men, design.inner_folds));
+    let inside = men.map_or_else(String::new, |men| choice(men, data, design.inner_folds));
     let untested = match found.untested().as_slice() {
         [] => String::new(),
         names => format!(
@@ -71,14 +70,14 @@ fn cross_validation(found: &Validation, men: Option<&MenProcedure>) -> String {
     let first = &found.methods[0];
     let scores = [("an AUC", first.auc), ("a log loss", first.log_loss)].into_iter();
     let scores: String =
-        scores.filter_map(|(name, value)| Some(format!(", {name} of {}", told(value?)))).collect();
+        scores.filter_map(|(name, value)| Some(format!(", {name} of {}", with_interval(value?)))).collect();
     format!(
         "Performance was estimated on {samples} samples of {classes} classes with {} variables: {held_out}.{copies}{inside} Held-out samples{untested} \
          were classified with a balanced accuracy of {}{scores}. Intervals take the {unit} as the unit, as many as a \
          training part has, so that repeats do not narrow them: Wilson's for rates and the balanced accuracy, Newcombe's for the AUC, \
          Student's t for the log loss.",
         found.variables,
-        told(first.balanced),
+        with_interval(first.balanced),
     )
 }
 
@@ -96,34 +95,29 @@ fn comparison(found: &Validation) -> Option<String> {
 }
 
 /// How the settings were chosen, or that there was nothing to choose.
-fn choice(men: &MenProcedure, folds: usize) -> String {
-    let (_, searched) = menet::words::searched(&men.grid);
-    if folds == 0 || searched.is_empty() {
+fn choice(men: &MenProcedure, data: &Dataset<'_>, folds: usize) -> String {
+    let (Some(grid), Some(search)) = (men.grid(data), &men.search) else {
         return " All settings were fixed beforehand.".to_owned();
-    }
+    };
+    let (_, searched) = menet::words::searched(&grid);
     format!(
         " Inside every training part, {} {} chosen from {} combinations by {folds}-fold cross-validation, taking {} ({}).",
         in_a_row(&searched),
         if searched.len() == 1 { "was" } else { "were" },
-        men.grid.settings(&men.base).len(),
-        match men.choose {
-            Choose::Best => "the best",
-            Choose::Smallest => "the smallest model within one standard error of the best",
-            Choose::MostStable => "the most stable selection within one standard error of the best",
+        grid.settings(&men.base).len(),
+        match search.choose {
+            TrialChoice::Best => "the best",
+            TrialChoice::Smallest => "the smallest model within one standard error of the best",
+            TrialChoice::MostStable => "the most stable selection within one standard error of the best",
         },
-        score_words(men.score),
+        score_words(search.score),
     )
 }
 
 /// What was done to the samples and how a model was made of them: every step, from the parameters and the data.
 fn procedure(men: &MenProcedure, data: &Dataset<'_>) -> String {
-    let (open, _) = menet::words::searched(&men.grid);
-    // As in a fit: a grid of one setting is the base parameters.
-    let first = men.grid.settings(&men.base).into_iter().next();
-    let params = match first {
-        Some(first) if men.grid != Grid::of(&men.base) => first,
-        _ => men.base.clone(),
-    };
+    let open = men.grid(data).map_or_else(Vec::new, |grid| menet::words::searched(&grid).0);
+    let params = men.shared(data);
     let samples = menet::words::Samples {
         classes: data.classes().len(),
         batches: data.batches().map(|batches| batches.names().len()),
@@ -138,9 +132,9 @@ fn procedure(men: &MenProcedure, data: &Dataset<'_>) -> String {
 
 /// How much samples count, and those without a label.
 fn counting(data: &Dataset<'_>) -> String {
-    let mut told = String::new();
+    let mut sentences = String::new();
     if data.is_balanced() {
-        told += " Samples were weighted so that every class counted as much as any other.";
+        sentences += " Samples were weighted so that every class counted as much as any other.";
     }
     // Balanced classes alone give all samples of a class one weight.
     let one_per_class = |weights: &[f64]| {
@@ -151,13 +145,14 @@ fn counting(data: &Dataset<'_>) -> String {
         let low = weights.iter().copied().fold(f64::INFINITY, f64::min);
         let high = weights.iter().copied().fold(0.0, f64::max);
         let so = if data.is_balanced() { ", then" } else { "," };
-        told +=
+        sentences +=
             &format!(" Samples had weights of their own{so} from {low:.3} to {high:.3} times their mean.");
     }
     if data.unlabelled() > 0 {
-        told += &format!(" {} samples without a label took part in the manifold term.", data.unlabelled());
+        sentences +=
+            &format!(" {} samples without a label took part in the manifold term.", data.unlabelled());
     }
-    told
+    sentences
 }
 
 /// `a, b and c`.
@@ -209,7 +204,7 @@ fn selection(found: &Validation, stability: &StabilityFound) -> String {
          half-samples{bound}.",
         stability.half_samples,
         stability.size,
-        told(stability.index),
+        with_interval(stability.index),
         stability.stable.len(),
         found.variables,
         stability.stable_size,
@@ -221,7 +216,7 @@ fn capitalised(text: &str) -> String {
     text.chars().take(1).flat_map(char::to_uppercase).chain(text.chars().skip(1)).collect()
 }
 
-fn told(interval: Interval) -> String {
+fn with_interval(interval: Interval) -> String {
     format!("{:.3} (95 % confidence interval {:.3} to {:.3})", interval.mean, interval.low, interval.high)
 }
 

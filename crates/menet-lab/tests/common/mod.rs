@@ -8,7 +8,7 @@ use faer::Mat;
 use menet::Dataset;
 use menet_lab::cell::Cell;
 use menet_lab::params::MethodParams;
-use menet_lab::{Folder, MetricChoice, Protocol, Set, Study, run};
+use menet_lab::{Folder, MetricChoice, NamedSet, Protocol, Study, run};
 use rand::{RngExt, SeedableRng};
 
 /// Classes around their centres; the last class has fewer samples.
@@ -20,8 +20,8 @@ pub(crate) fn data(seed: u64) -> Dataset<'static> {
     Dataset::from_owned(x, &labels).unwrap()
 }
 
-pub(crate) fn set(seed: u64) -> Set<'static> {
-    Set { name: "clusters".to_owned(), data: data(seed), rows: None, ids: None }
+pub(crate) fn set(seed: u64) -> NamedSet<'static> {
+    NamedSet { name: "clusters".to_owned(), data: data(seed), rows: None, ids: None }
 }
 
 pub(crate) fn protocol() -> Protocol {
@@ -40,7 +40,7 @@ pub(crate) fn protocol() -> Protocol {
     }
 }
 
-pub(crate) fn go(protocol: &Protocol, set: &Set<'_>, folder: &Path) -> (Study, Vec<Cell>) {
+pub(crate) fn go(protocol: &Protocol, set: &NamedSet<'_>, folder: &Path) -> (Study, Vec<Cell>) {
     run(protocol, std::slice::from_ref(set), folder, &[], &()).unwrap()
 }
 

@@ -15,10 +15,10 @@ use crate::run::run;
 use crate::settings::Settings;
 
 /// The numbers and squared distances of the neighbours of a piece, groups side by side; −1 where there are fewer.
-type Lists<'py> = (PyReadonlyArray2<'py, i64>, PyReadonlyArray2<'py, f64>);
+type GivenNeighbors<'py> = (PyReadonlyArray2<'py, i64>, PyReadonlyArray2<'py, f64>);
 
 /// Rows, columns and values of entries.
-type Entries<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
+type EntryArrays<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
 type GivenEntries<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, f64>);
 
 /// Whether the patch rule looks at the samples themselves.
@@ -28,7 +28,10 @@ pub(crate) fn needs_samples(settings: Settings) -> PyResult<bool> {
 }
 
 /// The neighbours at some columns of the lists.
-fn listed((indices, squared): &Lists<'_>, columns: std::ops::Range<usize>) -> PyResult<Vec<Vec<Neighbor>>> {
+fn listed(
+    (indices, squared): &GivenNeighbors<'_>,
+    columns: std::ops::Range<usize>,
+) -> PyResult<Vec<Vec<Neighbor>>> {
     let (indices, squared) = (matrix(indices)?, matrix(squared)?);
     let neighbor = |i: usize, j: usize| {
         let index = usize::try_from(indices[(i, j)]).ok()?;
@@ -42,12 +45,12 @@ fn listed((indices, squared): &Lists<'_>, columns: std::ops::Range<usize>) -> Py
 pub(crate) fn patches<'py>(
     py: Python<'py>,
     settings: Settings,
-    lists: Lists<'_>,
+    lists: GivenNeighbors<'_>,
     start: usize,
     x: Samples<'_>,
     rows: PyReadonlyArray1<'_, i64>,
     threads: usize,
-) -> PyResult<Entries<'py>> {
+) -> PyResult<EntryArrays<'py>> {
     let params = params(settings)?;
     let (rule, patch) = (rule(&params.patch.kind).map_err(Failure::from)?, params.patch);
     let [(_, k), _] = groups(rule, &patch);
@@ -68,17 +71,18 @@ pub(crate) fn patches<'py>(
 }
 
 /// L by its rows (where each begins, the columns and values of its entries), and what the definiteness policy found and did, as JSON.
-type Aligned<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>, String);
+type AlignmentArrays<'py> =
+    (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>, String);
 
 /// The alignment of all samples, from the neighbours of all pieces in their order, or from their patches.
 #[pyfunction]
 pub(crate) fn align<'py>(
     py: Python<'py>,
     settings: Settings,
-    lists: Vec<Lists<'_>>,
+    lists: Vec<GivenNeighbors<'_>>,
     entries: Vec<GivenEntries<'_>>,
     threads: usize,
-) -> PyResult<Aligned<'py>> {
+) -> PyResult<AlignmentArrays<'py>> {
     let params = params(settings)?;
     let (rule, patch) = (rule(&params.patch.kind).map_err(Failure::from)?, params.patch);
     let [(_, near), (_, far)] = groups(rule, &patch);

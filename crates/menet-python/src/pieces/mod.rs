@@ -14,7 +14,7 @@ mod statistics;
 
 pub(crate) use alignment::{align, needs_samples, patches};
 pub(crate) use products::{basis, gram, images, reconstructed, spread, stacked, triangle, triangle_rank};
-pub(crate) use solved::{GivenSums, Undecided, fingerprints, solve};
+pub(crate) use solved::{GivenSums, ModelWithoutRule, fingerprints, solve};
 pub(crate) use statistics::{check_pieces, class_sums, moments, outline, target};
 
 use faer::{Mat, MatRef};

@@ -1,7 +1,7 @@
 //! Products of variables over pieces, images under A, and triangles.
 
 use menet::operator::{CG_TOLERANCE, Smoother};
-use menet::pieces::{self, Spread, Units};
+use menet::pieces::{self, SolverUnits, WithinProducts};
 use menet::sparse::SparseSymmetric;
 use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -26,9 +26,10 @@ pub(crate) fn spread<'py>(
     threads: usize,
 ) -> PyResult<(Bound<'py, PyArray2<f64>>, Option<Bound<'py, PyArray2<f64>>>)> {
     let (x, codes, variables) = (x.view()?, numbers(&codes)?, numbers(&variables)?);
-    let (centres, units) = (matrix(&centres)?, Units { mean: vector(&mean)?, factor: vector(&factor)? });
+    let (centres, units) =
+        (matrix(&centres)?, SolverUnits { mean: vector(&mean)?, factor: vector(&factor)? });
     let found = run(py, threads, |_| {
-        Ok(in_precision!(x, x => Spread::of(x, &codes, &variables, centres, units, fourths)?))
+        Ok(in_precision!(x, x => WithinProducts::of(x, &codes, &variables, centres, units, fourths)?))
     })?;
     let fourths = found.fourths.map(|fourths| by_columns(py, fourths.as_ref()));
     Ok((by_columns(py, found.squares.as_ref()), fourths))
@@ -49,7 +50,7 @@ pub(crate) fn images<'py>(
     beta: f64,
     threads: usize,
 ) -> PyResult<(Bound<'py, PyArray2<f64>>, f64)> {
-    let (x, units) = (x.view()?, Units { mean: vector(&mean)?, factor: vector(&factor)? });
+    let (x, units) = (x.view()?, SolverUnits { mean: vector(&mean)?, factor: vector(&factor)? });
     let (starts, indices, values) = (numbers(&starts)?, vector(&indices)?, vector(&values)?);
     let (images, residual) = run(py, threads, |_| {
         let laplacian = SparseSymmetric::from_rows(starts, indices.to_vec(), values.to_vec())?;
@@ -71,7 +72,7 @@ pub(crate) fn gram<'py>(
     first: usize,
     threads: usize,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let (x, units) = (x.view()?, Units { mean: vector(&mean)?, factor: vector(&factor)? });
+    let (x, units) = (x.view()?, SolverUnits { mean: vector(&mean)?, factor: vector(&factor)? });
     let images = matrix(&images)?;
     let gram = run(py, threads, |_| Ok(in_precision!(x, x => pieces::gram(x, units, images, first)?)))?;
     Ok(by_columns(py, gram.as_ref()))
@@ -86,7 +87,7 @@ pub(crate) fn triangle<'py>(
     factor: PyReadonlyArray1<'_, f64>,
     threads: usize,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let (x, units) = (x.view()?, Units { mean: vector(&mean)?, factor: vector(&factor)? });
+    let (x, units) = (x.view()?, SolverUnits { mean: vector(&mean)?, factor: vector(&factor)? });
     let found = run(py, threads, |_| Ok(in_precision!(x, x => pieces::triangle(x, units))))?;
     Ok(array(py, found.as_ref()))
 }
@@ -138,7 +139,7 @@ pub(crate) fn reconstructed<'py>(
     basis: PyReadonlyArray2<'_, f64>,
     threads: usize,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let (x, units) = (x.view()?, Units { mean: vector(&mean)?, factor: vector(&factor)? });
+    let (x, units) = (x.view()?, SolverUnits { mean: vector(&mean)?, factor: vector(&factor)? });
     let basis = matrix(&basis)?;
     let found = run(py, threads, |_| Ok(in_precision!(x, x => pieces::reconstructed(x, units, basis))))?;
     Ok(array(py, found.as_ref()))

@@ -1,9 +1,9 @@
 //! Paths, axes and the rule.
 
 use menet::pieces::Moments;
-use menet::plan::{Plan, Shape};
-use menet::refit::{Sums, Training};
-use menet::{FitReport, Men, Reading, ReducedProblem, Stage};
+use menet::plan::{DataShape, Plan};
+use menet::refit::{Training, TrainingSums};
+use menet::{FitReport, Men, ReducedProblem, SizeLimits, Stage};
 use menet_io::ModelFile;
 use menet_io::model::{LabelKind, Provenance};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
@@ -26,7 +26,7 @@ fn stages(seconds: Vec<(String, f64)>) -> PyResult<Vec<(Stage, f64)>> {
 
 /// What the samples are called, and how they were used.
 #[derive(FromPyObject)]
-pub(crate) struct Told {
+pub(crate) struct FitFacts {
     #[pyo3(item)]
     classes: Vec<String>,
     #[pyo3(item)]
@@ -50,33 +50,33 @@ pub(crate) fn solve(
     norms: PyReadonlyArray1<'_, f64>,
     centres: PyReadonlyArray2<'_, f64>,
     target: PyReadonlyArray2<'_, f64>,
-    told: Told,
+    facts: FitFacts,
     threads: usize,
 ) -> PyResult<Model> {
     let params = params(settings)?;
     let (mean, norms) = (vector(&mean)?.to_vec(), vector(&norms)?.to_vec());
     let (gram, target, centres) = (matrix(&gram)?, matrix(&target)?, matrix(&centres)?);
     let mut report: FitReport =
-        serde_json::from_str(&told.report).map_err(|e| PyTypeError::new_err(e.to_string()))?;
-    let label_kind: LabelKind = read(told.label_kind.into())?;
+        serde_json::from_str(&facts.report).map_err(|e| PyTypeError::new_err(e.to_string()))?;
+    let label_kind: LabelKind = read(facts.label_kind.into())?;
     run(py, threads, |monitor| {
         let moments = Moments::known(counts, mean, norms, centres.to_owned())?;
         let (samples, variables) = (moments.samples(), moments.mean.len());
-        let shape = Shape { samples, variables, classes: told.classes.len(), nonzeros: None };
+        let shape = DataShape { samples, variables, classes: facts.classes.len(), nonzeros: None };
         let plan = Plan::of_pieces(shape, &params)?;
         report.regime = Some(plan.regime);
         let b = moments.correlations(target, params.penalty.standardize);
         let (mean, norms) = (moments.mean, moments.norms);
         let problem = ReducedProblem::new(Box::new(mirrored(gram)), b, mean, norms, samples, report)?;
-        let problem = match &told.feature_names {
+        let problem = match &facts.feature_names {
             Some(names) => problem.with_names(names.clone())?,
             None => problem,
         };
         let problem = problem.with_graph(&params, None)?;
         let paths = problem.paths(&params, monitor)?;
-        let men = Men::from_paths(&problem, paths, &params, told.classes)?;
+        let men = Men::from_paths(&problem, paths, &params, facts.classes)?;
         let mut parts = men.parts().clone();
-        parts.feature_names = told.feature_names;
+        parts.feature_names = facts.feature_names;
         let (menet, data) = (env!("CARGO_PKG_VERSION").to_owned(), "Python".to_owned());
         Ok(Model::from(ModelFile {
             men: Men::from_parts(parts)?,
@@ -102,8 +102,8 @@ pub(crate) fn fingerprints<'py>(
 /// A model whose axes are known and whose rule is not.
 #[pyclass(frozen, module = "menet._core")]
 #[derive(Debug)]
-pub(crate) struct Undecided {
-    undecided: menet::Undecided,
+pub(crate) struct ModelWithoutRule {
+    undecided: menet::ModelWithoutRule,
     /// Everything else that a model file tells.
     file: ModelFile,
 }
@@ -123,12 +123,12 @@ pub(crate) type GivenSums<'py> = (
 /// The variables of an axis, rising, and their weights.
 type Axis<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
 
-impl Undecided {
+impl ModelWithoutRule {
     /// Reads axes off a model that knows its paths.
     pub(crate) fn read(
         py: Python<'_>,
         file: &ModelFile,
-        reading: Reading,
+        reading: SizeLimits,
         sums: &GivenSums<'_>,
         threads: usize,
     ) -> PyResult<Self> {
@@ -137,15 +137,15 @@ impl Undecided {
         let products = (matrix(squares)?.to_owned(), matrix(fourths)?.to_owned());
         let (counts, norms, units) = (counts.clone(), norms.clone(), (units.clone(), ranges.clone()));
         let undecided = run(py, threads, |_| {
-            let sums = Sums::new(variables, counts, centres, norms, units, products)?;
+            let sums = TrainingSums::new(variables, counts, centres, norms, units, products)?;
             Ok(file.men.axes_at(reading, Training::Sums(&sums))?)
         })?;
-        Ok(Undecided { undecided, file: file.clone() })
+        Ok(ModelWithoutRule { undecided, file: file.clone() })
     }
 }
 
 #[pymethods]
-impl Undecided {
+impl ModelWithoutRule {
     /// The mean, and the variables and weights of every axis: what `project_all` projects with.
     fn axes<'py>(&self, py: Python<'py>) -> (Bound<'py, PyArray1<f64>>, Vec<Axis<'py>>) {
         let projection = self.undecided.projection();

@@ -1,7 +1,7 @@
 //! Means, norms, class centres and the target.
 
 use menet::pieces::{ClassSums, Moments, Outline, Target};
-use menet::plan::{Plan, Shape};
+use menet::plan::{DataShape, Plan};
 use menet::targets::AxisCount;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -20,13 +20,13 @@ pub(crate) fn check_pieces(
     variables: usize,
     classes: usize,
 ) -> PyResult<()> {
-    let shape = Shape { samples, variables, classes, nonzeros: None };
+    let shape = DataShape { samples, variables, classes, nonzeros: None };
     Plan::of_pieces(shape, &params(settings)?).map_err(Failure::from)?;
     Ok(())
 }
 
 /// Lows, highs, sums, sums of squares; row, column and value of the first that is not finite.
-type Outlined<'py> = (
+type OutlineArrays<'py> = (
     Bound<'py, PyArray1<f64>>,
     Bound<'py, PyArray1<f64>>,
     Bound<'py, PyArray1<f64>>,
@@ -36,7 +36,7 @@ type Outlined<'py> = (
 
 /// A first look at the rows of a piece.
 #[pyfunction]
-pub(crate) fn outline<'py>(py: Python<'py>, x: Piece<'_>, threads: usize) -> PyResult<Outlined<'py>> {
+pub(crate) fn outline<'py>(py: Python<'py>, x: Piece<'_>, threads: usize) -> PyResult<OutlineArrays<'py>> {
     let x = x.view()?;
     let found = run(py, threads, |_| Ok(in_precision!(x, x => menet::pieces::outline(x))))?;
     let list = |values: Vec<f64>| PyArray1::from_vec(py, values);
@@ -44,7 +44,7 @@ pub(crate) fn outline<'py>(py: Python<'py>, x: Piece<'_>, threads: usize) -> PyR
 }
 
 /// Sums of every class (c×p), and sums of squares.
-type Summed<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
+type ClassSumArrays<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
 
 /// A second look, about a point.
 #[pyfunction]
@@ -55,7 +55,7 @@ pub(crate) fn class_sums<'py>(
     count: usize,
     about: PyReadonlyArray1<'_, f64>,
     threads: usize,
-) -> PyResult<Summed<'py>> {
+) -> PyResult<ClassSumArrays<'py>> {
     let (x, codes, about) = (x.view()?, numbers(&codes)?, vector(&about)?);
     let found =
         run(py, threads, |_| Ok(in_precision!(x, x => menet::pieces::class_sums(x, &codes, count, about)?)))?;
@@ -63,7 +63,7 @@ pub(crate) fn class_sums<'py>(
 }
 
 /// Mean, norms, centres (c×p), the variables that are constant but for rounding, and those that are too small to be squared.
-type Found<'py> = (
+type MomentArrays<'py> = (
     Bound<'py, PyArray1<f64>>,
     Bound<'py, PyArray1<f64>>,
     Bound<'py, PyArray2<f64>>,
@@ -84,7 +84,7 @@ pub(crate) fn moments<'py>(
     about: Vec<f64>,
     class_sums: PyReadonlyArray2<'_, f64>,
     squares_about: Vec<f64>,
-) -> PyResult<Found<'py>> {
+) -> PyResult<MomentArrays<'py>> {
     let first = Outline { low, high, sum, squares, bad: None };
     let second = ClassSums { sums: matrix(&class_sums)?.to_owned(), squares: squares_about };
     let found = Moments::new(counts, &first, &second, &about).map_err(Failure::from)?;

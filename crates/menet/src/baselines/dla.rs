@@ -6,7 +6,7 @@ use super::space::PcaSpace;
 use crate::alignment::Alignment;
 use crate::dataset::Dataset;
 use crate::error::{Result, at_least_one, check};
-use crate::methods::{Reduced, Reducer};
+use crate::methods::{LearnedReduction, Reducer};
 use crate::monitor::Monitor;
 use crate::numerics::linalg::symmetric_eigen;
 use crate::patches::{self, PatchParams};
@@ -53,7 +53,12 @@ impl Reducer for Dla {
         self.patch_params().check()
     }
 
-    fn fit(&self, data: &Dataset<'_>, components: Option<usize>, monitor: &dyn Monitor) -> Result<Reduced> {
+    fn fit(
+        &self,
+        data: &Dataset<'_>,
+        components: Option<usize>,
+        monitor: &dyn Monitor,
+    ) -> Result<LearnedReduction> {
         at_least_one("components", components)?;
         self.check(data.variables())?;
         let space = PcaSpace::new(data, self.pca_rank)?;

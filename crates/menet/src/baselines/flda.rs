@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::space::PcaSpace;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result, at_least_one, check};
-use crate::methods::{Reduced, Reducer};
+use crate::methods::{LearnedReduction, Reducer};
 use crate::monitor::Monitor;
 use crate::numerics::linalg::thin_svd;
 
@@ -38,7 +38,12 @@ impl Reducer for Flda {
         check("ridge", self.ridge, "a number from 0 to 1e100", |x| x >= 0.0)
     }
 
-    fn fit(&self, data: &Dataset<'_>, components: Option<usize>, _monitor: &dyn Monitor) -> Result<Reduced> {
+    fn fit(
+        &self,
+        data: &Dataset<'_>,
+        components: Option<usize>,
+        _monitor: &dyn Monitor,
+    ) -> Result<LearnedReduction> {
         at_least_one("components", components)?;
         self.check(data.variables())?;
         let (n, c) = (data.samples(), data.classes().len());

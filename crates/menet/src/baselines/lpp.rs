@@ -7,7 +7,7 @@ use super::space::{PcaSpace, constrained_eigen};
 use crate::alignment::Alignment;
 use crate::dataset::Dataset;
 use crate::error::{Result, at_least_one};
-use crate::methods::{Reduced, Reducer};
+use crate::methods::{LearnedReduction, Reducer};
 use crate::monitor::Monitor;
 use crate::numerics::linalg::symmetric_product;
 use crate::patches::{Laplacian, PatchParams, Weights};
@@ -64,7 +64,12 @@ impl Reducer for Lpp {
         self.patch_params().check()
     }
 
-    fn fit(&self, data: &Dataset<'_>, components: Option<usize>, monitor: &dyn Monitor) -> Result<Reduced> {
+    fn fit(
+        &self,
+        data: &Dataset<'_>,
+        components: Option<usize>,
+        monitor: &dyn Monitor,
+    ) -> Result<LearnedReduction> {
         at_least_one("components", components)?;
         self.check(data.variables())?;
         let weights = if self.binary { Weights::Binary } else { Weights::Heat };

@@ -6,7 +6,7 @@ use super::space::PcaSpace;
 use crate::alignment::Alignment;
 use crate::dataset::Dataset;
 use crate::error::{Result, at_least_one, check};
-use crate::methods::{Reduced, Reducer};
+use crate::methods::{LearnedReduction, Reducer};
 use crate::monitor::Monitor;
 use crate::numerics::linalg::symmetric_eigen;
 use crate::patches::{Lle, PatchParams};
@@ -54,7 +54,12 @@ impl Reducer for Npe {
         check("regularizer", self.regularizer, "a number > 0, at most 1e100", |x| x > 0.0)
     }
 
-    fn fit(&self, data: &Dataset<'_>, components: Option<usize>, monitor: &dyn Monitor) -> Result<Reduced> {
+    fn fit(
+        &self,
+        data: &Dataset<'_>,
+        components: Option<usize>,
+        monitor: &dyn Monitor,
+    ) -> Result<LearnedReduction> {
         at_least_one("components", components)?;
         self.check(data.variables())?;
         let params =

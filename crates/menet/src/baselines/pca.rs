@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::space::PcaSpace;
 use crate::dataset::Dataset;
 use crate::error::{Result, at_least_one};
-use crate::methods::{Reduced, Reducer};
+use crate::methods::{LearnedReduction, Reducer};
 use crate::monitor::Monitor;
 
 /// The directions of largest variance: right singular vectors of the centred data, of length 1. There are as many as the rank.
@@ -31,7 +31,12 @@ impl Reducer for Pca {
         Ok(())
     }
 
-    fn fit(&self, data: &Dataset<'_>, components: Option<usize>, _monitor: &dyn Monitor) -> Result<Reduced> {
+    fn fit(
+        &self,
+        data: &Dataset<'_>,
+        components: Option<usize>,
+        _monitor: &dyn Monitor,
+    ) -> Result<LearnedReduction> {
         at_least_one("components", components)?;
         let space = match components {
             Some(count) => PcaSpace::leading(data, count)?,

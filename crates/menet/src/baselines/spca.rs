@@ -15,7 +15,7 @@ use crate::dataset::Dataset;
 use crate::error::{Error, Result, at_least_one, check};
 use crate::gram::{Gram, GramForm, of_factor};
 use crate::lars::{LarsOptions, lars_paths};
-use crate::methods::{Reduced, Reducer};
+use crate::methods::{LearnedReduction, Reducer};
 use crate::monitor::{Monitor, Stage, proceed};
 use crate::numerics::linalg::{axpy, column, dot, inner_products, product, thin_svd};
 use crate::numerics::sparse::SparseVector;
@@ -78,13 +78,18 @@ impl Reducer for Spca {
         check("tolerance", self.tolerance, "a number > 0, at most 1e100", |x| x > 0.0)
     }
 
-    fn fit(&self, data: &Dataset<'_>, components: Option<usize>, monitor: &dyn Monitor) -> Result<Reduced> {
+    fn fit(
+        &self,
+        data: &Dataset<'_>,
+        components: Option<usize>,
+        monitor: &dyn Monitor,
+    ) -> Result<LearnedReduction> {
         at_least_one("components", components.or(self.components))?;
         self.check(data.variables())?;
         let pre = Centred::new(data, None)?;
         let p = data.variables();
         let k = self.nonzeros.unwrap_or(100).min(p);
-        let turns = Turns {
+        let turns = AlternatingIteration {
             x: pre.dense()?,
             ridge: self.ridge * pre.total() / p as f64,
             sparsity: if self.soft { Sparsity::Soft(k) } else { Sparsity::Nonzeros(k) },
@@ -108,12 +113,12 @@ impl Reducer for Spca {
         });
         remarks.push(unsettled.clone().unwrap_or_else(|| format!("settled after {} turns", found.turns)));
         let axes = order.iter().map(|&at| signed(&units[at].to_dense(p))).collect();
-        Ok(Reduced { remarks, unsettled, ..Projection::new(pre.mean().to_vec(), axes)?.into() })
+        Ok(LearnedReduction { remarks, unsettled, ..Projection::new(pre.mean().to_vec(), axes)?.into() })
     }
 }
 
 /// The alternating iteration.
-struct Turns<'a> {
+struct AlternatingIteration<'a> {
     x: &'a Mat<f64>,
     ridge: f64,
     sparsity: Sparsity,
@@ -122,7 +127,7 @@ struct Turns<'a> {
 }
 
 /// Where it ended.
-struct Found {
+struct SpcaSolution {
     #[cfg_attr(not(test), expect(dead_code, reason = "part of the objective, which the tests compute"))]
     a: Mat<f64>,
     b: Vec<SparseVector>,
@@ -130,8 +135,8 @@ struct Found {
     change: f64,
 }
 
-impl Turns<'_> {
-    fn run(&self, components: usize, monitor: &dyn Monitor) -> Result<Found> {
+impl AlternatingIteration<'_> {
+    fn run(&self, components: usize, monitor: &dyn Monitor) -> Result<SpcaSolution> {
         let svd = thin_svd(self.x.as_ref())?;
         let d = components.min(svd.s.len());
         let mut a = svd.v.subcols(0, d).to_owned();
@@ -155,7 +160,7 @@ impl Turns<'_> {
             turns += 1;
             monitor.progress(Stage::Lars, turns, self.iterations);
         }
-        Ok(Found { a, b, turns, change })
+        Ok(SpcaSolution { a, b, turns, change })
     }
 
     /// B for a given `XᵀXA`.
@@ -261,7 +266,7 @@ mod tests {
     }
 
     /// `‖X − X B Aᵀ‖² + λ‖B‖² + λ1 ‖B‖₁`.
-    fn objective(x: &Mat<f64>, found: &Found, ridge: f64, l1: f64) -> f64 {
+    fn objective(x: &Mat<f64>, found: &SpcaSolution, ridge: f64, l1: f64) -> f64 {
         let p = x.ncols();
         let b = Mat::from_fn(p, found.b.len(), |j, k| found.b[k].get(j));
         let rest = x - x * &b * found.a.transpose();
@@ -277,7 +282,7 @@ mod tests {
         for case in json["spca"].as_array().unwrap() {
             let number = |name: &str| case[name].as_f64().unwrap();
             let (ridge, l1) = (number("ridge"), number("l1"));
-            let turns = Turns {
+            let turns = AlternatingIteration {
                 x: pre.dense().unwrap(),
                 ridge,
                 sparsity: Sparsity::Level(l1 / 2.0),

@@ -8,7 +8,7 @@ use crate::dataset::Dataset;
 use crate::error::{Error, Result, at_least_one, check};
 use crate::gram::{GramForm, of_factor};
 use crate::lars::{LarsOptions, lars_paths};
-use crate::methods::{Reduced, Reducer, SparsePaths};
+use crate::methods::{LearnedReduction, Reducer, SparsePaths};
 use crate::monitor::Monitor;
 use crate::patches::{self, PatchParams};
 use crate::plan::DENSE_LIMIT;
@@ -78,7 +78,12 @@ impl Reducer for Spg {
         self.patch_params().check()
     }
 
-    fn fit(&self, data: &Dataset<'_>, components: Option<usize>, monitor: &dyn Monitor) -> Result<Reduced> {
+    fn fit(
+        &self,
+        data: &Dataset<'_>,
+        components: Option<usize>,
+        monitor: &dyn Monitor,
+    ) -> Result<LearnedReduction> {
         at_least_one("components", components.or(self.components))?;
         self.check(data.variables())?;
         let (n, p) = (data.samples(), data.variables());
@@ -104,6 +109,6 @@ impl Reducer for Spg {
         let gram = of_factor(x.into_dense()?, GramForm::reused(p));
         let paths = lars_paths(&*gram, b.as_ref(), &options, monitor)?;
         let units = norms.iter().map(|&norm| if norm > 0.0 { 1.0 / norm } else { 1.0 }).collect();
-        Reduced::from_paths(SparsePaths { mean, units, paths })
+        LearnedReduction::from_paths(SparsePaths { mean, units, paths })
     }
 }

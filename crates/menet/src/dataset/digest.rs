@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::hash::Hasher;
 
-use super::samples::Values;
+use super::samples::SampleValues;
 use super::{Batches, Dataset, View};
 
 impl Dataset<'_> {
@@ -82,7 +82,7 @@ fn names(hash: &mut impl Hasher, names: &[String]) {
 }
 
 /// The form counts, too: dense and sparse samples take other roads, whose results round differently.
-fn values(hash: &mut impl Hasher, values: &Values<'_>) {
+fn values(hash: &mut impl Hasher, values: &SampleValues<'_>) {
     let (rows, columns) = values.shape();
     number(hash, rows);
     number(hash, columns);

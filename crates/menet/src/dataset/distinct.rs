@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
-use super::samples::Values;
+use super::samples::SampleValues;
 use super::{Dataset, Real, View};
 use crate::error::{Error, Result};
 use crate::numerics::linalg::Matrix;
@@ -183,17 +183,17 @@ impl Dataset<'_> {
     }
 }
 
-impl Values<'_> {
+impl SampleValues<'_> {
     /// Some samples, copied.
-    pub(super) fn rows(&self, rows: &[usize]) -> Values<'static> {
-        fn some<T: Real>(x: MatRef<'_, T>, rows: &[usize]) -> Values<'static> {
+    pub(super) fn rows(&self, rows: &[usize]) -> SampleValues<'static> {
+        fn some<T: Real>(x: MatRef<'_, T>, rows: &[usize]) -> SampleValues<'static> {
             let copy = Mat::from_fn(rows.len(), x.ncols(), |i, j| x[(rows[i], j)].into());
-            Values::Dense(Matrix::Owned(copy))
+            SampleValues::Dense(Matrix::Owned(copy))
         }
         match self {
-            Values::Dense(x) => some(x.view(), rows),
-            Values::Single(x) => some(*x, rows),
-            Values::Sparse(x) => Values::Sparse(x.select(rows)),
+            SampleValues::Dense(x) => some(x.view(), rows),
+            SampleValues::Single(x) => some(*x, rows),
+            SampleValues::Sparse(x) => SampleValues::Sparse(x.select(rows)),
         }
     }
 }

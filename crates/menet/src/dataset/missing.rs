@@ -1,37 +1,37 @@
 //! Which values can be used, and which are missing.
 
-use super::samples::Values;
+use super::samples::SampleValues;
 use super::{Dataset, View};
 use crate::error::Result;
 use crate::numerics::finite::{check_finite, check_present, first_missing};
 
 const WHAT: &str = "the data";
 
-impl Values<'_> {
+impl SampleValues<'_> {
     /// Refuses values that are missing, not finite or too large.
     pub(super) fn check(&self) -> Result<()> {
         match self {
-            Values::Dense(x) => check_finite(WHAT, x.view()),
-            Values::Single(x) => check_finite(WHAT, *x),
-            Values::Sparse(x) => x.check_finite(),
+            SampleValues::Dense(x) => check_finite(WHAT, x.view()),
+            SampleValues::Single(x) => check_finite(WHAT, *x),
+            SampleValues::Sparse(x) => x.check_finite(),
         }
     }
 
     /// Refuses values that are not finite or too large; missing values pass.
     pub(super) fn check_present(&self) -> Result<()> {
         match self {
-            Values::Dense(x) => check_present(WHAT, x.view()),
-            Values::Single(x) => check_present(WHAT, *x),
-            Values::Sparse(x) => x.check_present(),
+            SampleValues::Dense(x) => check_present(WHAT, x.view()),
+            SampleValues::Single(x) => check_present(WHAT, *x),
+            SampleValues::Sparse(x) => x.check_present(),
         }
     }
 
     /// Row and column of the first missing value.
     pub(super) fn first_missing(&self) -> Option<(usize, usize)> {
         match self {
-            Values::Dense(x) => first_missing(x.view()),
-            Values::Single(x) => first_missing(*x),
-            Values::Sparse(x) => x.first_missing(),
+            SampleValues::Dense(x) => first_missing(x.view()),
+            SampleValues::Single(x) => first_missing(*x),
+            SampleValues::Sparse(x) => x.first_missing(),
         }
     }
 }

@@ -16,7 +16,7 @@ pub(crate) use alike::{chance_of_equality, first_alike};
 pub use batches::Batches;
 pub use samples::{Samples, View};
 
-use samples::Values;
+use samples::SampleValues;
 
 use crate::error::{Error, Result};
 pub use crate::numerics::finite::Real;
@@ -46,14 +46,14 @@ pub const DENSE_BYTES: usize = 1 << 28;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Dataset<'a> {
-    x: Values<'a>,
+    x: SampleValues<'a>,
     class_of: Vec<usize>,
     classes: Vec<String>,
     members: Vec<Vec<usize>>,
     feature_names: Option<Vec<String>>,
     image_shape: Option<(usize, usize)>,
     weights: Option<Vec<f64>>,
-    unlabelled: Option<Arc<Values<'static>>>,
+    unlabelled: Option<Arc<SampleValues<'static>>>,
     /// Whether every class has the same weight, in parts of the data too.
     balanced: bool,
     /// [`Self::distinct`], once it is known; none where that is these data.
@@ -219,9 +219,9 @@ impl<'a> Dataset<'a> {
         image_shape: Option<(usize, usize)>,
     ) -> Dataset<'_> {
         let x = match &self.x {
-            Values::Dense(x) => Values::Dense(Matrix::Borrowed(x.view())),
-            Values::Single(x) => Values::Single(*x),
-            Values::Sparse(x) => Values::Sparse(x.clone()),
+            SampleValues::Dense(x) => SampleValues::Dense(Matrix::Borrowed(x.view())),
+            SampleValues::Single(x) => SampleValues::Single(*x),
+            SampleValues::Sparse(x) => SampleValues::Sparse(x.clone()),
         };
         Dataset {
             x,
@@ -262,7 +262,7 @@ impl<'a> Dataset<'a> {
     /// The data, if they stayed sparse.
     pub fn sparse(&self) -> Option<&SparseMatrix> {
         match &self.x {
-            Values::Sparse(x) => Some(x),
+            SampleValues::Sparse(x) => Some(x),
             _ => None,
         }
     }

@@ -7,7 +7,7 @@ use crate::numerics::linalg::Matrix;
 use crate::numerics::sparse::SparseMatrix;
 
 #[derive(Debug, Clone)]
-pub(super) enum Values<'a> {
+pub(super) enum SampleValues<'a> {
     Dense(Matrix<'a>),
     Single(MatRef<'a, f32>),
     Sparse(SparseMatrix),
@@ -35,16 +35,16 @@ impl View<'_> {
     }
 }
 
-impl Values<'_> {
+impl SampleValues<'_> {
     pub(super) fn shape(&self) -> (usize, usize) {
         self.view().shape()
     }
 
     pub(super) fn view(&self) -> View<'_> {
         match self {
-            Values::Dense(x) => View::Double(x.view()),
-            Values::Single(x) => View::Single(*x),
-            Values::Sparse(x) => View::Sparse(x),
+            SampleValues::Dense(x) => View::Double(x.view()),
+            SampleValues::Single(x) => View::Single(*x),
+            SampleValues::Sparse(x) => View::Sparse(x),
         }
     }
 }
@@ -52,13 +52,13 @@ impl Values<'_> {
 /// Samples to make a data set of, one per row: dense, borrowed or owned, or sparse.
 #[derive(Debug, Clone)]
 pub struct Samples<'a> {
-    pub(super) values: Values<'a>,
+    pub(super) values: SampleValues<'a>,
     /// Whether NaN stands for a missing value.
     pub(super) may_lack: bool,
 }
 
 impl<'a> Samples<'a> {
-    fn new(values: Values<'a>) -> Self {
+    fn new(values: SampleValues<'a>) -> Self {
         Samples { values, may_lack: false }
     }
 
@@ -83,26 +83,26 @@ impl Samples<'static> {
 
     /// Sparse samples of any size.
     pub(crate) fn kept_sparse(x: SparseMatrix) -> Self {
-        Samples::new(Values::Sparse(x))
+        Samples::new(SampleValues::Sparse(x))
     }
 }
 
 impl<'a> From<MatRef<'a, f64>> for Samples<'a> {
     fn from(x: MatRef<'a, f64>) -> Self {
-        Samples::new(Values::Dense(Matrix::Borrowed(x)))
+        Samples::new(SampleValues::Dense(Matrix::Borrowed(x)))
     }
 }
 
 impl From<Mat<f64>> for Samples<'_> {
     fn from(x: Mat<f64>) -> Self {
-        Samples::new(Values::Dense(Matrix::Owned(x)))
+        Samples::new(SampleValues::Dense(Matrix::Owned(x)))
     }
 }
 
 /// Borrowed, and converted where they are used: a fit takes no more memory than one in double precision.
 impl<'a> From<MatRef<'a, f32>> for Samples<'a> {
     fn from(x: MatRef<'a, f32>) -> Self {
-        Samples::new(Values::Single(x))
+        Samples::new(SampleValues::Single(x))
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use faer::Mat;
 
-use super::samples::Values;
+use super::samples::SampleValues;
 use super::{Dataset, Samples, View};
 use crate::error::{Error, Result};
 use crate::numerics::linalg::Matrix;
@@ -96,27 +96,29 @@ impl Dataset<'_> {
     }
 }
 
-impl Values<'static> {
+impl SampleValues<'static> {
     /// These samples and others after them, all dense or all sparse.
-    fn above(self, others: &Values<'_>) -> Self {
+    fn above(self, others: &SampleValues<'_>) -> Self {
         let (n, p) = self.shape();
         match (self, others) {
-            (Values::Sparse(x), Values::Sparse(others)) => Values::Sparse(SparseMatrix::stacked(&x, others)),
+            (SampleValues::Sparse(x), SampleValues::Sparse(others)) => {
+                SampleValues::Sparse(SparseMatrix::stacked(&x, others))
+            }
             (x, others) => {
                 let (x, below) = (x.to_dense(), others.to_dense());
                 let at = |i: usize, j: usize| if i < n { x[(i, j)] } else { below[(i - n, j)] };
-                Values::Dense(Matrix::Owned(Mat::from_fn(n + below.nrows(), p, at)))
+                SampleValues::Dense(Matrix::Owned(Mat::from_fn(n + below.nrows(), p, at)))
             }
         }
     }
 }
 
-impl Values<'_> {
+impl SampleValues<'_> {
     fn to_dense(&self) -> Mat<f64> {
         match self {
-            Values::Dense(x) => x.view().to_owned(),
-            Values::Single(x) => Mat::from_fn(x.nrows(), x.ncols(), |i, j| f64::from(x[(i, j)])),
-            Values::Sparse(x) => x.to_dense(),
+            SampleValues::Dense(x) => x.view().to_owned(),
+            SampleValues::Single(x) => Mat::from_fn(x.nrows(), x.ncols(), |i, j| f64::from(x[(i, j)])),
+            SampleValues::Sparse(x) => x.to_dense(),
         }
     }
 }

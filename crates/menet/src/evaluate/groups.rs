@@ -4,7 +4,7 @@
 use rand::Rng;
 use rand::seq::SliceRandom;
 
-use super::{Split, Together, together};
+use super::{SampleGrouping, Split, together};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 
@@ -29,7 +29,7 @@ pub fn grouped_folds(
 /// As [`grouped_folds`], of at least 2 folds, with the units that stay together.
 pub(super) fn unit_folds(
     data: &Dataset<'_>,
-    together: &Together,
+    together: &SampleGrouping,
     folds: usize,
     rng: &mut impl Rng,
 ) -> Result<Vec<Split>> {
@@ -72,7 +72,7 @@ pub fn leave_one_group_out(data: &Dataset<'_>, groups: &[usize]) -> Result<Vec<S
 }
 
 /// The rows of every unit, of which there must be two.
-fn units(together: &Together) -> Result<Vec<Vec<usize>>> {
+fn units(together: &SampleGrouping) -> Result<Vec<Vec<usize>>> {
     let units = together.rows();
     if units.len() >= 2 {
         return Ok(units);
@@ -89,7 +89,7 @@ fn units(together: &Together) -> Result<Vec<Vec<usize>>> {
 }
 
 /// The folds that hold out these rows.
-fn splits(data: &Dataset<'_>, together: &Together, held_out: Vec<Vec<usize>>) -> Result<Vec<Split>> {
+fn splits(data: &Dataset<'_>, together: &SampleGrouping, held_out: Vec<Vec<usize>>) -> Result<Vec<Split>> {
     let split = |mut rows: Vec<usize>| {
         rows.sort_unstable();
         let train: Vec<usize> = (0..data.samples()).filter(|i| rows.binary_search(i).is_err()).collect();

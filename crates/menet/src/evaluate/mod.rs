@@ -24,14 +24,14 @@ use faer::{Mat, MatRef};
 use crate::dataset::{Dataset, Samples, View};
 use crate::error::{Error, Result};
 use crate::prepare::{Preparation, PrepareParams};
-use crate::rules::Learned;
+use crate::rules::LearnedRule;
 use crate::scores::{Scores, scores_of};
 
 pub use groups::{grouped_folds, leave_one_group_out};
 pub use mistakes::{Mistake, balanced_rate, mistakes, recalls};
 pub use nearest::{Recognition, Score, recognitions, scores};
 pub use splits::{Split, generator, random_split, stratified_folds, stratified_split};
-pub use together::{Together, together, together_in};
+pub use together::{SampleGrouping, together, together_in};
 
 /// How well a learned rule decides on samples at each of `dimensions`: a dimension d uses the first d columns of `z`. Dimensions
 /// that the rule does not have are left out. `class_of` gives the place of each of the rule's classes among all `classes`, as `truth` counts
@@ -40,7 +40,7 @@ pub use together::{Together, together, together_in};
 /// # Errors
 /// When sizes disagree, a value is not finite, or there is nothing to decide on.
 pub fn decisions(
-    rule: &Learned,
+    rule: &LearnedRule,
     class_of: &[usize],
     classes: usize,
     z: MatRef<'_, f64>,

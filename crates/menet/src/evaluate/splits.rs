@@ -7,7 +7,7 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 
 use super::groups::unit_folds;
-use super::{Together, together};
+use super::{SampleGrouping, together};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 
@@ -68,7 +68,7 @@ pub fn random_split(data: &Dataset<'_>, per_class: usize, rng: &mut impl Rng) ->
 /// [`random_split`] of samples that stay together.
 fn random_split_of_units(
     data: &Dataset<'_>,
-    together: &Together,
+    together: &SampleGrouping,
     per_class: usize,
     rng: &mut impl Rng,
 ) -> Result<Split> {
@@ -115,7 +115,7 @@ fn random_split_of_units(
 /// When `fraction` is not in (0, 1), or no class has two samples, or two that need not stay together.
 pub fn stratified_split(
     labels: &[String],
-    together: &Together,
+    together: &SampleGrouping,
     fraction: f64,
     rng: &mut impl Rng,
 ) -> Result<Split> {

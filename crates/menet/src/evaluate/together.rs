@@ -18,7 +18,7 @@ const EXPECTED: f64 = 0.25;
 /// Which samples stay together, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Together {
+pub struct SampleGrouping {
     /// One number per sample: samples with equal numbers stay together. None where every sample stands for itself.
     pub units: Option<Vec<usize>>,
     /// How many samples equal an earlier one in every variable.
@@ -37,7 +37,7 @@ pub struct Together {
 ///
 /// # Errors
 /// When `groups` has not one number per sample.
-pub fn together(data: &Dataset<'_>, groups: Option<&[usize]>) -> Result<Together> {
+pub fn together(data: &Dataset<'_>, groups: Option<&[usize]>) -> Result<SampleGrouping> {
     together_in(data.view(), data.class_indices(), groups)
 }
 
@@ -45,7 +45,11 @@ pub fn together(data: &Dataset<'_>, groups: Option<&[usize]>) -> Result<Together
 ///
 /// # Errors
 /// When there is not one class and, with groups, not one group per sample.
-pub fn together_in(samples: View<'_>, class_of: &[usize], groups: Option<&[usize]>) -> Result<Together> {
+pub fn together_in(
+    samples: View<'_>,
+    class_of: &[usize],
+    groups: Option<&[usize]>,
+) -> Result<SampleGrouping> {
     let mut first = first_alike(samples);
     let n = first.len();
     for (what, given) in [("`class_of`", Some(class_of)), ("`groups`", groups)] {
@@ -70,13 +74,13 @@ pub fn together_in(samples: View<'_>, class_of: &[usize], groups: Option<&[usize
             (Some(if left == given { groups.to_vec() } else { joined }), Some((given, left)))
         }
     };
-    Ok(Together { units, copies, contradicting, expected, groups, first })
+    Ok(SampleGrouping { units, copies, contradicting, expected, groups, first })
 }
 
-impl Together {
+impl SampleGrouping {
     /// What a reader should know of equal samples; none if there are none.
     pub fn in_words(&self) -> Option<String> {
-        let Together { copies, contradicting, expected, groups, ref first, .. } = *self;
+        let SampleGrouping { copies, contradicting, expected, groups, ref first, .. } = *self;
         let n = first.len();
         if copies == 0 {
             return None;

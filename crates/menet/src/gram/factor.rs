@@ -6,7 +6,9 @@ use rayon::prelude::*;
 use super::Gram;
 use crate::error::Result;
 use crate::numerics::finite::check_finite;
-use crate::numerics::linalg::{Matrix, Terms, combinations, dot, inner_combinations, symmetric_product};
+use crate::numerics::linalg::{
+    CombinedColumns, Matrix, combinations, dot, inner_combinations, symmetric_product,
+};
 
 /// `G = FᵀF` for a factor `F` (n×p), whose columns are read on demand.
 #[derive(Debug, Clone)]
@@ -36,7 +38,7 @@ impl<'a> FactorGram<'a> {
     /// `F[:, support] · coefficients`.
     fn images(&self, support: &[usize], coefficients: MatRef<'_, f64>) -> Mat<f64> {
         let mut images = Mat::zeros(self.factor().nrows(), coefficients.ncols());
-        combinations(Terms::Apart(&|k| self.slice(support[k])), coefficients, images.as_mut());
+        combinations(CombinedColumns::Apart(&|k| self.slice(support[k])), coefficients, images.as_mut());
         images
     }
 

@@ -5,7 +5,7 @@ use faer::{Mat, MatMut, MatRef};
 use super::Gram;
 use crate::error::{Error, Result};
 use crate::numerics::finite::check_finite;
-use crate::numerics::linalg::{Terms, combinations};
+use crate::numerics::linalg::{CombinedColumns, combinations};
 
 impl Gram for MatRef<'_, f64> {
     fn dim(&self) -> usize {
@@ -38,7 +38,11 @@ impl Gram for MatRef<'_, f64> {
         let lines = if self.row_stride() == 1 { *self } else { self.transpose() };
         match lines.try_as_col_major() {
             Some(lines) => {
-                combinations(Terms::Apart(&|k| lines.col(support[k]).as_slice()), coefficients, out);
+                combinations(
+                    CombinedColumns::Apart(&|k| lines.col(support[k]).as_slice()),
+                    coefficients,
+                    out,
+                );
             }
             None => Gram::product(&self.to_owned(), support, coefficients, out),
         }

@@ -30,7 +30,9 @@ pub(crate) use smoothed::SmoothedGram;
 
 use crate::error::Result;
 use crate::monitor::Monitor;
-use crate::numerics::linalg::{Terms, combinations, mirror_lower, multiply_in_place, symmetric_product};
+use crate::numerics::linalg::{
+    CombinedColumns, combinations, mirror_lower, multiply_in_place, symmetric_product,
+};
 use crate::operator::Operator;
 use crate::preprocess::Columns;
 pub use cost::GRAM_LIMIT;
@@ -161,7 +163,7 @@ pub trait Gram: Send + Sync + Debug {
         for (&j, column) in support.iter().zip(columns.chunks_exact_mut(p)) {
             self.column(j, column);
         }
-        combinations(Terms::Apart(&|k| &columns[k * p..][..p]), coefficients, out);
+        combinations(CombinedColumns::Apart(&|k| &columns[k * p..][..p]), coefficients, out);
     }
 
     /// `out = G[rows, support] · coefficients`, under the same rule.
@@ -179,7 +181,7 @@ pub trait Gram: Send + Sync + Debug {
         } else {
             self.block(rows, support, &mut columns);
         }
-        combinations(Terms::Block(&columns), coefficients, out);
+        combinations(CombinedColumns::Block(&columns), coefficients, out);
     }
 }
 

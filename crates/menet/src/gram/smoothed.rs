@@ -9,7 +9,7 @@ use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
 use super::Gram;
-use crate::numerics::linalg::{Terms, column, combinations, from_columns};
+use crate::numerics::linalg::{CombinedColumns, column, combinations, from_columns};
 use crate::operator::Operator;
 use crate::preprocess::Columns;
 
@@ -37,7 +37,7 @@ pub(crate) struct SmoothedGram {
     /// The variables by falling correlation, and where each of them stands.
     order: Vec<usize>,
     place: Vec<usize>,
-    kept: Mutex<Kept>,
+    kept: Mutex<BatchCache>,
     budget: usize,
 }
 
@@ -66,7 +66,7 @@ impl Image {
 
 /// The batches that are kept, and in which order they came.
 #[derive(Debug)]
-struct Kept {
+struct BatchCache {
     batches: Vec<Option<Arc<Batch>>>,
     order: VecDeque<usize>,
 }
@@ -80,11 +80,11 @@ impl SmoothedGram {
         let mut place = vec![0; order.len()];
         order.iter().enumerate().for_each(|(k, &j)| place[j] = k);
         let batches = vec![None; order.len().div_ceil(LANES)];
-        let kept = Mutex::new(Kept { batches, order: VecDeque::new() });
+        let kept = Mutex::new(BatchCache { batches, order: VecDeque::new() });
         SmoothedGram { x, operator, beta, order, place, kept, budget: BUDGET }
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, BatchCache> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -114,7 +114,7 @@ impl SmoothedGram {
         for (t, support) in support.chunks(TILE).enumerate() {
             let images: Vec<Image> = support.iter().map(|&j| self.image(j)).collect();
             let coefficients = coefficients.subrows(t * TILE, support.len());
-            combinations(Terms::Apart(&|k| images[k].values()), coefficients, part.as_mut());
+            combinations(CombinedColumns::Apart(&|k| images[k].values()), coefficients, part.as_mut());
             sum += &part;
         }
         sum

@@ -2,7 +2,7 @@
 
 use faer::{Mat, MatRef};
 
-use super::problem::{LarsOptions, Method, Problem, Shared};
+use super::problem::{LarsMethod, LarsOptions, Problem, SharedProblem};
 use crate::error::{Error, Result};
 use crate::gram::Gram;
 use crate::numerics::linalg::{column, vectorized};
@@ -55,7 +55,7 @@ pub fn certify(
     w: &SparseVector,
     lambda: f64,
 ) -> Result<Certificate> {
-    let shared = Shared::new(gram, options)?;
+    let shared = SharedProblem::new(gram, options)?;
     let problem = Problem::new(&shared, &shared.v, b)?;
     if let Some(&index) = w.indices().last().filter(|&&index| index >= b.len()) {
         return Err(Error::parameter(
@@ -89,21 +89,21 @@ pub(crate) fn correlations(problem: &Problem<'_>, w: &SparseVector) -> Vec<f64> 
 
 /// The certificate of `w` at `level`, given its correlations.
 pub(super) fn certificate(problem: &Problem<'_>, c: &[f64], w: &SparseVector, level: f64) -> Certificate {
-    let mut worst = Worst::new(problem, level);
+    let mut worst = WorstViolation::new(problem, level);
     let (v, inverse_scale) = (problem.v, &problem.shared.inverse_scale[..]);
-    worst.look(Variables { v, inverse_scale }, c, &w.to_dense(c.len()));
+    worst.look(MeasuredVariables { v, inverse_scale }, c, &w.to_dense(c.len()));
     worst.certificate()
 }
 
 /// What the measures need to know of some variables.
 #[derive(Clone, Copy)]
-pub(super) struct Variables<'a> {
+pub(super) struct MeasuredVariables<'a> {
     pub(super) v: &'a [f64],
     pub(super) inverse_scale: &'a [f64],
 }
 
 /// The largest violations met so far at a knot.
-pub(super) struct Worst<'a> {
+pub(super) struct WorstViolation<'a> {
     problem: &'a Problem<'a>,
     level: f64,
     plain: f64,
@@ -112,19 +112,19 @@ pub(super) struct Worst<'a> {
     any_nonzero: bool,
 }
 
-impl<'a> Worst<'a> {
+impl<'a> WorstViolation<'a> {
     pub(super) fn new(problem: &'a Problem<'a>, level: f64) -> Self {
-        Worst { problem, level, plain: 0.0, scaled: 0.0, finite: true, any_nonzero: false }
+        WorstViolation { problem, level, plain: 0.0, scaled: 0.0, finite: true, any_nonzero: false }
     }
 
     /// Looks at variables with correlations `c` and coefficients `w`, eight at a time and without branches. Returns how far one
     /// of them rises above the level at most, relative to its length.
-    pub(super) fn look(&mut self, variables: Variables<'_>, c: &[f64], w: &[f64]) -> f64 {
+    pub(super) fn look(&mut self, variables: MeasuredVariables<'_>, c: &[f64], w: &[f64]) -> f64 {
         const LANES: usize = 8;
         let max = |a: f64, b: f64| if a > b { a } else { b };
         let options = self.problem.options();
-        let (positive, lasso, level) = (options.positive, options.method == Method::Lasso, self.level);
-        let (w, Variables { v, inverse_scale }) = (&w[..c.len()], variables);
+        let (positive, lasso, level) = (options.positive, options.method == LarsMethod::Lasso, self.level);
+        let (w, MeasuredVariables { v, inverse_scale }) = (&w[..c.len()], variables);
         let (worst, nothing, nonzeros) = vectorized(
             #[inline(always)]
             || {

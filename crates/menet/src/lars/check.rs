@@ -12,9 +12,9 @@
 
 use faer::Mat;
 
-use super::certificate::{Certificate, Variables, Worst};
+use super::certificate::{Certificate, MeasuredVariables, WorstViolation};
 use super::problem::{Problem, TIE};
-use super::state::Standpoint;
+use super::state::CheckedKnot;
 use super::walk::Segment;
 use crate::numerics::linalg::{column, vectorized};
 use crate::numerics::sparse::SparseVector;
@@ -23,24 +23,24 @@ use crate::numerics::sparse::SparseVector;
 const ANCHORS: usize = 2;
 
 /// What is known of a walk.
-pub(super) struct Check<'a> {
+pub(super) struct WalkCheck<'a> {
     problem: &'a Problem<'a>,
     /// The levels of its knots.
     levels: Vec<f64>,
     /// All variables that are not zero all the way.
-    support: Rows,
+    support: KnownCorrelations,
     /// Their coefficients, one column per knot.
     w: Mat<f64>,
     /// The others that may come near the level: those the walk knew of, and the rest.
-    doubtful: [Rows; 2],
+    doubtful: [KnownCorrelations; 2],
     /// All correlations at the last knot.
     end: Vec<f64>,
-    ahead: Ahead,
+    ahead: Extrapolation,
 }
 
 /// Where correlations are heading.
 #[derive(Debug, Default)]
-pub(super) struct Ahead {
+pub(super) struct Extrapolation {
     /// A level below the last knot, at the distance at which the anchor before it lies above.
     pub(super) level: f64,
     /// All correlations there, if they continue as between that anchor and the last knot.
@@ -48,7 +48,7 @@ pub(super) struct Ahead {
 }
 
 /// Variables whose correlations are known at every knot.
-struct Rows {
+struct KnownCorrelations {
     variables: Vec<usize>,
     v: Vec<f64>,
     inverse_scale: Vec<f64>,
@@ -56,7 +56,7 @@ struct Rows {
     c: Mat<f64>,
 }
 
-impl Rows {
+impl KnownCorrelations {
     /// `b − G w` at the knots with coefficients `w` of `support`; without the ridge.
     fn new(problem: &Problem<'_>, variables: Vec<usize>, support: &[usize], w: &Mat<f64>) -> Self {
         let mut c = Mat::zeros(variables.len(), w.ncols());
@@ -70,18 +70,18 @@ impl Rows {
         }
         let gather = |values: &[f64]| variables.iter().map(|&j| values[j]).collect();
         let (v, inverse_scale) = (gather(problem.v), gather(&problem.shared.inverse_scale));
-        Rows { variables, v, inverse_scale, c }
+        KnownCorrelations { variables, v, inverse_scale, c }
     }
 
-    fn look(&self, worst: &mut Worst<'_>, knot: usize, w: &[f64]) -> f64 {
-        let variables = Variables { v: &self.v, inverse_scale: &self.inverse_scale };
+    fn look(&self, worst: &mut WorstViolation<'_>, knot: usize, w: &[f64]) -> f64 {
+        let variables = MeasuredVariables { v: &self.v, inverse_scale: &self.inverse_scale };
         worst.look(variables, column(&self.c, knot), w)
     }
 }
 
 /// A knot at which everything is known.
 #[derive(Clone, Copy)]
-struct Anchor<'a> {
+struct AnchorKnot<'a> {
     level: f64,
     /// Of the support.
     w: &'a [f64],
@@ -90,11 +90,11 @@ struct Anchor<'a> {
     all: &'a [f64],
 }
 
-impl<'a> Check<'a> {
+impl<'a> WalkCheck<'a> {
     /// Checks the walk `segments`, not empty, that began at `from` and knew of the variables `known`.
     pub(super) fn new(
         problem: &'a Problem<'a>,
-        from: Standpoint<'_>,
+        from: CheckedKnot<'_>,
         segments: &[Segment],
         known: &[bool],
     ) -> Self {
@@ -113,32 +113,41 @@ impl<'a> Check<'a> {
         }
         let start_w: Vec<f64> = support.iter().map(|&j| from.w.get(j)).collect();
         let start_c: Vec<f64> = support.iter().map(|&j| from.c[j]).collect();
-        let mut rows = Rows::new(problem, support.clone(), &support, &w);
+        let mut rows = KnownCorrelations::new(problem, support.clone(), &support, &w);
         for k in 0..segments.len() {
             for (c, w) in rows.c.col_as_slice_mut(k).iter_mut().zip(column(&w, k)) {
                 *c -= problem.options().ridge * w;
             }
         }
-        let none = || Rows::new(problem, Vec::new(), &support, &w);
+        let none = || KnownCorrelations::new(problem, Vec::new(), &support, &w);
         let levels = segments.iter().map(|segment| segment.level).collect();
         let doubtful = [none(), none()];
-        let mut check =
-            Check { problem, levels, support: rows, w, doubtful, end: Vec::new(), ahead: Ahead::default() };
-        let doubtful = check.look_around(Anchor { level: from.level, w: &start_w, c: &start_c, all: from.c });
+        let mut check = WalkCheck {
+            problem,
+            levels,
+            support: rows,
+            w,
+            doubtful,
+            end: Vec::new(),
+            ahead: Extrapolation::default(),
+        };
+        let doubtful =
+            check.look_around(AnchorKnot { level: from.level, w: &start_w, c: &start_c, all: from.c });
         let (inside, outside) = doubtful.into_iter().partition(|&j| known[j]);
-        check.doubtful = [inside, outside].map(|variables| Rows::new(problem, variables, &support, &check.w));
+        check.doubtful =
+            [inside, outside].map(|variables| KnownCorrelations::new(problem, variables, &support, &check.w));
         check
     }
 
     /// The variables in doubt; on the way, all correlations at the last knot.
-    fn look_around(&mut self, start: Anchor<'_>) -> Vec<usize> {
+    fn look_around(&mut self, start: AnchorKnot<'_>) -> Vec<usize> {
         let knots = self.levels.len();
         let anchors: [usize; ANCHORS] = std::array::from_fn(|k| ((k + 1) * knots).div_ceil(ANCHORS) - 1);
         let all = self.correlations_of_all(anchors);
         let mut in_doubt = vec![false; self.problem.p()];
         let (mut from, mut next) = (start, 0);
         for (k, &at) in anchors.iter().enumerate() {
-            let to = Anchor {
+            let to = AnchorKnot {
                 level: self.levels[at],
                 w: column(&self.w, at),
                 c: column(&self.support.c, at),
@@ -150,7 +159,7 @@ impl<'a> Check<'a> {
         }
         let [before, last] = [column(&all, ANCHORS - 2), column(&all, ANCHORS - 1)];
         self.end = last.to_vec();
-        self.ahead = Ahead {
+        self.ahead = Extrapolation {
             level: 2.0 * self.levels[anchors[ANCHORS - 1]] - self.levels[anchors[ANCHORS - 2]],
             c: last.iter().zip(before).map(|(last, before)| 2.0 * last - before).collect(),
         };
@@ -159,7 +168,7 @@ impl<'a> Check<'a> {
     }
 
     /// `h` at a knot between two anchors, rounded up.
-    fn stray(&self, from: Anchor<'_>, to: Anchor<'_>, knot: usize) -> f64 {
+    fn stray(&self, from: AnchorKnot<'_>, to: AnchorKnot<'_>, knot: usize) -> f64 {
         let fall = from.level - to.level;
         let rho = if fall > 0.0 { (from.level - self.levels[knot]) / fall } else { 0.0 };
         let (w, c) = (column(&self.w, knot), column(&self.support.c, knot));
@@ -196,7 +205,7 @@ impl<'a> Check<'a> {
     /// The certificate of a knot, and how far a variable that the walk did not know of rises above the level there, relative
     /// to its length. Variables that are certainly below it are not examined.
     pub(super) fn examine(&self, knot: usize) -> (Certificate, f64) {
-        let mut worst = Worst::new(self.problem, self.levels[knot]);
+        let mut worst = WorstViolation::new(self.problem, self.levels[knot]);
         let [inside, outside] = &self.doubtful;
         let zeros = vec![0.0; inside.variables.len().max(outside.variables.len())];
         self.support.look(&mut worst, knot, column(&self.w, knot));
@@ -212,13 +221,13 @@ impl<'a> Check<'a> {
     }
 
     /// All correlations at the last knot, and where they are heading.
-    pub(super) fn end(self) -> (Vec<f64>, Ahead) {
+    pub(super) fn end(self) -> (Vec<f64>, Extrapolation) {
         (self.end, self.ahead)
     }
 }
 
 /// Marks the variables that may come near the level between two anchors.
-fn mark(problem: &Problem<'_>, from: Anchor<'_>, to: Anchor<'_>, stray: f64, in_doubt: &mut [bool]) {
+fn mark(problem: &Problem<'_>, from: AnchorKnot<'_>, to: AnchorKnot<'_>, stray: f64, in_doubt: &mut [bool]) {
     let slack = stray + 2.0 * TIE * problem.unit;
     let variables = problem.v.iter().zip(&problem.shared.scale);
     let positive = problem.options().positive;

@@ -23,26 +23,26 @@ const ROUNDS: usize = 5;
 const PRECISE: f64 = 1e-14;
 
 /// The state above the first knot.
-pub(super) struct Start {
+pub(super) struct FreeSolution {
     /// The coefficients of the free variables.
     pub(super) coefficients: SparseVector,
     /// All correlations there.
     pub(super) c: Vec<f64>,
 }
 
-impl Start {
+impl FreeSolution {
     /// # Errors
     /// When free variables depend on each other.
     pub(super) fn new(problem: &Problem<'_>) -> Result<Self> {
         let free = &problem.free;
         if free.is_empty() {
-            return Ok(Start { coefficients: SparseVector::default(), c: problem.b.to_vec() });
+            return Ok(FreeSolution { coefficients: SparseVector::default(), c: problem.b.to_vec() });
         }
         let factor = factorized(problem)?;
         let mut w = vec![0.0; free.len()];
         let mut off: Vec<f64> = free.iter().map(|&j| problem.b[j]).collect();
         let size = |c: &[f64]| free.iter().map(|&j| c[j].abs() / problem.shared.scale[j]).fold(0.0, f64::max);
-        let mut best = Start { coefficients: SparseVector::default(), c: problem.b.to_vec() };
+        let mut best = FreeSolution { coefficients: SparseVector::default(), c: problem.b.to_vec() };
         for _ in 0..ROUNDS {
             factor.solve(&mut off);
             axpy(1.0, &off, &mut w);
@@ -52,7 +52,7 @@ impl Start {
             if size(&c) >= size(&best.c) {
                 break;
             }
-            best = Start { coefficients, c };
+            best = FreeSolution { coefficients, c };
             if size(&best.c) <= PRECISE * problem.unit {
                 break;
             }

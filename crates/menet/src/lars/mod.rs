@@ -62,9 +62,9 @@ use rayon::prelude::*;
 pub(crate) use certificate::EXACT;
 pub use certificate::{Certificate, certify, violation};
 pub(crate) use certificate::{certificate_at, correlations};
-pub use path::{Ended, Knot, Path, PathPoint, Report};
-pub use problem::{LarsOptions, Method};
-pub(crate) use problem::{Problem, Shared, check_penalty_factors};
+pub use path::{EndReason, Knot, Path, PathPoint, PenaltyReport};
+pub use problem::{LarsMethod, LarsOptions};
+pub(crate) use problem::{Problem, SharedProblem, check_penalty_factors};
 pub use quadratic::quadratic_path;
 pub(crate) use solve::solve as path_of;
 
@@ -79,7 +79,7 @@ use crate::numerics::linalg::{inner_each, symmetric_product_into};
 /// # Errors
 /// When an option is out of range, sizes disagree, a value is not finite, or `monitor` asks to stop.
 pub fn lars_path(gram: &dyn Gram, b: &[f64], options: &LarsOptions, monitor: &dyn Monitor) -> Result<Path> {
-    let shared = Shared::new(gram, options)?;
+    let shared = SharedProblem::new(gram, options)?;
     solve::solve(&Problem::new(&shared, &shared.v, b)?, monitor)
 }
 
@@ -99,7 +99,7 @@ pub fn lars_paths(
     if b.ncols() == 0 {
         return Err(Error::Empty { rows: b.nrows(), columns: 0 });
     }
-    spread(&Shared::new(gram, options)?, b, None, monitor)
+    spread(&SharedProblem::new(gram, options)?, b, None, monitor)
 }
 
 /// As [`lars_paths`], with penalty factors for every response: column k of `factors` (p×d) belongs to column k of `b`.
@@ -120,7 +120,7 @@ pub fn lars_paths_each(
         return Err(Error::Empty { rows: b.nrows(), columns: 0 });
     }
     check_each(factors, (gram.dim(), b.ncols()), options)?;
-    spread(&Shared::new(gram, options)?, b, Some(factors), monitor)
+    spread(&SharedProblem::new(gram, options)?, b, Some(factors), monitor)
 }
 
 /// Refuses factors that are not one column of `shape.0` factors for each of `shape.1` responses.
@@ -147,7 +147,7 @@ fn entries(matrix: MatRef<'_, f64>, k: usize) -> Vec<f64> {
 
 /// The paths of the columns of `b`, spread over rayon's threads; each with its own column of `factors`, if there are any.
 fn spread(
-    shared: &Shared<'_>,
+    shared: &SharedProblem<'_>,
     b: MatRef<'_, f64>,
     factors: Option<MatRef<'_, f64>>,
     monitor: &dyn Monitor,
@@ -180,7 +180,8 @@ pub fn regression_paths(
     monitor: &dyn Monitor,
 ) -> Result<Vec<Path>> {
     of_regression(x, y, |gram, b, usable| {
-        let shared = if usable { Shared::checked(gram, options) } else { Shared::new(gram, options) };
+        let shared =
+            if usable { SharedProblem::checked(gram, options) } else { SharedProblem::new(gram, options) };
         spread(&shared?, b, None, monitor)
     })
 }

@@ -24,7 +24,7 @@ pub struct Knot {
 /// Why a path ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Ended {
+pub enum EndReason {
     /// Level 0: the (ridge) least-squares solution. Without a ridge, the support is then at most the rank of G.
     Complete,
     /// More penalised variables than `max_nonzeros` would have moved.
@@ -58,46 +58,51 @@ pub enum Ended {
     Stalled,
 }
 
-impl Ended {
+impl EndReason {
     /// Whether numerical trouble ended the path.
     pub(crate) fn is_early(self) -> bool {
-        !matches!(self, Ended::Complete | Ended::MaxNonzeros { .. } | Ended::LambdaMin | Ended::Answer)
+        !matches!(
+            self,
+            EndReason::Complete | EndReason::MaxNonzeros { .. } | EndReason::LambdaMin | EndReason::Answer
+        )
     }
 
     /// The variable at which the path could not go on.
     pub(crate) fn variable(self) -> Option<usize> {
         match self {
-            Ended::Dependent { variable }
-            | Ended::Unbounded { variable }
-            | Ended::Indefinite { variable } => Some(variable),
-            Ended::Complete
-            | Ended::MaxNonzeros { .. }
-            | Ended::LambdaMin
-            | Ended::Answer
-            | Ended::Stalled => None,
+            EndReason::Dependent { variable }
+            | EndReason::Unbounded { variable }
+            | EndReason::Indefinite { variable } => Some(variable),
+            EndReason::Complete
+            | EndReason::MaxNonzeros { .. }
+            | EndReason::LambdaMin
+            | EndReason::Answer
+            | EndReason::Stalled => None,
         }
     }
 }
 
-impl std::fmt::Display for Ended {
+impl std::fmt::Display for EndReason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Ended::Complete => write!(f, "reached level 0"),
-            Ended::MaxNonzeros { needed } => {
+            EndReason::Complete => write!(f, "reached level 0"),
+            EndReason::MaxNonzeros { needed } => {
                 write!(f, "reached the largest number of nonzeros (next, {needed} would move)")
             }
-            Ended::LambdaMin => write!(f, "reached the smallest level"),
-            Ended::Answer => write!(f, "reached the level of the answer"),
-            Ended::Dependent { variable } => {
+            EndReason::LambdaMin => write!(f, "reached the smallest level"),
+            EndReason::Answer => write!(f, "reached the level of the answer"),
+            EndReason::Dependent { variable } => {
                 write!(f, "ended where variable {variable} depends on the active ones (add a ridge)")
             }
-            Ended::Unbounded { variable } => {
+            EndReason::Unbounded { variable } => {
                 write!(f, "ended where variable {variable} makes the problem unbounded")
             }
-            Ended::Indefinite { variable } => {
+            EndReason::Indefinite { variable } => {
                 write!(f, "ended at variable {variable}: the Gram matrix is not positive semidefinite")
             }
-            Ended::Stalled => write!(f, "ended where double precision no longer tells the variables apart"),
+            EndReason::Stalled => {
+                write!(f, "ended where double precision no longer tells the variables apart")
+            }
         }
     }
 }
@@ -106,7 +111,7 @@ impl std::fmt::Display for Ended {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
-pub enum Report {
+pub enum PenaltyReport {
     /// In rounds; the path is that of the last.
     Rounds {
         /// Weighted paths that were computed, after a first one without weights.
@@ -137,10 +142,10 @@ pub struct PathPoint {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Path {
     pub(super) knots: Vec<Knot>,
-    pub(super) ended: Ended,
+    pub(super) ended: EndReason,
     pub(super) max_nonzeros: Option<usize>,
     pub(super) free: Vec<usize>,
-    pub(super) report: Option<Report>,
+    pub(super) report: Option<PenaltyReport>,
 }
 
 impl Path {
@@ -148,7 +153,7 @@ impl Path {
     ///
     /// # Errors
     /// When there are none, or a level rises.
-    pub fn from_knots(knots: Vec<Knot>, ended: Ended, max_nonzeros: Option<usize>) -> Result<Self> {
+    pub fn from_knots(knots: Vec<Knot>, ended: EndReason, max_nonzeros: Option<usize>) -> Result<Self> {
         if knots.is_empty() {
             return Err(Error::Degenerate("a path without knots".to_owned()));
         }
@@ -168,19 +173,19 @@ impl Path {
     }
 
     /// This path with what is known of its penalty.
-    pub fn with_report(mut self, report: Report) -> Self {
+    pub fn with_report(mut self, report: PenaltyReport) -> Self {
         self.report = Some(report);
         self
     }
 
     /// What is known of its penalty; none for ℓ1.
-    pub fn report(&self) -> Option<&Report> {
+    pub fn report(&self) -> Option<&PenaltyReport> {
         self.report.as_ref()
     }
 
     /// Whether it was computed for one number of variables, so that no smaller model can be read off it.
     pub(crate) fn is_of_one_size(&self) -> bool {
-        matches!(self.report, Some(Report::Rounds { stationarity: Some(_), .. }))
+        matches!(self.report, Some(PenaltyReport::Rounds { stationarity: Some(_), .. }))
     }
 
     /// The path down to `level`, where the coefficients are `w`. `ended` says why it goes no farther, if it does.
@@ -189,14 +194,14 @@ impl Path {
         level: f64,
         w: SparseVector,
         certificate: Certificate,
-        ended: Ended,
+        ended: EndReason,
     ) -> Self {
         let above = self.knots.partition_point(|knot| knot.level > level);
         if above == self.knots.len() {
             return self;
         }
         // A path to a level that got there, or was ended by trouble, knows why. One to a number of variables has another limit.
-        if level > 0.0 && (level > self.last().level || ended == Ended::Answer) {
+        if level > 0.0 && (level > self.last().level || ended == EndReason::Answer) {
             self.ended = ended;
         }
         self.knots.truncate(above);
@@ -245,7 +250,7 @@ impl Path {
     }
 
     /// Why it ended.
-    pub fn ended(&self) -> Ended {
+    pub fn ended(&self) -> EndReason {
         self.ended
     }
 
@@ -305,17 +310,17 @@ impl Path {
     /// # Errors
     /// As [`Self::at_nonzeros`].
     pub fn truncated(&self, k: usize) -> Result<Path> {
-        let Stop { knot, needed } = self.stop_at(k)?;
+        let CutPoint { knot, needed } = self.stop_at(k)?;
         let (knots, free) = (self.knots[..=knot].to_vec(), self.free.clone());
         let report = match &self.report {
-            Some(Report::Subsets { local }) => {
-                Some(Report::Subsets { local: local[..local.len().min(k)].to_vec() })
+            Some(PenaltyReport::Subsets { local }) => {
+                Some(PenaltyReport::Subsets { local: local[..local.len().min(k)].to_vec() })
             }
             other => other.clone(),
         };
         let mut path = Path { knots, ended: self.ended, max_nonzeros: Some(k), free, report };
         if let Some(needed) = needed {
-            path.ended = Ended::MaxNonzeros { needed };
+            path.ended = EndReason::MaxNonzeros { needed };
             path.knots[knot].entered.clear();
             path.knots[knot].left.clear();
         }
@@ -334,7 +339,7 @@ impl Path {
     }
 
     /// Where the support is about to exceed `k`.
-    fn stop_at(&self, k: usize) -> Result<Stop> {
+    fn stop_at(&self, k: usize) -> Result<CutPoint> {
         if k == 0 {
             return Err(Error::parameter("nonzeros", 0, ">= 1"));
         }
@@ -350,23 +355,23 @@ impl Path {
         for (i, knot) in knots.iter().enumerate() {
             active = (active + knot.entered.len()).saturating_sub(knot.left.len());
             if active > k {
-                return Ok(Stop { knot: i, needed: Some(active) });
+                return Ok(CutPoint { knot: i, needed: Some(active) });
             }
         }
         let knot = self.knots.len() - 1;
         match (self.ended, self.max_nonzeros) {
-            (Ended::MaxNonzeros { .. }, Some(max)) if k > max => {
+            (EndReason::MaxNonzeros { .. }, Some(max)) if k > max => {
                 let has = format!("was stopped at {max} nonzeros");
                 Err(Error::PathTooShort { asked: format!("a support of {k}"), has })
             }
-            (Ended::MaxNonzeros { needed }, _) => Ok(Stop { knot, needed: Some(needed) }),
-            _ => Ok(Stop { knot, needed: None }),
+            (EndReason::MaxNonzeros { needed }, _) => Ok(CutPoint { knot, needed: Some(needed) }),
+            _ => Ok(CutPoint { knot, needed: None }),
         }
     }
 }
 
 /// Where a path is cut.
-struct Stop {
+struct CutPoint {
     knot: usize,
     /// How many variables would move next, if that is why.
     needed: Option<usize>,

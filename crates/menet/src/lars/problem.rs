@@ -5,7 +5,7 @@ use crate::gram::Gram;
 
 /// Which path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Method {
+pub enum LarsMethod {
     /// The lasso or elastic-net path: a variable leaves when its coefficient reaches zero.
     #[default]
     Lasso,
@@ -25,7 +25,7 @@ pub struct LarsOptions {
     /// Only coefficients ≥ 0. Free variables would have to be exempt, so a factor of 0 is refused with it.
     pub positive: bool,
     /// Lasso or plain LARS.
-    pub method: Method,
+    pub method: LarsMethod,
     /// Stop before more than this many coefficients are nonzero, those of free variables not counted.
     pub max_nonzeros: Option<usize>,
     /// Stop at this level.
@@ -41,7 +41,7 @@ impl Default for LarsOptions {
             ridge: 0.0,
             penalty_factors: None,
             positive: false,
-            method: Method::Lasso,
+            method: LarsMethod::Lasso,
             max_nonzeros: None,
             lambda_min: 0.0,
             working_set: 128,
@@ -57,7 +57,7 @@ impl LarsOptions {
         if self.max_nonzeros == Some(0) {
             return Err(Error::parameter("max_nonzeros", 0, ">= 1"));
         }
-        if self.positive && self.method == Method::Lars {
+        if self.positive && self.method == LarsMethod::Lars {
             let allowed = "false with the method Lars, whose coefficients may change sign";
             return Err(Error::parameter("positive", true, allowed));
         }
@@ -105,7 +105,7 @@ pub(crate) fn check_penalty_factors(factors: &[f64], p: usize) -> Result<()> {
 }
 
 /// What all responses share.
-pub(crate) struct Shared<'a> {
+pub(crate) struct SharedProblem<'a> {
     pub(crate) gram: &'a dyn Gram,
     pub(crate) options: &'a LarsOptions,
     /// Penalty factors v, of every response that has none of its own.
@@ -116,7 +116,7 @@ pub(crate) struct Shared<'a> {
     pub(crate) inverse_scale: Vec<f64>,
 }
 
-impl<'a> Shared<'a> {
+impl<'a> SharedProblem<'a> {
     pub(crate) fn new(gram: &'a dyn Gram, options: &'a LarsOptions) -> Result<Self> {
         if gram.dim() == 0 {
             return Err(Error::Empty { rows: 0, columns: 0 });
@@ -140,13 +140,13 @@ impl<'a> Shared<'a> {
         let scale: Vec<f64> = diagonal.iter().map(|d| (d + options.ridge).sqrt()).collect();
         let inverse_scale = scale.iter().map(|scale| 1.0 / scale).collect();
         let v = options.penalty_factors.clone().unwrap_or_else(|| vec![1.0; p]);
-        Ok(Shared { gram, options, v, scale, inverse_scale })
+        Ok(SharedProblem { gram, options, v, scale, inverse_scale })
     }
 }
 
 /// One response's problem.
 pub(crate) struct Problem<'a> {
-    pub(crate) shared: &'a Shared<'a>,
+    pub(crate) shared: &'a SharedProblem<'a>,
     /// Penalty factors v.
     pub(crate) v: &'a [f64],
     /// The free variables, whose factor is 0; rising.
@@ -166,7 +166,7 @@ pub(crate) const TIE: f64 = 1e-12;
 
 impl<'a> Problem<'a> {
     /// For factors `v` that have been checked.
-    pub(crate) fn new(shared: &'a Shared<'a>, v: &'a [f64], b: &'a [f64]) -> Result<Self> {
+    pub(crate) fn new(shared: &'a SharedProblem<'a>, v: &'a [f64], b: &'a [f64]) -> Result<Self> {
         let p = v.len();
         if b.len() != p {
             return Err(Error::Size {

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::certificate::{Certificate, certificate, correlations};
-use super::check::{Ahead, Check};
-use super::free::Start;
-use super::path::{Ended, Knot, Path};
+use super::check::{Extrapolation, WalkCheck};
+use super::free::FreeSolution;
+use super::path::{EndReason, Knot, Path};
 use super::problem::{Problem, TIE};
-use super::state::{Standpoint, State};
+use super::state::{CheckedKnot, State};
 use super::walk::Segment;
 use crate::error::Result;
 use crate::monitor::Monitor;
@@ -20,7 +20,7 @@ const PRECISE: f64 = 1e-12;
 
 /// The path of `problem`.
 pub(crate) fn solve(problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Path> {
-    let mut trail = Trail::new(problem)?;
+    let mut trail = CheckedPath::new(problem)?;
     let mut walker = trail.walker(false);
     loop {
         let (segments, ended) = walker.walk(STRETCH, monitor)?;
@@ -30,7 +30,7 @@ pub(crate) fn solve(problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Path
                 walker = trail.walker(true);
                 continue;
             }
-            Verdict::Holds => ended.or(stalled.then_some(Ended::Stalled)),
+            Verdict::Holds => ended.or(stalled.then_some(EndReason::Stalled)),
             Verdict::Missing => {
                 walker = trail.walker(walker.careful || trail.strayed);
                 continue;
@@ -41,7 +41,7 @@ pub(crate) fn solve(problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Path
                 walker = trail.walker(true);
                 continue;
             }
-            Verdict::Imprecise => Some(Ended::Stalled),
+            Verdict::Imprecise => Some(EndReason::Stalled),
         };
         if let Some(ended) = ended {
             let (max_nonzeros, free) = (problem.max_nonzeros, problem.free.clone());
@@ -67,13 +67,13 @@ enum Verdict {
 const BAR: f64 = 1e-9;
 
 /// The part of the path that has been checked against all variables.
-struct Trail<'a> {
+struct CheckedPath<'a> {
     problem: &'a Problem<'a>,
     knots: Vec<Knot>,
     /// All correlations at the last knot.
     c: Vec<f64>,
     /// Where they are heading, if the last walk held to its end.
-    ahead: Option<Ahead>,
+    ahead: Option<Extrapolation>,
     /// The active variables of the stretch that led to the last knot.
     active: Vec<usize>,
     /// Outsiders that a check found missing.
@@ -84,14 +84,14 @@ struct Trail<'a> {
     repaired: usize,
 }
 
-impl<'a> Trail<'a> {
+impl<'a> CheckedPath<'a> {
     /// The first knot: the largest correlation, and no coefficients yet but those of free variables.
     fn new(problem: &'a Problem<'a>) -> Result<Self> {
-        let Start { coefficients, c } = Start::new(problem)?;
+        let FreeSolution { coefficients, c } = FreeSolution::new(problem)?;
         let level = problem.first_level(&c);
         let certificate = certificate(problem, &c, &coefficients, level);
         let first = Knot { level, coefficients, entered: Vec::new(), left: Vec::new(), certificate };
-        Ok(Trail {
+        Ok(CheckedPath {
             problem,
             knots: vec![first],
             c,
@@ -104,9 +104,9 @@ impl<'a> Trail<'a> {
     }
 
     /// The last knot.
-    fn standpoint(&self) -> Standpoint<'_> {
+    fn standpoint(&self) -> CheckedKnot<'_> {
         let last = &self.knots[self.knots.len() - 1];
-        Standpoint { level: last.level, w: &last.coefficients, c: &self.c, arrived: &self.active }
+        CheckedKnot { level: last.level, w: &last.coefficients, c: &self.c, arrived: &self.active }
     }
 
     /// A walker there.
@@ -122,7 +122,7 @@ impl<'a> Trail<'a> {
         let problem = self.problem;
         let mut known = vec![false; problem.p()];
         walker.variables().for_each(|j| known[j] = true);
-        let check = Check::new(problem, self.standpoint(), &segments, &known);
+        let check = WalkCheck::new(problem, self.standpoint(), &segments, &known);
         let mut kept = false;
         for (k, segment) in segments.into_iter().enumerate() {
             let (certificate, excess) = check.examine(k);

@@ -6,7 +6,7 @@
 //! every knot.
 
 use super::cholesky::{Cholesky, Dependent};
-use super::problem::{Method, Problem};
+use super::problem::{LarsMethod, Problem};
 use super::solve::STRETCH;
 use crate::numerics::linalg::{axpy, combine};
 use crate::numerics::sparse::SparseVector;
@@ -35,19 +35,19 @@ pub(super) struct State<'a> {
     /// The places of the active variables, by rising variable.
     order: Vec<usize>,
     pub(super) factor: Cholesky,
-    pub(super) watched: Watched,
+    pub(super) watched: WatchedVariables,
     /// Where the last step went, while the active variables are the same.
-    pub(super) course: Option<Course>,
+    pub(super) course: Option<StepDirection>,
     pub(super) careful: bool,
     /// The active variables of the stretch that led here.
     pub(super) arrived: Vec<usize>,
     pub(super) standstill: usize,
-    pub(super) room: Room,
+    pub(super) room: Workspace,
 }
 
 /// Memory that every step uses.
 #[derive(Default)]
-pub(super) struct Room {
+pub(super) struct Workspace {
     pub(super) resting: Vec<bool>,
     pub(super) q: Vec<f64>,
     pub(super) a: Vec<f64>,
@@ -57,7 +57,7 @@ pub(super) struct Room {
 
 /// The variables that may become active. Everything counts by position.
 #[derive(Default)]
-pub(super) struct Watched {
+pub(super) struct WatchedVariables {
     pub(super) variables: Vec<usize>,
     pub(super) v: Vec<f64>,
     /// What counts as a tie.
@@ -70,14 +70,14 @@ pub(super) struct Watched {
 }
 
 /// The direction of a step: w grows by `q`, and the correlations of watched variables fall by `a`, as λ falls by 1.
-pub(super) struct Course {
+pub(super) struct StepDirection {
     pub(super) q: Vec<f64>,
     pub(super) a: Vec<f64>,
 }
 
 /// A knot that has been checked.
 #[derive(Clone, Copy)]
-pub(super) struct Standpoint<'a> {
+pub(super) struct CheckedKnot<'a> {
     pub(super) level: f64,
     pub(super) w: &'a SparseVector,
     /// All correlations.
@@ -90,7 +90,7 @@ impl<'a> State<'a> {
     /// At a knot, watching `outsiders`, and those that arrived there but move no longer.
     pub(super) fn new(
         problem: &'a Problem<'a>,
-        at: Standpoint<'_>,
+        at: CheckedKnot<'_>,
         mut outsiders: Vec<usize>,
         careful: bool,
     ) -> Self {
@@ -105,14 +105,14 @@ impl<'a> State<'a> {
             seat: Vec::new(),
             order: Vec::new(),
             factor: Cholesky::default(),
-            watched: Watched::default(),
+            watched: WatchedVariables::default(),
             course: None,
             careful,
             arrived: at.arrived.to_vec(),
             standstill: 0,
-            room: Room::default(),
+            room: Workspace::default(),
         };
-        let lasso = problem.options().method == Method::Lasso;
+        let lasso = problem.options().method == LarsMethod::Lasso;
         let stays = |j: &usize| !lasso || problem.v[*j] == 0.0 || at.w.get(*j) != 0.0;
         let kept: Vec<usize> = at.arrived.iter().copied().filter(stays).collect();
         let mut block = vec![0.0; kept.len() * kept.len()];
@@ -158,7 +158,7 @@ impl<'a> State<'a> {
             }
         }
         let gather = |f: &dyn Fn(usize) -> f64| variables.iter().map(|&j| f(j)).collect();
-        self.watched = Watched {
+        self.watched = WatchedVariables {
             v: gather(&|j| problem.v[j]),
             tie: gather(&|j| problem.tie(j)),
             c: gather(&|j| c[j]),
@@ -235,7 +235,7 @@ impl<'a> State<'a> {
     /// Sets coefficients that are next to zero because of rounding to exactly zero, and removes them from the active set of a
     /// lasso. Free variables stay as they are. Returns whether there were any.
     fn drop_zeros(&mut self) -> bool {
-        if self.problem.options().method != Method::Lasso {
+        if self.problem.options().method != LarsMethod::Lasso {
             return false;
         }
         let zero = |k: usize| self.w[k] * self.sign[k] <= self.smallest[k];

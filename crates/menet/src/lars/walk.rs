@@ -26,9 +26,9 @@
 //! of T like any other, and the conditions themselves keep it out.
 
 use super::cholesky::Dependent;
-use super::path::Ended;
-use super::problem::Method;
-use super::state::{Course, State, Watched};
+use super::path::EndReason;
+use super::problem::LarsMethod;
+use super::state::{State, StepDirection, WatchedVariables};
 use crate::monitor::{Monitor, Stage, proceed};
 use crate::numerics::linalg::{axpy, vectorized};
 use crate::numerics::sparse::SparseVector;
@@ -55,34 +55,34 @@ fn changes(before: &[usize], after: &[usize]) -> (Vec<usize>, Vec<usize>) {
 const HARMLESS: f64 = 1e-10;
 
 /// The decision taken at a knot.
-struct Turn {
+struct TurnDecision {
     q: Vec<f64>,
     /// Tied variables that stay: their own side of the level is no event until the next knot.
     resting: Vec<bool>,
 }
 
 /// A tied variable that has to move.
-struct Arrival {
+struct ArrivingVariable {
     at: usize,
     sign: f64,
     pull: f64,
 }
 
 /// Why the path cannot turn here.
-enum Halt {
-    Ended(Ended),
+enum HaltReason {
+    Ended(EndReason),
     Stopped(crate::Error),
 }
 
-impl From<Ended> for Halt {
-    fn from(ended: Ended) -> Self {
-        Halt::Ended(ended)
+impl From<EndReason> for HaltReason {
+    fn from(ended: EndReason) -> Self {
+        HaltReason::Ended(ended)
     }
 }
 
-impl From<crate::Error> for Halt {
+impl From<crate::Error> for HaltReason {
     fn from(error: crate::Error) -> Self {
-        Halt::Stopped(error)
+        HaltReason::Stopped(error)
     }
 }
 
@@ -95,17 +95,17 @@ impl State<'_> {
         &mut self,
         steps: usize,
         monitor: &dyn Monitor,
-    ) -> crate::Result<(Vec<Segment>, Option<Ended>)> {
+    ) -> crate::Result<(Vec<Segment>, Option<EndReason>)> {
         let mut segments = Vec::with_capacity(steps);
         for _ in 0..steps {
             if self.level <= self.problem.options().lambda_min {
-                let ended = if self.level > 0.0 { Ended::LambdaMin } else { Ended::Complete };
+                let ended = if self.level > 0.0 { EndReason::LambdaMin } else { EndReason::Complete };
                 return Ok((segments, Some(ended)));
             }
             let turn = match self.turn(monitor) {
                 Ok(turn) => turn,
-                Err(Halt::Ended(ended)) => return Ok((segments, Some(ended))),
-                Err(Halt::Stopped(error)) => return Err(error),
+                Err(HaltReason::Ended(ended)) => return Ok((segments, Some(ended))),
+                Err(HaltReason::Stopped(error)) => return Err(error),
             };
             let (entered, left) = changes(&self.arrived, &self.active);
             self.arrived.clone_from(&self.active);
@@ -116,8 +116,8 @@ impl State<'_> {
     }
 
     /// Decides which variables move from this knot on, and in which direction.
-    fn turn(&mut self, monitor: &dyn Monitor) -> Result<Turn, Halt> {
-        let lasso = self.problem.options().method == Method::Lasso;
+    fn turn(&mut self, monitor: &dyn Monitor) -> Result<TurnDecision, HaltReason> {
+        let lasso = self.problem.options().method == LarsMethod::Lasso;
         let moving = self.active.len();
         let tied = self.tied();
         let mut resting = std::mem::take(&mut self.room.resting);
@@ -125,7 +125,7 @@ impl State<'_> {
         resting.resize(self.watched.variables.len(), false);
         // Unless a variable has left, this is the direction of the last step, and the rates are known.
         let (mut q, mut rates) = match self.course.take() {
-            Some(Course { q, a }) => (q, a),
+            Some(StepDirection { q, a }) => (q, a),
             None => (self.direction(), Vec::new()),
         };
         if tied.len() > MANY {
@@ -134,7 +134,10 @@ impl State<'_> {
         }
         for _ in 0..10 * tied.len() + 10 {
             proceed(monitor, Stage::Lars)?;
-            let Some(Arrival { at, sign, pull }) = self.strongest(&tied, &resting, &q, &rates) else { break };
+            let Some(ArrivingVariable { at, sign, pull }) = self.strongest(&tied, &resting, &q, &rates)
+            else {
+                break;
+            };
             if let Err(dependent) = self.admit(at, sign) {
                 self.tolerate(at, pull, dependent, &q)?;
                 resting[at] = true;
@@ -158,18 +161,18 @@ impl State<'_> {
         self.room.a = rates;
         let needed = self.active.len() - self.free;
         if self.problem.max_nonzeros.is_some_and(|max| needed > max) {
-            return Err(Ended::MaxNonzeros { needed }.into());
+            return Err(EndReason::MaxNonzeros { needed }.into());
         }
         for &i in &tied {
             resting[i] = !self.watched.is_active[i];
         }
-        Ok(Turn { q, resting })
+        Ok(TurnDecision { q, resting })
     }
 
     /// The watched variables at the level, by position. Nearly all are not, and are passed over eight at a time.
     fn tied(&self) -> Vec<usize> {
         const LANES: usize = 8;
-        let Watched { c, v, tie, is_active, .. } = &self.watched;
+        let WatchedVariables { c, v, tie, is_active, .. } = &self.watched;
         let (level, positive) = (self.level, self.problem.options().positive);
         let near = |i: usize| {
             let reach = if positive { c[i] } else { c[i].abs() };
@@ -198,7 +201,7 @@ impl State<'_> {
 
     /// The tied variables whose correlation would stay above the falling level if they did not move, with the margin
     /// `vⱼ − sⱼaⱼ`; `rates` are the `a`, if they are known.
-    fn arrivals(&self, tied: &[usize], resting: &[bool], q: &[f64], rates: &[f64]) -> Vec<Arrival> {
+    fn arrivals(&self, tied: &[usize], resting: &[bool], q: &[f64], rates: &[f64]) -> Vec<ArrivingVariable> {
         let watched = &self.watched;
         let m = watched.variables.len();
         let waiting: Vec<usize> =
@@ -214,18 +217,24 @@ impl State<'_> {
         };
         let arrival = |at: usize| {
             let sign = if self.problem.options().positive { 1.0 } else { watched.c[at].signum() };
-            Arrival { at, sign, pull: watched.v[at] - sign * rate(at) }
+            ArrivingVariable { at, sign, pull: watched.v[at] - sign * rate(at) }
         };
-        let moves = |arrival: &Arrival| arrival.pull * self.level > watched.tie[arrival.at];
+        let moves = |arrival: &ArrivingVariable| arrival.pull * self.level > watched.tie[arrival.at];
         waiting.into_iter().map(arrival).filter(moves).collect()
     }
 
     /// The arrival with the widest margin, relative to its length; the first of equals.
-    fn strongest(&self, tied: &[usize], resting: &[bool], q: &[f64], rates: &[f64]) -> Option<Arrival> {
+    fn strongest(
+        &self,
+        tied: &[usize],
+        resting: &[bool],
+        q: &[f64],
+        rates: &[f64],
+    ) -> Option<ArrivingVariable> {
         let mut arrivals = self.arrivals(tied, resting, q, rates).into_iter();
         let first = arrivals.next()?;
         let tie = &self.watched.tie;
-        let stronger = |x: &Arrival, y: &Arrival| x.pull * tie[y.at] > y.pull * tie[x.at];
+        let stronger = |x: &ArrivingVariable, y: &ArrivingVariable| x.pull * tie[y.at] > y.pull * tie[x.at];
         Some(arrivals.fold(first, |best, next| if stronger(&next, &best) { next } else { best }))
     }
 
@@ -250,7 +259,7 @@ impl State<'_> {
     }
 
     /// Whether a variable that cannot be appended may be left out.
-    fn tolerate(&self, i: usize, pull: f64, dependent: Dependent, q: &[f64]) -> Result<(), Ended> {
+    fn tolerate(&self, i: usize, pull: f64, dependent: Dependent, q: &[f64]) -> Result<(), EndReason> {
         let (variable, unit) = (self.watched.variables[i], self.problem.unit);
         let scale = &self.problem.shared.scale;
         // The pull inherits the rounding of q through the combination of active variables that it depends on.
@@ -261,12 +270,12 @@ impl State<'_> {
         if pull * self.level <= rounding.max(HARMLESS * unit * scale[variable]) {
             Ok(())
         } else if dependent.relative_distance < -1e-6 {
-            Err(Ended::Indefinite { variable })
+            Err(EndReason::Indefinite { variable })
         } else if pull * self.level > 1e-5 * unit * scale[variable] {
             // Were b in the range of G, the pull could only be as large as the distance from the span.
-            Err(Ended::Unbounded { variable })
+            Err(EndReason::Unbounded { variable })
         } else {
-            Err(Ended::Dependent { variable })
+            Err(EndReason::Dependent { variable })
         }
     }
 
@@ -288,15 +297,15 @@ impl State<'_> {
     }
 
     /// Goes to the next knot: the first of an arrival, a drop, and the end.
-    fn advance(&mut self, turn: Turn) {
-        let Turn { q, resting } = turn;
+    fn advance(&mut self, turn: TurnDecision) {
+        let TurnDecision { q, resting } = turn;
         let options = self.problem.options();
         let level = self.level;
         let mut a = std::mem::take(&mut self.room.a);
         self.combine(&q, &mut a);
         let mut next = self.next_arrival(&a, &resting).max(options.lambda_min);
         let mut dropping = None;
-        if options.method == Method::Lasso {
+        if options.method == LarsMethod::Lasso {
             for (k, (w, q)) in self.w.iter().zip(&q).enumerate().skip(self.free) {
                 if w * q < 0.0 && level + w / q > next {
                     next = level + w / q;
@@ -313,7 +322,7 @@ impl State<'_> {
         if let Some(k) = dropping {
             self.w[k] = 0.0;
         }
-        self.course = Some(Course { q, a });
+        self.course = Some(StepDirection { q, a });
         self.room.resting = resting;
         self.settle();
     }

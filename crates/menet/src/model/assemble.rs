@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`Men::from_paths`] | a model that knows its paths alone |
 //! | [`Men::axes_at`] | axes read off the paths, with the training samples or sums over them |
-//! | [`Undecided::learn`] | the rule, from the projected training samples |
+//! | [`ModelWithoutRule::learn`] | the rule, from the projected training samples |
 //!
 //! [`Men::assemble`] and [`Men::at`] are these steps one after the other, on samples in memory.
 
@@ -14,16 +14,16 @@ use super::{Component, Men, MenParts, PanelVariable};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::fit::{Clock, fit_prepared};
-use crate::lars::{Ended, Path};
+use crate::lars::{EndReason, Path};
 use crate::monitor::{Monitor, Stage, proceed};
-use crate::panel::{self, Reading};
+use crate::panel::{self, SizeLimits};
 use crate::params::MenParams;
 use crate::projection::Projection;
 use crate::reduce::ReducedProblem;
-use crate::refit::{Axes, How, Reached, Source, Training, VariableSpread, wanted};
+use crate::refit::{Axes, ReadOffOptions, ReadOffSource, RefitProblem, Training, VariableSpread, wanted};
 use crate::report::FitReport;
 use crate::rules::{Projected, learn};
-use crate::solved::Solved;
+use crate::solved::SolvedPaths;
 use crate::targets::AxisCount;
 
 impl Men {
@@ -31,7 +31,7 @@ impl Men {
     ///
     /// # Errors
     /// When the paths do not reach so far, no variable can be used, a system cannot be solved, or `monitor` asks to stop.
-    pub fn assemble(solved: &Solved<'_>, params: &MenParams, monitor: &dyn Monitor) -> Result<Self> {
+    pub fn assemble(solved: &SolvedPaths<'_>, params: &MenParams, monitor: &dyn Monitor) -> Result<Self> {
         let (data, problem) = (solved.prepared.data, &solved.prepared.problem);
         if params.panel_size.is_none() && !params.refit.kind().shares_panel() {
             check_ties(&solved.paths)?;
@@ -42,10 +42,10 @@ impl Men {
         parts.feature_names = data.feature_names().map(<[String]>::to_vec);
         parts.image_shape = data.image_shape();
         let mut men = clock.time(Stage::Refit, || {
-            let reading = Reading { nonzeros: None, panel_size: params.panel_size, components: None };
+            let reading = SizeLimits { nonzeros: None, panel_size: params.panel_size, components: None };
             let axes = solved.read(reading, params)?;
             proceed(monitor, Stage::Refit)?;
-            let undecided = Undecided::new(parts, axes, Training::Samples(data))?;
+            let undecided = ModelWithoutRule::new(parts, axes, Training::Samples(data))?;
             let z = undecided.projection().project(data)?;
             undecided.learn_weighted(z.as_ref(), data.class_indices(), data.weights())
         })?;
@@ -65,7 +65,7 @@ impl Men {
         classes: Vec<String>,
     ) -> Result<Self> {
         check_ties(&paths)?;
-        let reached = params.refit.kind().needs_gram().then(|| Reached::new(problem, &paths));
+        let reached = params.refit.kind().needs_gram().then(|| RefitProblem::new(problem, &paths));
         let mut parts = parts_of(problem, paths, params, classes)?;
         parts.reached = reached;
         Men::from_parts(parts)
@@ -84,7 +84,7 @@ impl Men {
     ///
     /// # Errors
     /// When the fit does not reach so far, a number is 0, or the training samples are needed.
-    pub fn at(&self, reading: Reading, training: Option<&Dataset<'_>>) -> Result<Men> {
+    pub fn at(&self, reading: SizeLimits, training: Option<&Dataset<'_>>) -> Result<Men> {
         match (training, &self.parts.preparation) {
             (Some(data), Some(preparation)) => self.at_prepared(reading, &preparation.prepare(data)?),
             (Some(data), None) => self.at_prepared(reading, data),
@@ -96,10 +96,10 @@ impl Men {
     ///
     /// # Errors
     /// As [`Self::at`].
-    pub fn at_prepared(&self, reading: Reading, data: &Dataset<'_>) -> Result<Men> {
+    pub fn at_prepared(&self, reading: SizeLimits, data: &Dataset<'_>) -> Result<Men> {
         let params = match self.cut(reading)? {
-            Cut::Held(parts) => return trained(*parts, data),
-            Cut::Again(params) => params,
+            CutFit::Held(parts) => return trained(*parts, data),
+            CutFit::Again(params) => params,
         };
         // Names and shape come from the model: the samples may have none.
         let data = data.called(self.feature_names(), self.image_shape());
@@ -116,7 +116,7 @@ impl Men {
     ///
     /// # Errors
     /// As [`Self::at`], and when the paths do not hold the smaller model.
-    pub fn at_reached(&self, reading: Reading, data: &Dataset<'_>) -> Result<Men> {
+    pub fn at_reached(&self, reading: SizeLimits, data: &Dataset<'_>) -> Result<Men> {
         trained(self.held(reading)?, data)
     }
 
@@ -124,7 +124,7 @@ impl Men {
     ///
     /// # Errors
     /// When the fit does not reach so far, or a number is 0.
-    pub fn wanted(&self, reading: Reading) -> Result<Vec<usize>> {
+    pub fn wanted(&self, reading: SizeLimits) -> Result<Vec<usize>> {
         let parts = self.held(reading)?;
         wanted(&parts.paths, &how(&parts))
     }
@@ -133,12 +133,12 @@ impl Men {
     ///
     /// # Errors
     /// As [`Self::at`].
-    pub fn axes_at(&self, reading: Reading, training: Training<'_>) -> Result<Undecided> {
+    pub fn axes_at(&self, reading: SizeLimits, training: Training<'_>) -> Result<ModelWithoutRule> {
         undecided(self.held(reading)?, training)
     }
 
     /// How many axes a reading keeps.
-    pub(super) fn axes_kept(&self, reading: Reading) -> Result<usize> {
+    pub(super) fn axes_kept(&self, reading: SizeLimits) -> Result<usize> {
         let fitted = self.parts.components.len();
         let d = reading.components.unwrap_or(fitted);
         if d == 0 || d > fitted {
@@ -149,7 +149,7 @@ impl Men {
     }
 
     /// The parts with paths and parameters as a reading asks for, or the parameters to fit with where the paths do not hold it.
-    fn cut(&self, reading: Reading) -> Result<Cut> {
+    fn cut(&self, reading: SizeLimits) -> Result<CutFit> {
         let d = self.axes_kept(reading)?;
         if self.parts.paths.is_empty() {
             let (asked, has) = ("another size".to_owned(), "was left out of this model".to_owned());
@@ -165,18 +165,18 @@ impl Men {
         params.check(p)?;
         params.check_axes(d)?;
         let Some(paths) = panel::held(&self.parts.paths, fitted, (&params, d), p)? else {
-            return Ok(Cut::Again(Box::new(params)));
+            return Ok(CutFit::Again(Box::new(params)));
         };
         if params.panel_size.is_none() && !params.refit.kind().shares_panel() {
             check_ties(&paths)?;
         }
         let components = paths.iter().map(Component::from).collect();
-        Ok(Cut::Held(Box::new(MenParts { params, paths, components, ..self.parts.clone() })))
+        Ok(CutFit::Held(Box::new(MenParts { params, paths, components, ..self.parts.clone() })))
     }
 
     /// The parts that a reading asks for, which the paths must hold.
-    pub(super) fn held(&self, reading: Reading) -> Result<MenParts> {
-        if let Cut::Held(parts) = self.cut(reading)? {
+    pub(super) fn held(&self, reading: SizeLimits) -> Result<MenParts> {
+        if let CutFit::Held(parts) = self.cut(reading)? {
             return Ok(*parts);
         }
         let (name, asked) = match (reading.panel_size, reading.nonzeros, reading.components) {
@@ -191,7 +191,7 @@ impl Men {
 }
 
 /// A fit cut to what a reading asks for.
-enum Cut {
+enum CutFit {
     /// Its paths hold that.
     Held(Box<MenParts>),
     /// A fit with these parameters has other paths.
@@ -200,12 +200,12 @@ enum Cut {
 
 /// A model whose axes are known. Its rule is learned from the training samples, projected on them.
 #[derive(Debug, Clone)]
-pub struct Undecided {
+pub struct ModelWithoutRule {
     pub(super) parts: MenParts,
     pub(super) covariance: Option<Mat<f64>>,
 }
 
-impl Undecided {
+impl ModelWithoutRule {
     fn new(mut parts: MenParts, axes: Axes, training: Training<'_>) -> Result<Self> {
         let Axes { axes, panel, report, covariance } = axes;
         let mean = parts.projection.mean().to_vec();
@@ -220,7 +220,7 @@ impl Undecided {
         parts.projection = Projection::new(mean, axes)?;
         parts.panel = panel.into_iter().zip(spreads).map(known).collect();
         (parts.refit, parts.rule) = (report, None);
-        Ok(Undecided { parts, covariance })
+        Ok(ModelWithoutRule { parts, covariance })
     }
 
     /// Projects samples on the axes.
@@ -238,7 +238,7 @@ impl Undecided {
 
     /// Learns the rule from samples with weights.
     fn learn_weighted(self, z: MatRef<'_, f64>, classes: &[usize], weights: Option<&[f64]>) -> Result<Men> {
-        let Undecided { mut parts, covariance } = self;
+        let ModelWithoutRule { mut parts, covariance } = self;
         let (n, count, d) = (z.nrows(), parts.classes.len(), parts.projection.components());
         if classes.len() != n || z.ncols() != d || classes.iter().any(|&class| class >= count) {
             let why =
@@ -262,8 +262,8 @@ impl Undecided {
 }
 
 /// The axes that parts with paths say; the rule is still to be learned.
-fn undecided(parts: MenParts, training: Training<'_>) -> Result<Undecided> {
-    let source = Source {
+fn undecided(parts: MenParts, training: Training<'_>) -> Result<ModelWithoutRule> {
+    let source = ReadOffSource {
         training,
         mean: parts.projection.mean(),
         units: &parts.units,
@@ -271,7 +271,7 @@ fn undecided(parts: MenParts, training: Training<'_>) -> Result<Undecided> {
         reached: parts.reached.as_ref(),
     };
     let axes = source.read(&how(&parts))?;
-    Undecided::new(parts, axes, training)
+    ModelWithoutRule::new(parts, axes, training)
 }
 
 /// The model that parts with paths say.
@@ -283,9 +283,9 @@ fn trained(parts: MenParts, data: &Dataset<'_>) -> Result<Men> {
 }
 
 /// How the parameters of a model say that it is read.
-fn how(parts: &MenParts) -> How {
-    let reading = Reading { nonzeros: None, panel_size: parts.params.panel_size, components: None };
-    How::new(reading, &parts.params, parts.paths.len())
+fn how(parts: &MenParts) -> ReadOffOptions {
+    let reading = SizeLimits { nonzeros: None, panel_size: parts.params.panel_size, components: None };
+    ReadOffOptions::new(reading, &parts.params, parts.paths.len())
 }
 
 /// The parts of a model of a reduced problem, with the axes of its paths.
@@ -326,7 +326,7 @@ fn check_ties(paths: &[Path]) -> Result<()> {
         return Ok(());
     }
     Err(match paths.first().map(|path| (path.ended(), path.max_nonzeros())) {
-        Some((Ended::MaxNonzeros { needed }, Some(nonzeros))) => {
+        Some((EndReason::MaxNonzeros { needed }, Some(nonzeros))) => {
             Error::Tie { component: 1, tied: needed, nonzeros }
         }
         Some((ended, _)) => Error::NoVariable { component: 1, why: ended.to_string() },

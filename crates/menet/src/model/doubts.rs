@@ -1,7 +1,7 @@
 //! What a careful user should know about a fit.
 
 use super::Men;
-use crate::lars::{Ended, Path, Report, violation};
+use crate::lars::{EndReason, Path, PenaltyReport, violation};
 use crate::named::Named;
 use crate::panel;
 use crate::preprocess::SQUARABLE;
@@ -29,7 +29,8 @@ impl Men {
             let many = violated.len();
             doubts.push(format!("{many} of {count} paths are not exact: that of axis {first} {why}"));
         }
-        let unsettled = |path: &Path| matches!(path.report(), Some(Report::Rounds { settled: false, .. }));
+        let unsettled =
+            |path: &Path| matches!(path.report(), Some(PenaltyReport::Rounds { settled: false, .. }));
         let unsettled: Vec<(usize, ())> = at(paths, |path| unsettled(path).then_some(())).collect();
         if let Some((first, ())) = unsettled.first() {
             let many = unsettled.len();
@@ -142,7 +143,7 @@ fn at<T, F>(items: &[T], find: impl Fn(&T) -> Option<F>) -> impl Iterator<Item =
 /// Why a path selects nothing.
 fn why_empty(path: &Path) -> String {
     match (path.ended(), path.max_nonzeros()) {
-        (Ended::MaxNonzeros { needed }, Some(nonzeros)) => format!(
+        (EndReason::MaxNonzeros { needed }, Some(nonzeros)) => format!(
             ", because {needed} tie for the first place and nonzeros is {nonzeros} (allow {needed}, or break the tie with \
              penalty_factors)"
         ),

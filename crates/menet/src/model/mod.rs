@@ -20,7 +20,7 @@ mod untrained;
 
 use faer::{Mat, MatRef};
 
-pub use assemble::Undecided;
+pub use assemble::ModelWithoutRule;
 pub use new_samples::{FarSample, SampleDoubts};
 pub use panel_table::PanelRow;
 pub use parts::{Component, MenParts, PanelVariable};
@@ -36,7 +36,7 @@ use crate::prepare::Preparation;
 use crate::projection::Projection;
 use crate::refit::RefitReport;
 use crate::report::FitReport;
-use crate::rules::Learned;
+use crate::rules::LearnedRule;
 
 /// A fitted model. It holds the whole path of every axis, so that sparser or smaller models need no new fit.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,7 +108,7 @@ impl Men {
     ///
     /// # Errors
     /// When the model has none, because it was made smaller without its training samples.
-    pub fn rule(&self) -> Result<&Learned> {
+    pub fn rule(&self) -> Result<&LearnedRule> {
         self.parts.rule.as_ref().ok_or_else(|| {
             Error::Degenerate(
                 "this model was made smaller without its training samples: it can transform, but not predict; fit again with this \

@@ -59,7 +59,7 @@ impl SampleDoubts {
         variable_name: &dyn Fn(usize) -> String,
     ) -> Vec<String> {
         let (n, panel) = (self.missing.len(), self.panel);
-        let told = |samples: &[usize], what: &str, so: &str| {
+        let doubt = |samples: &[usize], what: &str, so: &str| {
             let count = samples.len();
             (count > 0).then(|| {
                 format!("{what}: {count} of {n} samples ({}); {so}", listed(samples.iter().map(|&i| name(i))))
@@ -69,12 +69,12 @@ impl SampleDoubts {
         let few = |&i: &usize| 2 * self.missing[i] > panel && self.missing[i] < panel;
         let poor: Vec<usize> = (0..n).filter(few).collect();
         let mut all = Vec::new();
-        all.extend(told(
+        all.extend(doubt(
             &unknown,
             "without any value of the panel",
             "nothing is known of them, so they get the probabilities that the classes have before anything is measured",
         ));
-        all.extend(told(
+        all.extend(doubt(
             &poor,
             &format!("with fewer than half of the {panel} values of the panel"),
             "values that were filled in say little",

@@ -8,9 +8,9 @@ use crate::panel;
 use crate::params::MenParams;
 use crate::prepare::Preparation;
 use crate::projection::Projection;
-use crate::refit::{Reached, Refit, RefitReport};
+use crate::refit::{Refit, RefitProblem, RefitReport};
 use crate::report::FitReport;
-use crate::rules::Learned;
+use crate::rules::LearnedRule;
 
 /// What is known of the path of one axis besides the axis read off it.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,13 +70,13 @@ pub struct MenParts {
     /// The path of every axis, in the solver's units; empty if they were left out.
     pub paths: Vec<Path>,
     /// The reduced problem at the variables that the paths reached, for refits that solve it again; none if it was left out.
-    pub reached: Option<Reached>,
+    pub reached: Option<RefitProblem>,
     /// What the refit did.
     pub refit: RefitReport,
     /// The distinct variables that the axes use, rising; what is known of each from the training samples may be missing.
     pub panel: Vec<PanelVariable>,
     /// The rule that decides in the projected space; none for a model that was made smaller without its training samples.
-    pub rule: Option<Learned>,
+    pub rule: Option<LearnedRule>,
     /// What turns a path's coefficient of a variable into its weight in W.
     pub units: Vec<f64>,
     /// What the fit found and did.
@@ -144,9 +144,13 @@ impl MenParts {
             size("the rule's classes", rule.class_count(), self.classes.len(), "classes")?;
         }
         let used = panel::union(self.projection.axes());
-        let told: Vec<usize> = self.panel.iter().map(|row| row.variable).collect();
-        if used != told {
-            return Err(Error::parameter("panel", format!("{told:?}"), format!("{used:?}, as the axes use")));
+        let listed: Vec<usize> = self.panel.iter().map(|row| row.variable).collect();
+        if used != listed {
+            return Err(Error::parameter(
+                "panel",
+                format!("{listed:?}"),
+                format!("{used:?}, as the axes use"),
+            ));
         }
         let count = self.classes.len();
         if let Some(class) = self.panel.iter().filter_map(|row| row.class).find(|&class| class >= count) {

@@ -1,17 +1,17 @@
 //! Smaller models without the training samples: of the refit `none` alone.
 
-use super::{Men, MenParts, PanelVariable, Undecided};
+use super::{Men, MenParts, ModelWithoutRule, PanelVariable};
 use crate::error::{Error, Result};
 use crate::numerics::sparse::SparseVector;
-use crate::panel::{self, Reading};
+use crate::panel::{self, SizeLimits};
 use crate::penalties::groups::GroupAxes;
 use crate::projection::Projection;
 use crate::refit::Refit;
-use crate::rules::{Learned, Nearest, Projected, RuleKind, learn};
+use crate::rules::{LearnedRule, Nearest, Projected, RuleKind, learn};
 
 impl Men {
     /// The smaller model that a reading asks for.
-    pub(super) fn at_without_training(&self, reading: Reading) -> Result<Men> {
+    pub(super) fn at_without_training(&self, reading: SizeLimits) -> Result<Men> {
         let fewer_axes_only = self.only_drops_axes(reading)?;
         let mut parts = match self.parts.paths.is_empty() && fewer_axes_only {
             true => self.first(reading)?,
@@ -26,15 +26,15 @@ impl Men {
         let d = parts.projection.components();
         let nearest = parts.params.rule.on(d).kind == RuleKind::Nearest;
         match self.parts.rule.as_ref().filter(|_| fewer_axes_only && nearest) {
-            Some(Learned::Nearest(rule)) if self.unweighted(rule)? => {
-                Undecided { parts, covariance: None }.learn(rule.gallery.subcols(0, d), &rule.classes)
+            Some(LearnedRule::Nearest(rule)) if self.unweighted(rule)? => {
+                ModelWithoutRule { parts, covariance: None }.learn(rule.gallery.subcols(0, d), &rule.classes)
             }
             _ => Men::from_parts(parts),
         }
     }
 
     /// Whether a reading keeps the first axes as they are.
-    fn only_drops_axes(&self, reading: Reading) -> Result<bool> {
+    fn only_drops_axes(&self, reading: SizeLimits) -> Result<bool> {
         let (params, axes) = (&self.parts.params, self.parts.components.len());
         // An axis that ties left without variables has no column in W.
         let all_have_axes = self.parts.projection.components() == axes;
@@ -44,7 +44,7 @@ impl Men {
     }
 
     /// The parts with the first axes, where there are no paths.
-    fn first(&self, reading: Reading) -> Result<MenParts> {
+    fn first(&self, reading: SizeLimits) -> Result<MenParts> {
         let (mut parts, d) = (self.parts.clone(), self.axes_kept(reading)?);
         parts.params.components = reading.components.or(parts.params.components);
         parts.params.check_axes(d)?;
@@ -62,7 +62,7 @@ impl Men {
         let (z, count) = (rule.gallery.as_ref(), self.parts.classes.len());
         let samples = Projected { z, classes: &rule.classes, count, weights: None, covariance: None };
         let again = learn(&self.parts.params.rule.on(z.ncols()), &samples)?;
-        Ok(matches!(again, Learned::Nearest(again) if again == *rule))
+        Ok(matches!(again, LearnedRule::Nearest(again) if again == *rule))
     }
 }
 

@@ -15,24 +15,24 @@ pub struct Block<'a> {
     pub(super) rows: Rows<'a>,
     pub(super) variables: usize,
     pub(super) class: &'a [usize],
-    pub(super) numbers: Numbers<'a>,
+    pub(super) numbers: SampleNumbers<'a>,
     /// Squared distances of neighbours found elsewhere.
     pub(super) known: &'a [f64],
 }
 
 /// The numbers of samples in the whole set.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Numbers<'a> {
+pub(super) enum SampleNumbers<'a> {
     /// One after the other, from this one on.
     From(usize),
     Each(&'a [usize]),
 }
 
-impl Numbers<'_> {
+impl SampleNumbers<'_> {
     pub(super) fn of(self, i: usize) -> usize {
         match self {
-            Numbers::From(start) => start + i,
-            Numbers::Each(numbers) => numbers[i],
+            SampleNumbers::From(start) => start + i,
+            SampleNumbers::Each(numbers) => numbers[i],
         }
     }
 }
@@ -72,7 +72,7 @@ impl<'a> Block<'a> {
     pub fn sparse(x: SparseMatrix, class: &'a [usize], start: usize) -> Result<Self> {
         check_length("`class`", class.len(), x.rows())?;
         let variables = x.columns();
-        Ok(Block { rows: Rows::Sparse(x), variables, class, numbers: Numbers::From(start), known: &[] })
+        Ok(Block { rows: Rows::Sparse(x), variables, class, numbers: SampleNumbers::From(start), known: &[] })
     }
 
     fn checked<T: Real>(x: MatRef<'_, T>, rows: Rows<'a>, class: &'a [usize], start: usize) -> Result<Self> {
@@ -82,7 +82,7 @@ impl<'a> Block<'a> {
         }
         check_length("`class`", class.len(), x.nrows())?;
         check_finite("the block", x)?;
-        Ok(Block { rows, variables, class, numbers: Numbers::From(start), known: &[] })
+        Ok(Block { rows, variables, class, numbers: SampleNumbers::From(start), known: &[] })
     }
 
     /// This block with a number for each sample.
@@ -91,13 +91,13 @@ impl<'a> Block<'a> {
     /// When there is not one number per sample.
     pub fn numbered(self, numbers: &'a [usize]) -> Result<Self> {
         check_length("`numbers`", numbers.len(), self.samples())?;
-        Ok(Block { numbers: Numbers::Each(numbers), ..self })
+        Ok(Block { numbers: SampleNumbers::Each(numbers), ..self })
     }
 
-    /// This block with what is known of its neighbours: the squared distances that [`Nearest::into_arrays`] gives of these samples
+    /// This block with what is known of its neighbours: the squared distances that [`NearestSamples::into_arrays`] gives of these samples
     /// in other references. Further ones than the last of every group need not be found, and are not; a search takes less time.
     ///
-    /// [`Nearest::into_arrays`]: super::Nearest::into_arrays
+    /// [`NearestSamples::into_arrays`]: super::NearestSamples::into_arrays
     pub fn knowing(self, squared: &'a [f64]) -> Self {
         Block { known: squared, ..self }
     }

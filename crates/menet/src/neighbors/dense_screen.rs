@@ -18,8 +18,8 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 use rayon::prelude::*;
 
-use super::single_precision::{Samples, TERMS, TILE, Values};
-use super::{Among, tighten};
+use super::single_precision::{Samples, SinglePrecisionValues, TERMS, TILE};
+use super::{NeighborScope, tighten};
 use crate::error::Result;
 use crate::monitor::{Monitor, Stage, proceed};
 use crate::numerics::linalg::vectorized;
@@ -38,7 +38,7 @@ const LANES: usize = 16;
 pub(super) fn candidates<const G: usize>(
     x: &Mat<f64>,
     class: &[usize],
-    groups: [(Among, usize); G],
+    groups: [(NeighborScope, usize); G],
     monitor: &dyn Monitor,
 ) -> Result<Vec<[Vec<usize>; G]>> {
     let (samples, values) = Samples::new(x, class);
@@ -89,8 +89,8 @@ pub(super) fn lock<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Samples on two sides, of which some values are at hand.
 pub(super) struct Field<'a, const G: usize> {
     pub(super) samples: (&'a Samples, &'a Samples),
-    pub(super) values: (&'a Values, &'a Values),
-    pub(super) groups: [(Among, usize); G],
+    pub(super) values: (&'a SinglePrecisionValues, &'a SinglePrecisionValues),
+    pub(super) groups: [(NeighborScope, usize); G],
 }
 
 impl<const G: usize> Field<'_, G> {
@@ -117,7 +117,7 @@ impl<const G: usize> Field<'_, G> {
 
 /// What is known of the samples of a block.
 pub(super) struct Block<const G: usize> {
-    pub(super) rows: Vec<[Row; G]>,
+    pub(super) rows: Vec<[SampleCandidates; G]>,
     /// θ of every sample, by group.
     pub(super) theta: [Vec<f32>; G],
     /// The most candidates that a sample was left with.
@@ -126,7 +126,7 @@ pub(super) struct Block<const G: usize> {
 
 /// The candidates of a sample: `s − e − 2t`, and which.
 #[derive(Clone, Default)]
-pub(super) struct Row {
+pub(super) struct SampleCandidates {
     pub(super) near: Vec<(f32, u32)>,
     /// How many there may be before they are looked through.
     limit: usize,
@@ -135,7 +135,7 @@ pub(super) struct Row {
 impl<const G: usize> Block<G> {
     pub(super) fn new(rows: usize) -> Self {
         Block {
-            rows: vec![[(); G].map(|()| Row::default()); rows],
+            rows: vec![[(); G].map(|()| SampleCandidates::default()); rows],
             theta: [(); G].map(|()| vec![f32::INFINITY; rows]),
             most: 0,
         }
@@ -176,7 +176,7 @@ pub(super) struct Tile<'a, const G: usize> {
     right: &'a Samples,
     /// The values of both, one sample per column.
     x: (MatRef<'a, f32>, MatRef<'a, f32>),
-    groups: [(Among, usize); G],
+    groups: [(NeighborScope, usize); G],
     /// Where the blocks begin.
     starts: (usize, usize),
 }

@@ -5,7 +5,7 @@
 //! order of summation, and ties go to the lower index: rounding of the products never decides. Candidates among sparse
 //! samples come from an inverted index instead (`sparse_screen`); the rest is the same, and so are the neighbours, to the last bit.
 //!
-//! Data in several pieces are searched one pair of pieces at a time, and the answers merged: [`Nearest`].
+//! Data in several pieces are searched one pair of pieces at a time, and the answers merged: [`NearestSamples`].
 
 mod approximate;
 mod blocks;
@@ -29,7 +29,7 @@ use crate::named::named;
 use crate::numerics::sparse::Precision;
 pub use approximate::Buckets;
 pub use blocks::{Block, Centre};
-pub use nearest::Nearest;
+pub use nearest::NearestSamples;
 
 use crate::preprocess::{Centred, Rows};
 
@@ -49,7 +49,7 @@ named!(NeighborSearch, "neighbors", Exact = "exact", Approximate = "approximate"
 
 /// Which samples may be neighbours of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Among {
+pub enum NeighborScope {
     /// Those of its own class.
     Within,
     /// Those of other classes.
@@ -58,13 +58,13 @@ pub enum Among {
     All,
 }
 
-impl Among {
+impl NeighborScope {
     /// Whether a sample of the same class, or of another, may be one.
     pub(crate) fn admits(self, same: bool) -> bool {
         match self {
-            Among::Within => same,
-            Among::Between => !same,
-            Among::All => true,
+            NeighborScope::Within => same,
+            NeighborScope::Between => !same,
+            NeighborScope::All => true,
         }
     }
 }
@@ -79,7 +79,7 @@ pub struct Neighbor {
 }
 
 /// By group, for every sample its neighbours.
-pub type Found<const G: usize> = [Vec<Vec<Neighbor>>; G];
+pub type NeighborLists<const G: usize> = [Vec<Vec<Neighbor>>; G];
 
 /// For every sample its `k` nearest neighbours among `among`, nearest first; fewer where there are fewer.
 ///
@@ -88,7 +88,7 @@ pub type Found<const G: usize> = [Vec<Vec<Neighbor>>; G];
 pub fn neighbors(
     data: &Dataset<'_>,
     samples: &Centred<'_>,
-    among: Among,
+    among: NeighborScope,
     k: usize,
     monitor: &dyn Monitor,
 ) -> Result<Vec<Vec<Neighbor>>> {
@@ -104,10 +104,10 @@ pub fn neighbors(
 pub fn neighbor_groups<const G: usize>(
     data: &Dataset<'_>,
     samples: &Centred<'_>,
-    groups: [(Among, usize); G],
+    groups: [(NeighborScope, usize); G],
     search: NeighborSearch,
     monitor: &dyn Monitor,
-) -> Result<(Found<G>, Option<f64>)> {
+) -> Result<(NeighborLists<G>, Option<f64>)> {
     samples.check(data)?;
     if search == NeighborSearch::Approximate {
         let (found, recall) = approximate::neighbor_groups(data, samples, groups, monitor)?;
@@ -124,9 +124,9 @@ pub fn neighbor_groups<const G: usize>(
 /// The nearest of every sample's candidates, by group.
 fn decide<const G: usize>(
     rows: &Rows<'_>,
-    groups: [(Among, usize); G],
+    groups: [(NeighborScope, usize); G],
     candidates: Vec<[Vec<usize>; G]>,
-) -> Found<G> {
+) -> NeighborLists<G> {
     let candidates = candidates.into_par_iter().enumerate();
     let found = candidates.map(|(i, near)| exact(near, groups, |j| rows.squared_distance(i, j)));
     by_group(found.collect())
@@ -135,7 +135,7 @@ fn decide<const G: usize>(
 /// Squared distances and samples: of each group the `k` nearest of `near`, ties to the lower index.
 fn exact<const G: usize>(
     near: [Vec<usize>; G],
-    groups: [(Among, usize); G],
+    groups: [(NeighborScope, usize); G],
     squared: impl Fn(usize) -> f64,
 ) -> [Vec<(f64, usize)>; G] {
     let mut k = groups.iter().map(|&(_, k)| k);
@@ -150,7 +150,7 @@ fn nearest(mut near: Vec<(f64, usize)>, k: usize) -> Vec<(f64, usize)> {
 }
 
 /// From lists of squared distances by sample to neighbours by group.
-fn by_group<const G: usize>(found: Vec<[Vec<(f64, usize)>; G]>) -> Found<G> {
+fn by_group<const G: usize>(found: Vec<[Vec<(f64, usize)>; G]>) -> NeighborLists<G> {
     let mut out = [(); G].map(|()| Vec::with_capacity(found.len()));
     for lists in found {
         for (out, list) in out.iter_mut().zip(lists) {
@@ -196,14 +196,14 @@ mod tests {
         Dataset::from_owned(x, &labels).unwrap()
     }
 
-    fn brute(data: &Dataset<'_>, among: Among, k: usize, i: usize) -> Vec<usize> {
+    fn brute(data: &Dataset<'_>, among: NeighborScope, k: usize, i: usize) -> Vec<usize> {
         let x = data.x().unwrap();
         let mut all: Vec<(f64, usize)> = (0..data.samples())
             .filter(|&j| j != i)
             .filter(|&j| match among {
-                Among::Within => data.class_of(i) == data.class_of(j),
-                Among::Between => data.class_of(i) != data.class_of(j),
-                Among::All => true,
+                NeighborScope::Within => data.class_of(i) == data.class_of(j),
+                NeighborScope::Between => data.class_of(i) != data.class_of(j),
+                NeighborScope::All => true,
             })
             .map(|j| ((0..x.ncols()).map(|v| (x[(i, v)] - x[(j, v)]).powi(2)).sum(), j))
             .collect();
@@ -216,7 +216,7 @@ mod tests {
         for offset in [0.0, 0.1, 1e6] {
             let data = grid(offset);
             let pre = Centred::new(&data, None).unwrap();
-            for among in [Among::Within, Among::Between, Among::All] {
+            for among in [NeighborScope::Within, NeighborScope::Between, NeighborScope::All] {
                 for k in [1, 5, 49, 200] {
                     let found = neighbors(&data, &pre, among, k, &()).unwrap();
                     for (i, found) in found.iter().enumerate() {
@@ -241,7 +241,7 @@ mod tests {
             let labels: Vec<usize> = (0..n).map(|i| i % 4).collect();
             let data = Dataset::from_owned(x, &labels).unwrap();
             let pre = Centred::new(&data, None).unwrap();
-            let groups = [(Among::Within, 3), (Among::Between, 4), (Among::All, 1)];
+            let groups = [(NeighborScope::Within, 3), (NeighborScope::Between, 4), (NeighborScope::All, 1)];
             let (found, _) = neighbor_groups(&data, &pre, groups, NeighborSearch::Exact, &()).unwrap();
             for (found, (among, k)) in found.iter().zip(groups) {
                 for i in (0..n).step_by(13) {
@@ -256,9 +256,9 @@ mod tests {
     fn a_lonely_sample_has_no_neighbours_within() {
         let data = Dataset::from_owned(Mat::from_fn(3, 1, |i, _| i as f64), &["a", "b", "b"]).unwrap();
         let pre = Centred::new(&data, None).unwrap();
-        let within = neighbors(&data, &pre, Among::Within, 5, &()).unwrap();
+        let within = neighbors(&data, &pre, NeighborScope::Within, 5, &()).unwrap();
         assert!(within[0].is_empty());
         assert_eq!(within[1], [Neighbor { index: 2, distance: 1.0 }]);
-        assert!(neighbors(&data, &pre, Among::Between, 0, &()).unwrap().iter().all(Vec::is_empty));
+        assert!(neighbors(&data, &pre, NeighborScope::Between, 0, &()).unwrap().iter().all(Vec::is_empty));
     }
 }

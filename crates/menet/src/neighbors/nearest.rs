@@ -7,7 +7,7 @@
 use rayon::prelude::*;
 
 use super::blocks::{Block, Centre};
-use super::{Among, Found, Neighbor, nearest, sparse_screen, windows};
+use super::{Neighbor, NeighborLists, NeighborScope, nearest, sparse_screen, windows};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::preprocess::Rows;
@@ -17,8 +17,8 @@ const ROWS: usize = 256;
 
 /// The nearest samples of a block's samples, as far as others have been searched.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Nearest<const G: usize> {
-    groups: [(Among, usize); G],
+pub struct NearestSamples<const G: usize> {
+    groups: [(NeighborScope, usize); G],
     samples: usize,
     /// For every sample the numbers of its neighbours, the groups side by side, nearest first; −1 where there are fewer.
     indices: Vec<i64>,
@@ -27,12 +27,12 @@ pub struct Nearest<const G: usize> {
 }
 
 /// What is known of one sample.
-pub(super) struct Line<'a> {
+pub(super) struct SampleNeighbors<'a> {
     indices: &'a mut [i64],
     squared: &'a mut [f64],
 }
 
-impl Line<'_> {
+impl SampleNeighbors<'_> {
     /// Puts further neighbours into the list of `k` that begins at `from`.
     pub(super) fn put(&mut self, (from, k): (usize, usize), further: impl Iterator<Item = (f64, usize)>) {
         let list = from..from + k;
@@ -51,7 +51,7 @@ impl Line<'_> {
 }
 
 /// Where the list of every group begins, and how long it is.
-pub(super) fn lists<const G: usize>(groups: [(Among, usize); G]) -> [(usize, usize); G] {
+pub(super) fn lists<const G: usize>(groups: [(NeighborScope, usize); G]) -> [(usize, usize); G] {
     let mut from = 0;
     groups.map(|(_, k)| {
         from += k;
@@ -60,11 +60,11 @@ pub(super) fn lists<const G: usize>(groups: [(Among, usize); G]) -> [(usize, usi
 }
 
 /// Neighbours of a sample in all groups.
-pub(super) fn width<const G: usize>(groups: [(Among, usize); G]) -> usize {
+pub(super) fn width<const G: usize>(groups: [(NeighborScope, usize); G]) -> usize {
     groups.iter().map(|&(_, k)| k).sum()
 }
 
-impl<const G: usize> Nearest<G> {
+impl<const G: usize> NearestSamples<G> {
     /// The nearest `references` of every one of `queries`, by group. A sample is no neighbour of itself.
     ///
     /// # Errors
@@ -74,7 +74,7 @@ impl<const G: usize> Nearest<G> {
         queries: &Block<'_>,
         references: &Block<'_>,
         centre: Centre<'_>,
-        groups: [(Among, usize); G],
+        groups: [(NeighborScope, usize); G],
         monitor: &dyn Monitor,
     ) -> Result<Self> {
         check([queries, references], centre)?;
@@ -95,7 +95,7 @@ impl<const G: usize> Nearest<G> {
         a: &Block<'_>,
         b: &Block<'_>,
         centre: Centre<'_>,
-        groups: [(Among, usize); G],
+        groups: [(NeighborScope, usize); G],
         monitor: &dyn Monitor,
     ) -> Result<(Self, Self)> {
         check([a, b], centre)?;
@@ -119,7 +119,7 @@ impl<const G: usize> Nearest<G> {
     pub fn search_within(
         a: &Block<'_>,
         centre: Centre<'_>,
-        groups: [(Among, usize); G],
+        groups: [(NeighborScope, usize); G],
         monitor: &dyn Monitor,
     ) -> Result<Self> {
         check([a, a], centre)?;
@@ -133,9 +133,9 @@ impl<const G: usize> Nearest<G> {
     }
 
     /// Nothing yet.
-    pub fn none(groups: [(Among, usize); G], samples: usize) -> Self {
+    pub fn none(groups: [(NeighborScope, usize); G], samples: usize) -> Self {
         let all = samples * width(groups);
-        Nearest { groups, samples, indices: vec![-1; all], squared: vec![f64::INFINITY; all] }
+        NearestSamples { groups, samples, indices: vec![-1; all], squared: vec![f64::INFINITY; all] }
     }
 
     /// The nearest of both, which are of the same queries in different references.
@@ -171,7 +171,7 @@ impl<const G: usize> Nearest<G> {
             let ours = ours.chunks_mut(width).zip(our_squares.chunks_mut(width));
             let theirs = theirs.chunks(width).zip(their_squares.chunks(width));
             for ((indices, squared), (theirs, their_squares)) in ours.zip(theirs) {
-                let mut line = Line { indices, squared };
+                let mut line = SampleNeighbors { indices, squared };
                 for (from, k) in lists {
                     let list = their_squares[from..from + k].iter().zip(&theirs[from..from + k]);
                     let there = list.filter(|(_, index)| **index >= 0);
@@ -189,7 +189,7 @@ impl<const G: usize> Nearest<G> {
     }
 
     /// The neighbours, by group and query; a neighbour's index is its number in the whole set.
-    pub fn into_neighbors(self) -> Found<G> {
+    pub fn into_neighbors(self) -> NeighborLists<G> {
         let width = width(self.groups);
         lists(self.groups).map(|(from, k)| {
             let list = |i: usize| {
@@ -203,19 +203,19 @@ impl<const G: usize> Nearest<G> {
         })
     }
 
-    pub(super) fn groups(&self) -> [(Among, usize); G] {
+    pub(super) fn groups(&self) -> [(NeighborScope, usize); G] {
         self.groups
     }
 
     /// What is known of each sample, in this order.
-    pub(super) fn lines(&mut self, order: &[usize]) -> Vec<Line<'_>> {
+    pub(super) fn lines(&mut self, order: &[usize]) -> Vec<SampleNeighbors<'_>> {
         let width = width(self.groups);
         if width == 0 {
-            return order.iter().map(|_| Line { indices: &mut [], squared: &mut [] }).collect();
+            return order.iter().map(|_| SampleNeighbors { indices: &mut [], squared: &mut [] }).collect();
         }
         let each = self.indices.chunks_mut(width).zip(self.squared.chunks_mut(width));
-        let mut each: Vec<Option<Line<'_>>> =
-            each.map(|(indices, squared)| Some(Line { indices, squared })).collect();
+        let mut each: Vec<Option<SampleNeighbors<'_>>> =
+            each.map(|(indices, squared)| Some(SampleNeighbors { indices, squared })).collect();
         order.iter().filter_map(|&i| each[i].take()).collect()
     }
 

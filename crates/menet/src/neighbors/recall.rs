@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{Among, Found};
+use super::{NeighborLists, NeighborScope};
 use crate::error::Result;
 use crate::monitor::{Monitor, Stage, proceed};
 use crate::preprocess::Rows;
@@ -22,8 +22,8 @@ const BLOCK: usize = 512;
 pub(super) fn recall<const G: usize>(
     samples: &Rows<'_>,
     class: &[usize],
-    groups: [(Among, usize); G],
-    found: &Found<G>,
+    groups: [(NeighborScope, usize); G],
+    found: &NeighborLists<G>,
     monitor: &dyn Monitor,
 ) -> Result<f64> {
     let (n, probes) = (class.len(), PROBES.min(class.len()));

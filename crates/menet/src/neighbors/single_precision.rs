@@ -15,7 +15,7 @@ const SQUARE: usize = 64;
 /// what is certain of them shrinks with their number.
 pub(super) const TERMS: usize = 1024;
 
-/// What is known of samples, ordered by class; their values are [`Values`].
+/// What is known of samples, ordered by class; their values are [`SinglePrecisionValues`].
 pub(super) struct Samples {
     pub(super) variables: usize,
     /// Which sample is at a place.
@@ -31,7 +31,7 @@ pub(super) struct Samples {
 }
 
 /// The values of the samples at some places in single precision, one sample after the other, scaled so that none is longer than 1.
-pub(super) struct Values {
+pub(super) struct SinglePrecisionValues {
     pub(super) x: Vec<f32>,
     pub(super) variables: usize,
     /// The first place.
@@ -40,7 +40,7 @@ pub(super) struct Values {
 
 impl Samples {
     /// Samples that are centred, one per row, and all their values.
-    pub(super) fn new(x: &Mat<f64>, class: &[usize]) -> (Self, Values) {
+    pub(super) fn new(x: &Mat<f64>, class: &[usize]) -> (Self, SinglePrecisionValues) {
         let (n, p) = x.shape();
         let squares = squared_lengths(x);
         let scale = scale(squares.iter().copied());
@@ -58,7 +58,7 @@ impl Samples {
                 }
             }
         });
-        (samples, Values { x: single, variables: p, first: 0 })
+        (samples, SinglePrecisionValues { x: single, variables: p, first: 0 })
     }
 
     /// Samples of which the squared lengths are known, on a scale of [`scale`], in tiles of `side`.
@@ -107,9 +107,9 @@ pub(super) fn scale(squares: impl Iterator<Item = f64>) -> f64 {
     if longest > 0.0 { (-longest.log2().ceil()).exp2() } else { 1.0 }
 }
 
-impl Values {
+impl SinglePrecisionValues {
     pub(super) fn none() -> Self {
-        Values { x: Vec::new(), variables: 0, first: 0 }
+        SinglePrecisionValues { x: Vec::new(), variables: 0, first: 0 }
     }
 
     /// The samples from a place on, `most` of them or as many as there are, one per column.

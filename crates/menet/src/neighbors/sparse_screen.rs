@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-use super::blocks::Numbers;
-use super::{Among, tighten};
+use super::blocks::SampleNumbers;
+use super::{NeighborScope, tighten};
 use crate::error::Result;
 use crate::monitor::{Monitor, Stage, proceed};
 use crate::numerics::sparse::SparseMatrix;
@@ -17,7 +17,7 @@ use crate::numerics::sparse::SparseMatrix;
 const ROWS: usize = 64;
 
 /// Samples, the class of each, and their numbers, where they are a part of others.
-pub(super) type Part<'a> = (&'a SparseMatrix, &'a [usize], Numbers<'a>);
+pub(super) type SamplePart<'a> = (&'a SparseMatrix, &'a [usize], SampleNumbers<'a>);
 
 /// For every sample and group at least its `k` nearest samples, in no order.
 ///
@@ -26,10 +26,10 @@ pub(super) type Part<'a> = (&'a SparseMatrix, &'a [usize], Numbers<'a>);
 pub(super) fn candidates<const G: usize>(
     samples: &SparseMatrix,
     class: &[usize],
-    groups: [(Among, usize); G],
+    groups: [(NeighborScope, usize); G],
     monitor: &dyn Monitor,
 ) -> Result<Vec<[Vec<usize>; G]>> {
-    let all = (samples, class, Numbers::From(0));
+    let all = (samples, class, SampleNumbers::From(0));
     candidates_between(all, all, groups, monitor)
 }
 
@@ -38,9 +38,9 @@ pub(super) fn candidates<const G: usize>(
 /// # Errors
 /// When `monitor` asks to stop.
 pub(super) fn candidates_between<const G: usize>(
-    queries: Part<'_>,
-    references: Part<'_>,
-    groups: [(Among, usize); G],
+    queries: SamplePart<'_>,
+    references: SamplePart<'_>,
+    groups: [(NeighborScope, usize); G],
     monitor: &dyn Monitor,
 ) -> Result<Vec<[Vec<usize>; G]>> {
     let (n, m) = (queries.0.rows(), references.0.rows());
@@ -66,11 +66,11 @@ pub(super) fn candidates_between<const G: usize>(
 /// What candidates are chosen by. With squared lengths s and products t the squared distance is `sᵢ + sⱼ − 2t`, and off by
 /// at most `c (sᵢ + sⱼ)`.
 struct Screen<'a, const G: usize> {
-    queries: Part<'a>,
-    references: Part<'a>,
+    queries: SamplePart<'a>,
+    references: SamplePart<'a>,
     /// The references that have a variable.
     index: SparseMatrix,
-    groups: [(Among, usize); G],
+    groups: [(NeighborScope, usize); G],
     /// `s − c s` of every reference, and `2 c s` of every query and reference.
     low: Vec<f64>,
     own: Vec<f64>,
@@ -78,14 +78,14 @@ struct Screen<'a, const G: usize> {
 }
 
 /// The candidates of a sample: `sⱼ − c sⱼ − 2t`, and which; none above `most` is one.
-struct Near {
+struct BoundedCandidates {
     candidates: Vec<(f64, u32)>,
     most: f64,
     limit: usize,
 }
 
 impl<'a, const G: usize> Screen<'a, G> {
-    fn new(queries: Part<'a>, references: Part<'a>, groups: [(Among, usize); G]) -> Self {
+    fn new(queries: SamplePart<'a>, references: SamplePart<'a>, groups: [(NeighborScope, usize); G]) -> Self {
         let longest =
             |samples: &SparseMatrix| (0..samples.rows()).map(|i| samples.line(i).0.len()).max().unwrap_or(0);
         // Of lengths, products and distances, each a sum of at most twice so many terms.
@@ -113,8 +113,11 @@ impl<'a, const G: usize> Screen<'a, G> {
         for (v, x) in queries.row(i) {
             self.index.row(v).for_each(|(j, y)| products[j] += 2.0 * x * y);
         }
-        let mut near =
-            self.groups.map(|(_, k)| Near { candidates: Vec::new(), most: f64::INFINITY, limit: 4 * k });
+        let mut near = self.groups.map(|(_, k)| BoundedCandidates {
+            candidates: Vec::new(),
+            most: f64::INFINITY,
+            limit: 4 * k,
+        });
         for (j, (low, product)) in self.low.iter().zip(products.iter()).enumerate() {
             let (low, same) = (low - product, class[j] == query_class[i]);
             for (near, &(among, k)) in near.iter_mut().zip(&self.groups) {
@@ -137,7 +140,7 @@ impl<'a, const G: usize> Screen<'a, G> {
     }
 
     /// Drops candidates of query `i` that are certainly not among the `k` nearest.
-    fn tighten(&self, near: &mut Near, i: usize, k: usize) {
+    fn tighten(&self, near: &mut BoundedCandidates, i: usize, k: usize) {
         if let Some(most) = tighten(&mut near.candidates, k, |j| self.slack[j], self.own[i]) {
             near.most = most;
             near.limit = 2 * near.candidates.len().max(2 * k);

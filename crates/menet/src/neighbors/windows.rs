@@ -17,11 +17,11 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use super::Among;
+use super::NeighborScope;
 use super::blocks::{Block, Centre};
 use super::dense_screen::{Block as Screen, Field, lock, rectangle, triangle};
-use super::nearest::{Line, Nearest, lists, width};
-use super::single_precision::{Samples, TILE, Values, scale};
+use super::nearest::{NearestSamples, SampleNeighbors, lists, width};
+use super::single_precision::{Samples, SinglePrecisionValues, TILE, scale};
 use crate::error::Result;
 use crate::monitor::Monitor;
 
@@ -39,11 +39,12 @@ pub(super) fn one_way<const G: usize>(
     queries: &Block<'_>,
     references: &Block<'_>,
     centre: Centre<'_>,
-    found: &mut Nearest<G>,
+    found: &mut NearestSamples<G>,
     monitor: &dyn Monitor,
 ) -> Result<()> {
-    let (groups, [left, right]) = (found.groups(), Side::together([queries, references], centre));
-    let (mut xs, mut ys, mut lines) = (Values::none(), Values::none(), found.lines(&left.samples.order));
+    let (groups, [left, right]) = (found.groups(), WindowedBlock::together([queries, references], centre));
+    let (mut xs, mut ys, mut lines) =
+        (SinglePrecisionValues::none(), SinglePrecisionValues::none(), found.lines(&left.samples.order));
     for (window, lines) in left.each(&mut lines) {
         left.load(&window, &mut xs);
         let parts = left.parts(&window, lines, groups);
@@ -68,11 +69,11 @@ pub(super) fn one_way<const G: usize>(
 pub(super) fn both_ways<const G: usize>(
     (a, b): (&Block<'_>, &Block<'_>),
     centre: Centre<'_>,
-    (of_a, of_b): (&mut Nearest<G>, &mut Nearest<G>),
+    (of_a, of_b): (&mut NearestSamples<G>, &mut NearestSamples<G>),
     monitor: &dyn Monitor,
 ) -> Result<()> {
-    let (groups, [left, right]) = (of_a.groups(), Side::together([a, b], centre));
-    let (mut xs, mut ys) = (Values::none(), Values::none());
+    let (groups, [left, right]) = (of_a.groups(), WindowedBlock::together([a, b], centre));
+    let (mut xs, mut ys) = (SinglePrecisionValues::none(), SinglePrecisionValues::none());
     let (mut of_a, mut of_b) = (of_a.lines(&left.samples.order), of_b.lines(&right.samples.order));
     for (window, lines) in left.each(&mut of_a) {
         left.load(&window, &mut xs);
@@ -92,11 +93,12 @@ pub(super) fn both_ways<const G: usize>(
 pub(super) fn within<const G: usize>(
     block: &Block<'_>,
     centre: Centre<'_>,
-    found: &mut Nearest<G>,
+    found: &mut NearestSamples<G>,
     monitor: &dyn Monitor,
 ) -> Result<()> {
-    let (groups, [side]) = (found.groups(), Side::together([block], centre));
-    let (mut xs, mut ys, mut lines) = (Values::none(), Values::none(), found.lines(&side.samples.order));
+    let (groups, [side]) = (found.groups(), WindowedBlock::together([block], centre));
+    let (mut xs, mut ys, mut lines) =
+        (SinglePrecisionValues::none(), SinglePrecisionValues::none(), found.lines(&side.samples.order));
     let mut rest = &mut lines[..];
     for window in side.windows() {
         let (here, after) = rest.split_at_mut(window.len());
@@ -131,13 +133,14 @@ pub(super) fn within<const G: usize>(
 }
 
 /// A side, its values in the window, and its samples there.
-type Opened<'a, 'r, 'n, const G: usize> = (&'a Side<'a>, &'a Values, &'a [Mutex<Part<'r, 'n, G>>]);
+type OpenedWindow<'a, 'r, 'n, const G: usize> =
+    (&'a WindowedBlock<'a>, &'a SinglePrecisionValues, &'a [Mutex<TileSide<'r, 'n, G>>]);
 
 /// Candidates of the samples of two windows among each other.
 fn between<const G: usize>(
-    (left, xs, ours): Opened<'_, '_, '_, G>,
-    (right, ys, theirs): Opened<'_, '_, '_, G>,
-    groups: [(Among, usize); G],
+    (left, xs, ours): OpenedWindow<'_, '_, '_, G>,
+    (right, ys, theirs): OpenedWindow<'_, '_, '_, G>,
+    groups: [(NeighborScope, usize); G],
     monitor: &dyn Monitor,
 ) -> Result<()> {
     let field = Field { samples: (&left.samples, &right.samples), values: (xs, ys), groups };
@@ -151,7 +154,7 @@ fn between<const G: usize>(
 }
 
 /// One of the blocks, in windows.
-struct Side<'a> {
+struct WindowedBlock<'a> {
     block: &'a Block<'a>,
     centre: Centre<'a>,
     samples: Samples,
@@ -160,7 +163,7 @@ struct Side<'a> {
     window: usize,
 }
 
-impl<'a> Side<'a> {
+impl<'a> WindowedBlock<'a> {
     /// Blocks of as many variables, on one scale.
     fn together<const S: usize>(blocks: [&'a Block<'a>; S], centre: Centre<'a>) -> [Self; S] {
         let p = centre.mean.len();
@@ -175,7 +178,7 @@ impl<'a> Side<'a> {
             // Windows of about the same size.
             let tiles = block.samples().div_ceil(side).max(1);
             let window = side * tiles.div_ceil(tiles.div_ceil(most / side));
-            Side { block, centre, samples, scale, window }
+            WindowedBlock { block, centre, samples, scale, window }
         })
     }
 
@@ -198,7 +201,7 @@ impl<'a> Side<'a> {
     }
 
     /// The values of the samples of a window.
-    fn load(&self, window: &Range<usize>, into: &mut Values) {
+    fn load(&self, window: &Range<usize>, into: &mut SinglePrecisionValues) {
         let p = self.samples.variables;
         (into.first, into.variables) = (window.start, p);
         into.x.resize(window.len() * p, 0.0);
@@ -210,12 +213,12 @@ impl<'a> Side<'a> {
     fn parts<'r, 'n, const G: usize>(
         &self,
         window: &Range<usize>,
-        lines: &'r mut [Line<'n>],
-        groups: [(Among, usize); G],
-    ) -> Vec<Mutex<Part<'r, 'n, G>>> {
+        lines: &'r mut [SampleNeighbors<'n>],
+        groups: [(NeighborScope, usize); G],
+    ) -> Vec<Mutex<TileSide<'r, 'n, G>>> {
         let starts = window.clone().step_by(self.samples.side);
-        let part = |(first, lines): (usize, &'r mut [Line<'n>])| {
-            let mut part = Part { screen: Screen::new(lines.len()), lines, first };
+        let part = |(first, lines): (usize, &'r mut [SampleNeighbors<'n>])| {
+            let mut part = TileSide { screen: Screen::new(lines.len()), lines, first };
             for (g, list) in lists(groups).into_iter().enumerate() {
                 for (row, line) in part.lines.iter().enumerate() {
                     part.screen.theta[g][row] = self.theta(first + row, line, list, groups);
@@ -230,9 +233,9 @@ impl<'a> Side<'a> {
     fn theta<const G: usize>(
         &self,
         at: usize,
-        line: &Line<'_>,
+        line: &SampleNeighbors<'_>,
         list: (usize, usize),
-        groups: [(Among, usize); G],
+        groups: [(NeighborScope, usize); G],
     ) -> f32 {
         let squared = line.last(list).min(self.farthest(at, list, groups));
         let (low, error) = (f64::from(self.samples.low[at]), f64::from(self.samples.error[at]));
@@ -240,22 +243,32 @@ impl<'a> Side<'a> {
     }
 
     /// How far a neighbour of the sample at a place may be.
-    fn farthest<const G: usize>(&self, at: usize, list: (usize, usize), groups: [(Among, usize); G]) -> f64 {
+    fn farthest<const G: usize>(
+        &self,
+        at: usize,
+        list: (usize, usize),
+        groups: [(NeighborScope, usize); G],
+    ) -> f64 {
         self.block.farthest(self.samples.order[at], list, width(groups))
     }
 }
 
 /// Samples on a side of a tile: their candidates, and what has been decided.
-struct Part<'r, 'n, const G: usize> {
+struct TileSide<'r, 'n, const G: usize> {
     screen: Screen<G>,
-    lines: &'r mut [Line<'n>],
+    lines: &'r mut [SampleNeighbors<'n>],
     /// The place of the first.
     first: usize,
 }
 
-impl<const G: usize> Part<'_, '_, G> {
+impl<const G: usize> TileSide<'_, '_, G> {
     /// Decides the candidates of samples that have many, so that they take little memory.
-    fn relieve(&mut self, own: &Side<'_>, other: &Side<'_>, groups: [(Among, usize); G]) {
+    fn relieve(
+        &mut self,
+        own: &WindowedBlock<'_>,
+        other: &WindowedBlock<'_>,
+        groups: [(NeighborScope, usize); G],
+    ) {
         if self.screen.most > CROWD {
             self.decide(own, other, groups, CROWD);
             self.screen.most = 0;
@@ -263,7 +276,13 @@ impl<const G: usize> Part<'_, '_, G> {
     }
 
     /// Decides the candidates of samples that have more than `few`, by exact distances.
-    fn decide(&mut self, own: &Side<'_>, other: &Side<'_>, groups: [(Among, usize); G], few: usize) {
+    fn decide(
+        &mut self,
+        own: &WindowedBlock<'_>,
+        other: &WindowedBlock<'_>,
+        groups: [(NeighborScope, usize); G],
+        few: usize,
+    ) {
         for row in 0..self.lines.len() {
             let at = self.first + row;
             for (g, list) in lists(groups).into_iter().enumerate() {
@@ -287,10 +306,10 @@ impl<const G: usize> Part<'_, '_, G> {
 
 /// Decides all that is left.
 fn settle<const G: usize>(
-    parts: Vec<Mutex<Part<'_, '_, G>>>,
-    own: &Side<'_>,
-    other: &Side<'_>,
-    groups: [(Among, usize); G],
+    parts: Vec<Mutex<TileSide<'_, '_, G>>>,
+    own: &WindowedBlock<'_>,
+    other: &WindowedBlock<'_>,
+    groups: [(NeighborScope, usize); G],
 ) {
     parts.into_par_iter().for_each(|part| {
         part.into_inner().unwrap_or_else(PoisonError::into_inner).decide(own, other, groups, 0);

@@ -8,7 +8,7 @@ use crate::error::Result;
 const LONGEST: usize = 10_000;
 
 /// A positive definite system, solved for `L` right-hand sides at a time.
-pub(crate) trait System<T: Precision, const L: usize> {
+pub(crate) trait LinearSystem<T: Precision, const L: usize> {
     /// Terms of a sum that are added up in the precision at hand. Sums of such parts are in double precision.
     const TERMS: usize;
 
@@ -32,7 +32,7 @@ pub(crate) trait System<T: Precision, const L: usize> {
 ///
 /// # Errors
 /// When the system ends the iteration.
-pub(crate) fn conjugate_gradients<T: Precision, S: System<T, L>, const L: usize>(
+pub(crate) fn conjugate_gradients<T: Precision, S: LinearSystem<T, L>, const L: usize>(
     system: &S,
     b: Vec<[T; L]>,
     tolerance: [f64; L],
@@ -74,7 +74,7 @@ pub(crate) fn conjugate_gradients<T: Precision, S: System<T, L>, const L: usize>
 }
 
 /// Subtracts `step` times `q` from the residuals. Returns their squared lengths, and their products with their preconditioned selves.
-fn descend<T: Precision, S: System<T, L>, const L: usize>(
+fn descend<T: Precision, S: LinearSystem<T, L>, const L: usize>(
     system: &S,
     r: &mut [[T; L]],
     q: &[[T; L]],
@@ -109,7 +109,10 @@ fn descend<T: Precision, S: System<T, L>, const L: usize>(
 }
 
 /// The squared lengths of residuals, and their products with their preconditioned selves.
-fn sums<T: Precision, S: System<T, L>, const L: usize>(system: &S, r: &[[T; L]]) -> ([f64; L], [f64; L]) {
+fn sums<T: Precision, S: LinearSystem<T, L>, const L: usize>(
+    system: &S,
+    r: &[[T; L]],
+) -> ([f64; L], [f64; L]) {
     let squares = squares_by(S::TERMS, r);
     if !S::PRECONDITIONED {
         return (squares, squares);

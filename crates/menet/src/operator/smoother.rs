@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use crate::error::Result;
 use crate::monitor::{Monitor, Stage, proceed};
-use crate::numerics::conjugate_gradients::{System, add, conjugate_gradients, squares_by};
+use crate::numerics::conjugate_gradients::{LinearSystem, add, conjugate_gradients, squares_by};
 use crate::numerics::linalg::{column, mirror_lower};
 use crate::numerics::sparse::{Pattern, Precision, SparseSymmetric};
 
@@ -267,7 +267,7 @@ struct Scaled<'a, T> {
     values: &'a [T],
 }
 
-impl<T: Precision, const L: usize> System<T, L> for Scaled<'_, T> {
+impl<T: Precision, const L: usize> LinearSystem<T, L> for Scaled<'_, T> {
     const TERMS: usize = TERMS;
 
     fn multiply(&self, p: &[[T; L]], q: &mut [[T; L]]) -> Result<[f64; L]> {

@@ -1,8 +1,8 @@
 //! Discriminative locality alignment, the paper's patch (Eqs. part1 and part2).
 
-use super::{Local, Neighborhood, Patch, PatchRule};
+use super::{Neighborhood, Patch, PatchMatrix, PatchRule};
 use crate::error::Result;
-use crate::neighbors::Among;
+use crate::neighbors::NeighborScope;
 
 /// `Σ ‖zᵢ − zⱼ‖²` over the `k_within` nearest of the same class, minus κ times the same over the `k_between`
 /// nearest of other classes.
@@ -18,8 +18,8 @@ impl PatchRule for Dla {
         "discriminative locality alignment: near samples of the class together, near ones of others apart"
     }
 
-    fn near(&self) -> Among {
-        Among::Within
+    fn near(&self) -> NeighborScope {
+        NeighborScope::Within
     }
 
     fn has_kappa(&self) -> bool {
@@ -29,7 +29,8 @@ impl PatchRule for Dla {
     fn patch(&self, hood: &Neighborhood<'_>) -> Result<Patch> {
         let (near, far) = (hood.near.len(), hood.far.len());
         let members = hood.near_members().into_iter().chain(hood.far.iter().map(|n| n.index)).collect();
-        let star = |within: f64, between: f64| Local::Star([vec![within; near], vec![between; far]].concat());
+        let star =
+            |within: f64, between: f64| PatchMatrix::Star([vec![within; near], vec![between; far]].concat());
         Ok(Patch { members, attract: star(1.0, 0.0), repel: Some(star(0.0, 1.0)) })
     }
 }

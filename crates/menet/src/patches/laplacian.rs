@@ -1,8 +1,8 @@
 //! Laplacian eigenmaps and locality preserving projections.
 
-use super::{Local, Neighborhood, Patch, PatchRule};
+use super::{Neighborhood, Patch, PatchMatrix, PatchRule};
 use crate::error::Result;
-use crate::neighbors::Among;
+use crate::neighbors::NeighborScope;
 
 /// The weight of a neighbour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,8 +41,8 @@ impl PatchRule for Laplacian {
         }
     }
 
-    fn near(&self) -> Among {
-        if self.supervised { Among::Within } else { Among::All }
+    fn near(&self) -> NeighborScope {
+        if self.supervised { NeighborScope::Within } else { NeighborScope::All }
     }
 
     fn patch(&self, hood: &Neighborhood<'_>) -> Result<Patch> {
@@ -54,6 +54,6 @@ impl PatchRule for Laplacian {
             Weights::Heat => (-(distance / width).powi(2)).exp(),
         };
         let weights = hood.near.iter().map(|n| weight(n.distance)).collect();
-        Ok(Patch { members: hood.near_members(), attract: Local::Star(weights), repel: None })
+        Ok(Patch { members: hood.near_members(), attract: PatchMatrix::Star(weights), repel: None })
     }
 }

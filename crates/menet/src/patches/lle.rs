@@ -2,9 +2,9 @@
 
 use faer::Mat;
 
-use super::{Local, Neighborhood, Patch, PatchParams, PatchRule};
+use super::{Neighborhood, Patch, PatchMatrix, PatchParams, PatchRule};
 use crate::error::{Error, Result};
-use crate::neighbors::Among;
+use crate::neighbors::NeighborScope;
 use crate::numerics::linalg::{cholesky, cholesky_solve, column, dot};
 
 /// `‖zᵢ − Σ cⱼ zⱼ‖²`, where the `c`, summing to 1, are the best such reconstruction of the sample itself.
@@ -31,8 +31,8 @@ impl PatchRule for Lle {
         true
     }
 
-    fn near(&self) -> Among {
-        if self.supervised { Among::Within } else { Among::All }
+    fn near(&self) -> NeighborScope {
+        if self.supervised { NeighborScope::Within } else { NeighborScope::All }
     }
 
     fn entries(&self, params: &PatchParams) -> usize {
@@ -47,7 +47,7 @@ impl PatchRule for Lle {
         let size = row.len();
         let attract =
             if size == 1 { Mat::zeros(1, 1) } else { Mat::from_fn(size, size, |i, j| row[i] * row[j]) };
-        Ok(Patch { members, attract: Local::Dense(attract), repel: None })
+        Ok(Patch { members, attract: PatchMatrix::Dense(attract), repel: None })
     }
 }
 

@@ -2,9 +2,9 @@
 
 use faer::Mat;
 
-use super::{Local, Neighborhood, Patch, PatchParams, PatchRule};
+use super::{Neighborhood, Patch, PatchMatrix, PatchParams, PatchRule};
 use crate::error::Result;
-use crate::neighbors::Among;
+use crate::neighbors::NeighborScope;
 use crate::numerics::linalg::{column, dot, symmetric_eigen};
 
 /// The part of the patch that no affine map of its local tangent coordinates explains.
@@ -31,8 +31,8 @@ impl PatchRule for Ltsa {
         true
     }
 
-    fn near(&self) -> Among {
-        if self.supervised { Among::Within } else { Among::All }
+    fn near(&self) -> NeighborScope {
+        if self.supervised { NeighborScope::Within } else { NeighborScope::All }
     }
 
     fn entries(&self, params: &PatchParams) -> usize {
@@ -58,6 +58,6 @@ impl PatchRule for Ltsa {
             let explained: f64 = tangent.iter().map(|&k| vectors[(i, k)] * vectors[(j, k)]).sum();
             f64::from(i == j) - 1.0 / m as f64 - explained
         });
-        Ok(Patch { members, attract: Local::Dense(attract), repel: None })
+        Ok(Patch { members, attract: PatchMatrix::Dense(attract), repel: None })
     }
 }

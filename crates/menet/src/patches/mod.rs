@@ -17,7 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, at_least_one, check};
-use crate::neighbors::{Among, Neighbor, NeighborSearch};
+use crate::neighbors::{Neighbor, NeighborScope, NeighborSearch};
 
 pub use crate::alignment::groups;
 pub use crate::preprocess::Rows;
@@ -140,32 +140,32 @@ pub struct Patch {
     /// The samples, the centre first.
     pub members: Vec<usize>,
     /// The part that keeps samples together, positive semidefinite.
-    pub attract: Local,
+    pub attract: PatchMatrix,
     /// The part that pushes samples apart, to be multiplied by −κ; none if the rule has none.
-    pub repel: Option<Local>,
+    pub repel: Option<PatchMatrix>,
 }
 
 /// A symmetric matrix over the members of a patch.
 #[derive(Debug, Clone)]
-pub enum Local {
+pub enum PatchMatrix {
     /// That of `Σⱼ ωⱼ ‖z₀ − zⱼ‖²` with one weight for each member but the centre (Eq. part2).
     Star(Vec<f64>),
     /// Any other.
     Dense(Mat<f64>),
 }
 
-impl Local {
+impl PatchMatrix {
     /// Its nonzero entries `(row, column, value)`.
     pub fn entries(&self) -> Vec<(usize, usize, f64)> {
         let all: Vec<(usize, usize, f64)> = match self {
-            Local::Star(weights) => {
+            PatchMatrix::Star(weights) => {
                 let spokes = weights
                     .iter()
                     .enumerate()
                     .flat_map(|(k, &w)| [(0, k + 1, -w), (k + 1, 0, -w), (k + 1, k + 1, w)]);
                 std::iter::once((0, 0, weights.iter().sum())).chain(spokes).collect()
             }
-            Local::Dense(matrix) => {
+            PatchMatrix::Dense(matrix) => {
                 let size = matrix.nrows();
                 (0..size * size).map(|at| (at % size, at / size, matrix[(at % size, at / size)])).collect()
             }
@@ -183,7 +183,7 @@ pub trait PatchRule: Sync + std::fmt::Debug {
     fn summary(&self) -> &'static str;
 
     /// From which samples the first group of neighbours is taken.
-    fn near(&self) -> Among;
+    fn near(&self) -> NeighborScope;
 
     /// Whether the rule has a second group, of other classes, and so a κ.
     fn has_kappa(&self) -> bool {
@@ -242,7 +242,7 @@ mod tests {
         for rule in REGISTRY {
             assert_eq!(super::rule(rule.name()).unwrap().name(), rule.name());
             let near = neighbors(&data, &pre, rule.near(), params.k_within, &()).unwrap();
-            let far = neighbors(&data, &pre, Among::Between, params.k_between, &()).unwrap();
+            let far = neighbors(&data, &pre, NeighborScope::Between, params.k_between, &()).unwrap();
             for i in 0..24 {
                 let far = if rule.has_kappa() { &far[i][..] } else { &[] };
                 let patch = rule
@@ -280,8 +280,8 @@ mod tests {
 
     #[test]
     fn a_star_is_as_large_as_its_spokes() {
-        assert_eq!(Local::Star(vec![2.0; 300]).entries().len(), 901);
-        assert_eq!(Local::Star(vec![1.0, 0.0]).entries().len(), 4, "weights of 0 leave nothing");
+        assert_eq!(PatchMatrix::Star(vec![2.0; 300]).entries().len(), 901);
+        assert_eq!(PatchMatrix::Star(vec![1.0, 0.0]).entries().len(), 4, "weights of 0 leave nothing");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 use super::Tuning;
 use super::descent::{Objective, STEPS, entries};
-use super::rounds::{Point, Response, SETTLED};
+use super::rounds::{LevelCoefficients, Response, SETTLED};
 use crate::error::Result;
 use crate::lars::{Problem, correlations};
 use crate::numerics::sparse::SparseVector;
@@ -18,7 +18,7 @@ const ENTRIES: usize = 10;
 const FEW_STEPS: usize = 3;
 
 /// What a descent ends with.
-pub(super) struct Lowered {
+pub(super) struct DescentResult {
     pub(super) w: SparseVector,
     /// The objective.
     pub(super) value: f64,
@@ -29,7 +29,7 @@ pub(super) struct Lowered {
 impl Response<'_> {
     /// Descends at a level. Variables that the objective wants enter, as long as no more than the largest number are in; the next path then
     /// has little left to find.
-    pub(super) fn lowered(&self, w: &SparseVector, level: f64, tuning: Tuning) -> Result<Lowered> {
+    pub(super) fn lowered(&self, w: &SparseVector, level: f64, tuning: Tuning) -> Result<DescentResult> {
         let positive = self.shared.options.positive;
         let objective = self.objective(w.indices(), level, tuning);
         let (mut lower, mut value) = objective.descend(w.values(), FEW_STEPS);
@@ -53,19 +53,19 @@ impl Response<'_> {
             }
             (places, lower, value) = (wider, next, less);
         }
-        Ok(Lowered { w: sparse(&places, &lower), value, crowded })
+        Ok(DescentResult { w: sparse(&places, &lower), value, crowded })
     }
 
     /// The end of the descent among the variables that are in.
-    pub(super) fn polished(&self, point: Point, tuning: Tuning) -> Point {
-        let Point { w, level } = point;
+    pub(super) fn polished(&self, point: LevelCoefficients, tuning: Tuning) -> LevelCoefficients {
+        let LevelCoefficients { w, level } = point;
         let (lower, _) = self.objective(w.indices(), level, tuning).descend(w.values(), STEPS);
-        Point { w: sparse(w.indices(), &lower), level }
+        LevelCoefficients { w: sparse(w.indices(), &lower), level }
     }
 
     /// A point at a lower level if far fewer variables are in than were asked for, as long as there is room for all that the objective
     /// wants there.
-    pub(super) fn fallen(&self, mut now: Point, tuning: Tuning) -> Result<Point> {
+    pub(super) fn fallen(&self, mut now: LevelCoefficients, tuning: Tuning) -> Result<LevelCoefficients> {
         let Some(most) = self.shared.options.max_nonzeros else { return Ok(now) };
         let mut far = 0.5;
         for _ in 0..FALLS {
@@ -78,7 +78,7 @@ impl Response<'_> {
             if lower.crowded {
                 far *= 0.5;
             } else {
-                now = Point { w: lower.w, level };
+                now = LevelCoefficients { w: lower.w, level };
             }
         }
         Ok(now)

@@ -146,13 +146,13 @@ mod tests {
 
     #[test]
     fn parameters_out_of_range_are_named() {
-        let told = |kind, gamma, epsilon| {
+        let refusal = |kind, gamma, epsilon| {
             PathPenalty { kind, gamma, epsilon, first_nonzeros: None }.check().unwrap_err().to_string()
         };
-        assert!(told(PenaltyKind::Scad, Some(2.0), None).contains("> 2"));
-        assert!(told(PenaltyKind::Mcp, Some(f64::NAN), None).contains("gamma"));
-        assert!(told(PenaltyKind::L1, Some(3.0), None).contains("left out"));
-        assert!(told(PenaltyKind::Scad, None, Some(0.1)).contains("adaptive, reweighted"));
-        assert!(told(PenaltyKind::Adaptive, None, Some(0.0)).contains("epsilon"));
+        assert!(refusal(PenaltyKind::Scad, Some(2.0), None).contains("> 2"));
+        assert!(refusal(PenaltyKind::Mcp, Some(f64::NAN), None).contains("gamma"));
+        assert!(refusal(PenaltyKind::L1, Some(3.0), None).contains("left out"));
+        assert!(refusal(PenaltyKind::Scad, None, Some(0.1)).contains("adaptive, reweighted"));
+        assert!(refusal(PenaltyKind::Adaptive, None, Some(0.0)).contains("epsilon"));
     }
 }

@@ -40,7 +40,7 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::gram::Gram;
-use crate::lars::{self, LarsOptions, Method, Path, Report, lars_paths};
+use crate::lars::{self, LarsMethod, LarsOptions, Path, PenaltyReport, lars_paths};
 use crate::monitor::Monitor;
 use crate::named::Named;
 pub use kind::{PathPenalty, PenaltyKind};
@@ -153,7 +153,7 @@ fn best_subsets(
         return Err(Error::parameter("max_nonzeros", "none", allowed));
     }
     refuse_level(PenaltyKind::L0, options)?;
-    if options.method != Method::Lasso {
+    if options.method != LarsMethod::Lasso {
         return Err(Error::parameter("method", "lars", "lasso with the penalty l0, which has no other"));
     }
     let other = |v: &&f64| ![0.0, 1.0, f64::INFINITY].contains(*v);
@@ -165,7 +165,7 @@ fn best_subsets(
     let spliced = paths.par_iter().enumerate().with_max_len(1).map(|(k, path)| {
         let b: Vec<f64> = b.col(k).iter().copied().collect();
         let found = l0::splice(gram, &b, path, options, EXCHANGES, monitor)?;
-        Ok(found.path.with_report(Report::Subsets { local: found.certified }))
+        Ok(found.path.with_report(PenaltyReport::Subsets { local: found.certified }))
     });
     spliced.collect()
 }
@@ -209,7 +209,7 @@ pub fn penalised_paths(
         return Err(Error::parameter("penalty", params.kind.name(), "one that is solved in rounds"));
     };
     let name = params.kind.name();
-    if options.positive || options.method != Method::Lasso {
+    if options.positive || options.method != LarsMethod::Lasso {
         let allowed =
             "false, and the method the lasso, with penalties other than l1: their rounds need both signs";
         return Err(Error::parameter("positive", options.positive, allowed));

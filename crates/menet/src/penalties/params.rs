@@ -20,7 +20,7 @@ pub struct PenaltyParams {
     /// Shape of the penalty: a of "scad", more than 2; γ of "mcp", more than 1, and of "adaptive", more than 0. None: 3.7, 3 and 1.
     #[schemars(extend("of" = ["adaptive", "scad", "mcp"]))]
     pub gamma: Option<f64>,
-    /// ε, more than 0, relative to the largest coefficient of the first fit. None: 0.05 with "adaptive" and 0.1 with "reweighted".
+    /// Offset ε, more than 0, relative to the largest coefficient of the first fit. None: 0.05 with "adaptive" and 0.1 with "reweighted".
     #[schemars(extend("of" = ["adaptive", "reweighted"]))]
     pub epsilon: Option<f64>,
     /// Whether the solver works on columns of length 1. The axes are in the units of the data in any case.

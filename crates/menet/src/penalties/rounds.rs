@@ -36,7 +36,9 @@ use super::descent::entries;
 use super::{PathPenalty, Penalised, Penalty, Tuning};
 use crate::error::{Error, Result};
 use crate::gram::Gram;
-use crate::lars::{Certificate, Ended, LarsOptions, Path, Problem, Report, Shared, certificate_at, path_of};
+use crate::lars::{
+    Certificate, EndReason, LarsOptions, Path, PenaltyReport, Problem, SharedProblem, certificate_at, path_of,
+};
 use crate::monitor::{Monitor, Stage};
 use crate::numerics::sparse::SparseVector;
 
@@ -85,7 +87,7 @@ pub(super) fn solve(
     (penalty, params): (&dyn Penalty, &PathPenalty),
     monitor: &dyn Monitor,
 ) -> Result<Vec<Penalised>> {
-    let shared = Shared::new(gram, options)?;
+    let shared = SharedProblem::new(gram, options)?;
     let lengths: Vec<f64> = lengths.iter().map(|length| length + options.ridge).collect();
     let (done, total) = (AtomicUsize::new(0), b.ncols());
     (0..total)
@@ -103,7 +105,7 @@ pub(super) fn solve(
 
 /// One response.
 pub(super) struct Response<'a> {
-    pub(super) shared: &'a Shared<'a>,
+    pub(super) shared: &'a SharedProblem<'a>,
     pub(super) lengths: &'a [f64],
     pub(super) b: &'a [f64],
     pub(super) penalty: &'a dyn Penalty,
@@ -113,20 +115,20 @@ pub(super) struct Response<'a> {
 
 /// Coefficients and the level that they belong to.
 #[derive(Clone)]
-pub(super) struct Point {
+pub(super) struct LevelCoefficients {
     pub(super) w: SparseVector,
     pub(super) level: f64,
 }
 
 /// Where the rounds begin, and why the first path ended there.
 #[derive(Clone)]
-struct Begin {
-    at: Point,
-    ended: Ended,
+struct RoundsStart {
+    at: LevelCoefficients,
+    ended: EndReason,
 }
 
 /// A path and the factors it was computed with.
-struct Weighted {
+struct WeightedPath {
     path: Path,
     factors: Vec<f64>,
 }
@@ -137,13 +139,13 @@ impl Response<'_> {
         let first_limit = options.max_nonzeros.map(|k| self.params.first_nonzeros(k));
         let first =
             path_of(&Problem::new(self.shared, &self.shared.v, self.b)?.limited(first_limit), self.monitor)?;
-        let start = Point::of(&first);
+        let start = LevelCoefficients::of(&first);
         let tuning = self.tuning(&start.w);
         if self.penalty.once() {
             let factors = self.factors(&start, tuning);
             let problem = Problem::new(self.shared, &factors, self.b)?;
             let path = path_of(&problem, self.monitor)?;
-            let report = Report::Rounds { count: 1, settled: true, stationarity: None };
+            let report = PenaltyReport::Rounds { count: 1, settled: true, stationarity: None };
             return Ok(Penalised { path: path.with_report(report), history: Vec::new() });
         }
         let fits = options.max_nonzeros.is_none_or(|most| self.selected(&start.w) <= most);
@@ -159,17 +161,17 @@ impl Response<'_> {
                 });
             }
         }
-        let begin = Begin { at: start, ended: first.ended() };
+        let begin = RoundsStart { at: start, ended: first.ended() };
         let found = self.rounds(begin.clone(), tuning, true)?;
         match found.path.report() {
             // At a lower level the rounds need not settle.
-            Some(Report::Rounds { settled: false, .. }) => self.rounds(begin, tuning, false),
+            Some(PenaltyReport::Rounds { settled: false, .. }) => self.rounds(begin, tuning, false),
             _ => Ok(found),
         }
     }
 
     /// With `falls`, the level falls where far fewer variables are in than were asked for.
-    fn rounds(&self, begin: Begin, tuning: Tuning, mut falls: bool) -> Result<Penalised> {
+    fn rounds(&self, begin: RoundsStart, tuning: Tuning, mut falls: bool) -> Result<Penalised> {
         let most = self.shared.options.max_nonzeros;
         let mut now = begin.at;
         // With a longer first path, more than K variables may be free of pressure: then the weights are those of a higher level. It is 0
@@ -180,11 +182,11 @@ impl Response<'_> {
         while most.is_some_and(|most| self.freed(&self.factors(&now, tuning)).count() > most) {
             now.level *= 1.5;
         }
-        let (mut history, mut answer, mut count, mut again) = (Vec::new(), None::<Answer>, 0, 0);
+        let (mut history, mut answer, mut count, mut again) = (Vec::new(), None::<RoundsResult>, 0, 0);
         while count < MOST {
             let Some(weighted) = self.weighted(self.factors(&now, tuning), most)? else { break };
             count += 1;
-            let end = Point::of(&weighted.path);
+            let end = LevelCoefficients::of(&weighted.path);
             let short = end.level > now.level * (1.0 + 1e-12);
             let moved = (short && count > 1) || (count == 1 && most.is_some());
             let read = match moved {
@@ -192,7 +194,7 @@ impl Response<'_> {
                 // Rounds that go on and on are led to fewer variables, by more than the level has risen of itself.
                 true if count > PATIENT => {
                     let rise = (end.level / now.level).powi(1 << (count - PATIENT).min(10));
-                    Point { level: end.level * rise.min(MOST_RISE), ..end.clone() }
+                    LevelCoefficients { level: end.level * rise.min(MOST_RISE), ..end.clone() }
                         .at_level_of(&weighted.path)?
                 }
                 true => end.clone(),
@@ -200,7 +202,7 @@ impl Response<'_> {
             if !moved && self.equal(&read.w, &now.w) {
                 let few = most.is_some_and(|most| 2 * self.selected(&read.w) < most);
                 if answer.as_ref().is_none_or(|best| best.worse_than(&read)) {
-                    answer = Some(Answer { point: read, weighted, settled: true });
+                    answer = Some(RoundsResult { point: read, weighted, settled: true });
                 }
                 if few && again < AGAIN && end.level > 0.0 && end.level < now.level {
                     (again, now) = (again + 1, end);
@@ -211,13 +213,13 @@ impl Response<'_> {
             // At level 0 nothing is penalised; and a path that ends above a given level was ended by trouble.
             let over = read.level == 0.0 || (short && most.is_none());
             let settled = read.level == 0.0;
-            let (next, told) = self.descended(&now, &read, moved, tuning)?;
-            history.push(told);
+            let (next, round) = self.descended(&now, &read, moved, tuning)?;
+            history.push(round);
             // Once: what is in doubt by rounding must not decide how far it falls.
             let fallen = if falls { self.fallen(next, tuning)? } else { next };
             (now, falls) = (self.polished(fallen, tuning), false);
             if answer.as_ref().is_none_or(|answer| !answer.settled) {
-                answer = Some(Answer { point: read, weighted, settled });
+                answer = Some(RoundsResult { point: read, weighted, settled });
             }
             if over {
                 break;
@@ -231,7 +233,7 @@ impl Response<'_> {
         // one has.
         let last = answer.weighted.path.ended();
         let ended = match most {
-            Some(_) => Ended::Answer,
+            Some(_) => EndReason::Answer,
             None if last.is_early() && !begin.ended.is_early() => last,
             None => begin.ended,
         };
@@ -259,7 +261,7 @@ impl Response<'_> {
     }
 
     /// The factors with which a variable is penalised in a round that begins at `point`.
-    fn factors(&self, point: &Point, tuning: Tuning) -> Vec<f64> {
+    fn factors(&self, point: &LevelCoefficients, tuning: Tuning) -> Vec<f64> {
         let mut factors = self.shared.v.clone();
         for (j, w) in point.w.iter().filter(|&(j, _)| self.shared.v[j] > 0.0) {
             let own = self.shared.v[j];
@@ -275,11 +277,11 @@ impl Response<'_> {
 
     /// The path with these factors to at most so many variables, those that the penalty leaves free counted; none if those depend on each
     /// other.
-    fn weighted(&self, factors: Vec<f64>, most: Option<usize>) -> Result<Option<Weighted>> {
+    fn weighted(&self, factors: Vec<f64>, most: Option<usize>) -> Result<Option<WeightedPath>> {
         let freed = self.freed(&factors).count();
         let limit = most.map(|most| most.saturating_sub(freed));
         match path_of(&Problem::new(self.shared, &factors, self.b)?.limited(limit), self.monitor) {
-            Ok(path) => Ok(Some(Weighted { path, factors })),
+            Ok(path) => Ok(Some(WeightedPath { path, factors })),
             Err(Error::Parameter { name, .. }) if freed > 0 && name == "penalty_factors" => Ok(None),
             Err(error) => Err(error),
         }
@@ -299,7 +301,13 @@ impl Response<'_> {
     }
 
     /// Descends from what a round has read, at its level.
-    fn descended(&self, before: &Point, read: &Point, moved: bool, tuning: Tuning) -> Result<(Point, Round)> {
+    fn descended(
+        &self,
+        before: &LevelCoefficients,
+        read: &LevelCoefficients,
+        moved: bool,
+        tuning: Tuning,
+    ) -> Result<(LevelCoefficients, Round)> {
         let level = read.level;
         let mut places = [before.w.indices(), read.w.indices()].concat();
         places.sort_unstable();
@@ -309,13 +317,18 @@ impl Response<'_> {
         let lower = self.lowered(&read.w, level, tuning)?;
         let nonzeros = self.selected(&lower.w);
         let (before, after) = (at(&before.w), at(&read.w));
-        let told = Round { level, moved, before, after, descended: lower.value, nonzeros };
-        Ok((Point { w: lower.w, level }, told))
+        let round = Round { level, moved, before, after, descended: lower.value, nonzeros };
+        Ok((LevelCoefficients { w: lower.w, level }, round))
     }
 
     /// The path of the last round down to the answer, with what is known of it. `ended` says why it goes no farther.
-    fn finished(&self, answer: Answer, tuning: Tuning, (count, ended): (usize, Ended)) -> Result<Path> {
-        let Answer { point, weighted: Weighted { path, factors }, settled } = answer;
+    fn finished(
+        &self,
+        answer: RoundsResult,
+        tuning: Tuning,
+        (count, ended): (usize, EndReason),
+    ) -> Result<Path> {
+        let RoundsResult { point, weighted: WeightedPath { path, factors }, settled } = answer;
         let problem = Problem::new(self.shared, &factors, self.b)?;
         let certificate = certificate_at(&problem, &point.w, point.level);
         let free = (0..factors.len()).filter(|&j| self.shared.v[j] == 0.0).collect();
@@ -327,37 +340,37 @@ impl Response<'_> {
 
     /// A path with its report: the first-order conditions are those of the penalty at the end of the path, whichever way led there.
     fn certified(&self, path: Path, (count, settled): (usize, bool), tuning: Tuning) -> Result<Path> {
-        let end = Point::of(&path);
+        let end = LevelCoefficients::of(&path);
         let factors = self.factors(&end, tuning);
         let Certificate { kkt, .. } =
             certificate_at(&Problem::new(self.shared, &factors, self.b)?, &end.w, end.level);
-        Ok(path.with_report(Report::Rounds { count, settled, stationarity: Some(kkt) }))
+        Ok(path.with_report(PenaltyReport::Rounds { count, settled, stationarity: Some(kkt) }))
     }
 }
 
 /// What the rounds end with.
-struct Answer {
-    point: Point,
-    weighted: Weighted,
+struct RoundsResult {
+    point: LevelCoefficients,
+    weighted: WeightedPath,
     settled: bool,
 }
 
-impl Answer {
+impl RoundsResult {
     /// Whether this answer did not settle, or has fewer variables than one that did.
-    fn worse_than(&self, other: &Point) -> bool {
+    fn worse_than(&self, other: &LevelCoefficients) -> bool {
         !self.settled || self.point.w.nonzeros() < other.w.nonzeros()
     }
 }
 
-impl Point {
+impl LevelCoefficients {
     /// The end of a path.
     fn of(path: &Path) -> Self {
-        Point { w: path.last().coefficients.clone(), level: path.last().level }
+        LevelCoefficients { w: path.last().coefficients.clone(), level: path.last().level }
     }
 
     /// The point of a path at the level of this one.
     fn at_level_of(&self, path: &Path) -> Result<Self> {
         let level = self.level.max(path.last().level);
-        Ok(Point { w: path.at_lambda(level)?.coefficients, level: self.level })
+        Ok(LevelCoefficients { w: path.at_lambda(level)?.coefficients, level: self.level })
     }
 }

@@ -6,10 +6,10 @@
 use faer::MatRef;
 use faer::sparse::Triplet;
 
-use crate::alignment::{Alignment, Entries, Patched};
+use crate::alignment::{Alignment, Entries, PatchInputs};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
-use crate::neighbors::{Found, Neighbor};
+use crate::neighbors::{Neighbor, NeighborLists};
 use crate::patches::{PatchParams, PatchRule};
 use crate::preprocess::Rows;
 
@@ -50,7 +50,7 @@ impl Patches {
             None => Rows::Copied(x.transpose().to_owned()),
         };
         let none = vec![Vec::new(); near.len()];
-        let patched = Patched { rows: &rows, variables: x.ncols(), rule, params, found: (&near, &none) };
+        let patched = PatchInputs { rows: &rows, variables: x.ncols(), rule, params, found: (&near, &none) };
         let entries = patched.attract(&|at| centres[at], 1.0, monitor)?;
         let entries = entries.into_iter().map(|entry| (numbers[entry.row], numbers[entry.col], entry.val));
         Ok(Patches { entries: entries.collect() })
@@ -62,7 +62,7 @@ impl Patches {
 /// # Errors
 /// When the rule needs patches and there are none, a number is out of range, or `monitor` asks to stop.
 pub fn alignment(
-    found: &Found<2>,
+    found: &NeighborLists<2>,
     patches: &[Patches],
     rule: &dyn PatchRule,
     params: &PatchParams,
@@ -72,7 +72,7 @@ pub fn alignment(
     if !rule.needs_samples() {
         let rows = Rows::Copied(faer::Mat::new());
         return Alignment::from_patches(
-            &Patched { rows: &rows, variables: 0, rule, params, found: (&found[0], &found[1]) },
+            &PatchInputs { rows: &rows, variables: 0, rule, params, found: (&found[0], &found[1]) },
             monitor,
         );
     }

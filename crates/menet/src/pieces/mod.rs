@@ -6,14 +6,14 @@
 //! | step | of every piece | from the sums |
 //! |---|---|---|
 //! | means, norms, class centres | [`outline`], then [`class_sums`] | [`Moments`] |
-//! | neighbours | [`Nearest`](crate::neighbors::Nearest) | its `merge` |
+//! | neighbours | [`NearestSamples`](crate::neighbors::NearestSamples) | its `merge` |
 //! | alignment L | `Patches` of its samples | [`alignment`] |
-//! | target | [`Spread`] | [`Moments::target`] |
+//! | target | [`WithinProducts`] | [`Moments::target`] |
 //! | `A X` | [`images`], of a few columns | |
 //! | `G = XᵀAX`, `b = XᵀY` | [`gram`] | [`Moments::correlations`] |
 //! | paths | | [`ReducedProblem::paths`](crate::ReducedProblem::paths) |
-//! | refit | [`Spread`] | [`Sums`](crate::refit::Sums), [`Men::axes_at`](crate::Men::axes_at) |
-//! | rule | the projected samples | [`Undecided::learn`](crate::Undecided::learn) |
+//! | refit | [`WithinProducts`] | [`TrainingSums`](crate::refit::TrainingSums), [`Men::axes_at`](crate::Men::axes_at) |
+//! | rule | the projected samples | [`ModelWithoutRule::learn`](crate::ModelWithoutRule::learn) |
 
 mod alignment;
 mod moments;
@@ -22,5 +22,5 @@ mod triangle;
 
 pub use alignment::{Patches, alignment};
 pub use moments::{ClassSums, Moments, Outline, Target, class_sums, outline};
-pub use products::{BAND, Spread, Units, gram, images};
+pub use products::{BAND, SolverUnits, WithinProducts, gram, images};
 pub use triangle::{basis, rank, reconstructed, stacked, triangle};

@@ -17,14 +17,14 @@ const ROWS: usize = 512;
 
 /// How values become those of the solver: `(x − mean) · factor`, with a factor of 0 for a constant variable.
 #[derive(Debug, Clone, Copy)]
-pub struct Units<'a> {
+pub struct SolverUnits<'a> {
     /// The mean of every variable.
     pub mean: &'a [f64],
     /// The factor on every variable.
     pub factor: &'a [f64],
 }
 
-impl Units<'_> {
+impl SolverUnits<'_> {
     fn check(&self, variables: usize) -> Result<()> {
         for (what, given) in [("`mean`", self.mean.len()), ("`factor`", self.factor.len())] {
             if given != variables {
@@ -38,14 +38,14 @@ impl Units<'_> {
 
 /// The products of some variables within classes, over the rows of a piece; those of pieces add up.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Spread {
+pub struct WithinProducts {
     /// `VᵀV`, with V the rows less their class centre, times the factors.
     pub squares: Mat<f64>,
     /// `(V∘V)ᵀ(V∘V)`, if asked for.
     pub fourths: Option<Mat<f64>>,
 }
 
-impl Spread {
+impl WithinProducts {
     /// Of the `variables` of a piece, in the units of these variables. `centres` (c×m) are their class means, less the mean: the two are
     /// subtracted one after the other, since their sum would be rounded at the size of the mean.
     ///
@@ -56,7 +56,7 @@ impl Spread {
         classes: &[usize],
         variables: &[usize],
         centres: MatRef<'_, f64>,
-        units: Units<'_>,
+        units: SolverUnits<'_>,
         fourths: bool,
     ) -> Result<Self> {
         check_classes(x, classes, centres.nrows())?;
@@ -87,7 +87,7 @@ impl Spread {
         if let Some(of_squares) = &mut of_squares {
             mirror_lower(of_squares.as_mut());
         }
-        Ok(Spread { squares, fourths: of_squares })
+        Ok(WithinProducts { squares, fourths: of_squares })
     }
 }
 
@@ -98,7 +98,7 @@ pub const BAND: usize = TILE;
 ///
 /// # Errors
 /// When sizes do not fit together.
-pub fn images<T: Real>(x: MatRef<'_, T>, units: Units<'_>, smoother: &Smoother) -> Result<Mat<f64>> {
+pub fn images<T: Real>(x: MatRef<'_, T>, units: SolverUnits<'_>, smoother: &Smoother) -> Result<Mat<f64>> {
     units.check(x.ncols())?;
     if x.nrows() != smoother.samples() {
         let (given, expected) = (x.nrows(), smoother.samples());
@@ -119,7 +119,7 @@ pub fn images<T: Real>(x: MatRef<'_, T>, units: Units<'_>, smoother: &Smoother) 
 /// When sizes do not fit together.
 pub fn gram<T: Real>(
     x: MatRef<'_, T>,
-    units: Units<'_>,
+    units: SolverUnits<'_>,
     images: MatRef<'_, f64>,
     first: usize,
 ) -> Result<Mat<f64>> {
@@ -144,7 +144,7 @@ pub fn gram<T: Real>(
     Ok(gram)
 }
 
-fn scaled<T: Real>(x: MatRef<'_, T>, units: Units<'_>, i: usize, j: usize) -> f64 {
+fn scaled<T: Real>(x: MatRef<'_, T>, units: SolverUnits<'_>, i: usize, j: usize) -> f64 {
     let value: f64 = x[(i, j)].into();
     // A constant column is 0, however large its rounding.
     if units.factor[j] == 0.0 { 0.0 } else { (value - units.mean[j]) * units.factor[j] }

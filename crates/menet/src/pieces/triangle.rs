@@ -2,13 +2,13 @@
 
 use faer::{Mat, MatRef};
 
-use super::Units;
+use super::SolverUnits;
 use crate::error::Result;
 use crate::numerics::finite::Real;
 use crate::numerics::linalg::{product, singular_values, thin_svd, upper_triangle};
 
 /// R of the rows of a piece, in the solver's units: at most as many rows as there are variables.
-pub fn triangle<T: Real>(x: MatRef<'_, T>, units: Units<'_>) -> Mat<f64> {
+pub fn triangle<T: Real>(x: MatRef<'_, T>, units: SolverUnits<'_>) -> Mat<f64> {
     let p = x.ncols();
     let mut out = Mat::zeros(0, p);
     // So many rows at a time that the copy stays small.
@@ -50,7 +50,7 @@ pub fn basis(triangle: MatRef<'_, f64>, rank: usize) -> Result<Mat<f64>> {
 }
 
 /// The rows of a piece in the solver's units, projected on some principal axes and mapped back; constant variables are 0.
-pub fn reconstructed<T: Real>(x: MatRef<'_, T>, units: Units<'_>, basis: MatRef<'_, f64>) -> Mat<f64> {
+pub fn reconstructed<T: Real>(x: MatRef<'_, T>, units: SolverUnits<'_>, basis: MatRef<'_, f64>) -> Mat<f64> {
     let centred = Mat::from_fn(x.nrows(), x.ncols(), |i, j| {
         let value: f64 = x[(i, j)].into();
         if units.factor[j] == 0.0 { 0.0 } else { (value - units.mean[j]) * units.factor[j] }

@@ -34,7 +34,7 @@ const NONZEROS: usize = 70;
 
 /// What the cost depends on.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Size {
+pub(crate) struct ProblemSize {
     pub(crate) samples: usize,
     pub(crate) variables: usize,
     /// The most axes there can be.
@@ -43,7 +43,7 @@ pub(crate) struct Size {
     pub(crate) entries: usize,
 }
 
-impl Size {
+impl ProblemSize {
     /// Nanoseconds of the stages reduction and LARS, as far as they depend on the way.
     pub(crate) fn cost(&self, route: Route, gram: GramForm) -> f64 {
         let (n, p, axes) = (self.samples as f64, self.variables as f64, self.axes as f64);
@@ -83,7 +83,7 @@ impl Size {
 mod tests {
     use super::*;
     use crate::params::MenParams;
-    use crate::plan::{Plan, Shape};
+    use crate::plan::{DataShape, Plan};
 
     /// Seconds as measured, by way, and the way that `auto` takes: never a third more than the best.
     #[test]
@@ -105,7 +105,7 @@ mod tests {
             (1_500, 400, 10, [474, 593, 294, 392]),
             (2_000, 1_600, 10, [1_358, 1_945, 1_263, 1_933]),
         ] {
-            let shape = Shape { samples: n, variables: p, classes, nonzeros: None };
+            let shape = DataShape { samples: n, variables: p, classes, nonzeros: None };
             let chosen = Plan::new(shape, &MenParams::default()).unwrap().regime;
             let took = ways.iter().position(|&way| way == (chosen.route, chosen.gram)).unwrap();
             let best = measured.iter().min().unwrap();

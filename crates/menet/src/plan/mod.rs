@@ -12,7 +12,7 @@ mod cost;
 mod regime;
 mod request;
 
-pub use regime::{Reason, Regime, Why};
+pub use regime::{ChoiceReason, Regime, RegimeReason};
 pub use request::{ComputeParams, GramRequest, RouteRequest};
 
 use crate::dataset::{Dataset, View};
@@ -24,7 +24,7 @@ use crate::operator::{Definiteness, Route};
 use crate::params::MenParams;
 use crate::patches;
 use crate::prepare::Scale;
-use cost::Size;
+use cost::ProblemSize;
 
 /// Up to this many samples an n×n matrix is formed.
 pub(crate) const DENSE_LIMIT: usize = 5_000;
@@ -37,7 +37,7 @@ const APART: f64 = 0.82;
 
 /// The size of the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shape {
+pub struct DataShape {
     /// Number of samples n, with and without a label.
     pub samples: usize,
     /// Number of variables p.
@@ -48,13 +48,13 @@ pub struct Shape {
     pub nonzeros: Option<usize>,
 }
 
-impl From<&Dataset<'_>> for Shape {
+impl From<&Dataset<'_>> for DataShape {
     fn from(data: &Dataset<'_>) -> Self {
         let others = match data.unlabelled_view() {
             Some(View::Sparse(x)) => x.nonzeros(),
             _ => 0,
         };
-        Shape {
+        DataShape {
             samples: data.samples() + data.unlabelled(),
             variables: data.variables(),
             classes: data.classes().len(),
@@ -68,7 +68,7 @@ impl From<&Dataset<'_>> for Shape {
 #[non_exhaustive]
 pub struct Plan {
     /// The size of the data.
-    pub shape: Shape,
+    pub shape: DataShape,
     /// The number of axes: as many as were asked for, or the most there can be. Class centres that depend on each other may
     /// leave fewer.
     pub axes: usize,
@@ -85,7 +85,7 @@ impl Plan {
     ///
     /// # Errors
     /// When a parameter is out of range or not possible for data of this size, or there are fewer than two classes.
-    pub fn new(shape: impl Into<Shape>, params: &MenParams) -> Result<Self> {
+    pub fn new(shape: impl Into<DataShape>, params: &MenParams) -> Result<Self> {
         let shape = shape.into();
         let (n, p, classes) = (shape.samples, shape.variables, shape.classes);
         params.check(p)?;
@@ -114,7 +114,7 @@ impl Plan {
     ///
     /// # Errors
     /// As [`Self::new`], when another way is asked for, or there are too many variables for a Gram matrix.
-    pub fn of_pieces(shape: Shape, params: &MenParams) -> Result<Self> {
+    pub fn of_pieces(shape: DataShape, params: &MenParams) -> Result<Self> {
         let refuse = |parameter, value: &str, allowed: &str| Err(Error::parameter(parameter, value, allowed));
         for (asked, name, value) in [
             (
@@ -142,15 +142,15 @@ impl Plan {
         let compute = ComputeParams { route: RouteRequest::Conjugate, gram: GramRequest::Full };
         let asked = MenParams { compute, ..params.clone() };
         let mut plan = Self::new(shape, &asked)?;
-        let Shape { samples, variables, classes, .. } = shape;
-        let (route, gram) = (Reason::Pieces, Reason::Pieces);
-        plan.regime.why = Why::Chosen { samples, variables, classes, route, gram };
+        let DataShape { samples, variables, classes, .. } = shape;
+        let (route, gram) = (ChoiceReason::Pieces, ChoiceReason::Pieces);
+        plan.regime.why = RegimeReason::Chosen { samples, variables, classes, route, gram };
         Ok(plan)
     }
 }
 
 /// What needs dense data.
-fn refuse_for_sparse(shape: Shape, params: &MenParams) -> Result<()> {
+fn refuse_for_sparse(shape: DataShape, params: &MenParams) -> Result<()> {
     if let Some(rank) = params.pca_rank {
         let value = format!("{rank} with sparse samples, {} x {}", shape.samples, shape.variables);
         return Err(Error::parameter("pca_rank", value, "left out: a reconstruction needs dense data"));
@@ -163,19 +163,19 @@ fn refuse_for_sparse(shape: Shape, params: &MenParams) -> Result<()> {
 }
 
 /// What the cheapest way depends on.
-fn size(shape: Shape, params: &MenParams) -> Result<Size> {
+fn size(shape: DataShape, params: &MenParams) -> Result<ProblemSize> {
     let rule = patches::rule(&params.patch.kind)?;
     let mut patch = params.patch.clone();
     // A class has no more neighbours than that.
     patch.k_within = patch.k_within.min(shape.samples / shape.classes);
     patch.k_between = patch.k_between.min(shape.samples);
     let entries = (APART * shape.samples as f64 * rule.entries(&patch) as f64) as usize;
-    let Shape { samples, variables, classes, .. } = shape;
-    Ok(Size { samples, variables, axes: classes - 1, entries })
+    let DataShape { samples, variables, classes, .. } = shape;
+    Ok(ProblemSize { samples, variables, axes: classes - 1, entries })
 }
 
 /// The cheapest of the allowed ways.
-fn choose(size: Size, params: &MenParams, sparse: bool) -> Result<Regime> {
+fn choose(size: ProblemSize, params: &MenParams, sparse: bool) -> Result<Regime> {
     let (n, p) = (size.samples, size.variables);
     let floor = params.manifold.definiteness == Definiteness::Floor;
     if floor && n > DENSE_LIMIT {
@@ -200,13 +200,13 @@ fn choose(size: Size, params: &MenParams, sparse: bool) -> Result<Regime> {
         GramRequest::Full if p > LARGEST => {
             return too_large("compute.gram", "full", p, "variables", "columns");
         }
-        GramRequest::Full => (&[GramForm::Full], Reason::Asked),
-        GramRequest::Columns => (&[GramForm::Columns], Reason::Asked),
-        GramRequest::Auto if sparse => (&[GramForm::Columns], Reason::Sparse),
+        GramRequest::Full => (&[GramForm::Full], ChoiceReason::Asked),
+        GramRequest::Columns => (&[GramForm::Columns], ChoiceReason::Asked),
+        GramRequest::Auto if sparse => (&[GramForm::Columns], ChoiceReason::Sparse),
         GramRequest::Auto if GramForm::reused(p) == GramForm::Columns => {
-            (&[GramForm::Columns], Reason::Many { limit: crate::gram::GRAM_LIMIT })
+            (&[GramForm::Columns], ChoiceReason::Many { limit: crate::gram::GRAM_LIMIT })
         }
-        GramRequest::Auto => (&[GramForm::Full, GramForm::Columns], Reason::Cost),
+        GramRequest::Auto => (&[GramForm::Full, GramForm::Columns], ChoiceReason::Cost),
     };
     let (routes, route_reason): (&[Route], _) = match params.compute.route {
         RouteRequest::Conjugate if floor => {
@@ -220,12 +220,14 @@ fn choose(size: Size, params: &MenParams, sparse: bool) -> Result<Regime> {
         RouteRequest::Dense if n > LARGEST => {
             return too_large("compute.route", "dense", n, "samples", "conjugate");
         }
-        _ if floor => (&[Route::Dense], Reason::Floor),
-        RouteRequest::Dense => (&[Route::Dense], Reason::Asked),
-        RouteRequest::Conjugate => (&[Route::Conjugate], Reason::Asked),
-        RouteRequest::Auto if sparse => (&[Route::Conjugate], Reason::Sparse),
-        RouteRequest::Auto if n > DENSE_LIMIT => (&[Route::Conjugate], Reason::Many { limit: DENSE_LIMIT }),
-        RouteRequest::Auto => (&[Route::Dense, Route::Conjugate], Reason::Cost),
+        _ if floor => (&[Route::Dense], ChoiceReason::Floor),
+        RouteRequest::Dense => (&[Route::Dense], ChoiceReason::Asked),
+        RouteRequest::Conjugate => (&[Route::Conjugate], ChoiceReason::Asked),
+        RouteRequest::Auto if sparse => (&[Route::Conjugate], ChoiceReason::Sparse),
+        RouteRequest::Auto if n > DENSE_LIMIT => {
+            (&[Route::Conjugate], ChoiceReason::Many { limit: DENSE_LIMIT })
+        }
+        RouteRequest::Auto => (&[Route::Dense, Route::Conjugate], ChoiceReason::Cost),
     };
     let (mut route, mut gram) = (routes[0], grams[0]);
     for &other in routes {
@@ -235,7 +237,7 @@ fn choose(size: Size, params: &MenParams, sparse: bool) -> Result<Regime> {
             }
         }
     }
-    let why = Why::Chosen {
+    let why = RegimeReason::Chosen {
         samples: n,
         variables: p,
         classes: size.axes + 1,
@@ -250,15 +252,15 @@ mod tests {
     use super::*;
     use crate::rules::Metric;
 
-    fn shape(samples: usize, variables: usize) -> Shape {
-        Shape { samples, variables, classes: 10, nonzeros: None }
+    fn shape(samples: usize, variables: usize) -> DataShape {
+        DataShape { samples, variables, classes: 10, nonzeros: None }
     }
 
     fn auto(n: usize, p: usize, floor: bool, sparse: bool) -> (Route, GramForm) {
         let definiteness = if floor { Definiteness::Floor } else { Definiteness::Shrink };
         let params = MenParams::default().with(|it| it.manifold.definiteness = definiteness);
         let nonzeros = sparse.then_some(n);
-        let regime = Plan::new(Shape { nonzeros, ..shape(n, p) }, &params).unwrap().regime;
+        let regime = Plan::new(DataShape { nonzeros, ..shape(n, p) }, &params).unwrap().regime;
         let why = regime.to_string();
         assert!(why.contains("A ") && why.contains("Gram"), "{why}");
         (regime.route, regime.gram)
@@ -289,12 +291,16 @@ mod tests {
         assert_eq!((asked.route, asked.gram), (Route::Conjugate, GramForm::Columns));
         assert!(asked.to_string().matches("as asked").count() == 2, "{asked}");
         /// The size of the data, what is asked for, and what is refused.
-        type Refused = (Shape, fn(&mut MenParams), &'static str);
-        let refused: [Refused; 9] = [
+        type RefusedCase = (DataShape, fn(&mut MenParams), &'static str);
+        let refused: [RefusedCase; 9] = [
             (shape(30_000, 10), |p| p.compute.route = RouteRequest::Dense, "route"),
             (shape(10, 30_000), |p| p.compute.gram = GramRequest::Full, "gram"),
-            (Shape { nonzeros: Some(9), ..shape(10, 10) }, |p| p.compute.gram = GramRequest::Full, "gram"),
-            (Shape { nonzeros: Some(9), ..shape(10, 10) }, |p| p.pca_rank = Some(2), "pca_rank"),
+            (
+                DataShape { nonzeros: Some(9), ..shape(10, 10) },
+                |p| p.compute.gram = GramRequest::Full,
+                "gram",
+            ),
+            (DataShape { nonzeros: Some(9), ..shape(10, 10) }, |p| p.pca_rank = Some(2), "pca_rank"),
             (
                 shape(10, 10),
                 |p| {
@@ -306,7 +312,7 @@ mod tests {
             (shape(DENSE_LIMIT + 1, 10), |p| p.manifold.definiteness = Definiteness::Floor, "definiteness"),
             (shape(60_000, 784), |p| p.components = Some(10), "components"),
             (shape(60_000, 784), |p| p.patch.kind = "dlb".to_owned(), "patch"),
-            (Shape { classes: 2, ..shape(90, 7) }, |p| p.rule.metric = Some(Metric::Cosine), "metric"),
+            (DataShape { classes: 2, ..shape(90, 7) }, |p| p.rule.metric = Some(Metric::Cosine), "metric"),
         ];
         for (shape, change, parameter) in refused {
             let mut params = MenParams::default();
@@ -314,7 +320,7 @@ mod tests {
             let message = Plan::new(shape, &params).unwrap_err().to_string();
             assert!(message.contains(parameter), "{message}");
         }
-        let alone = Shape { classes: 1, ..shape(10, 10) };
+        let alone = DataShape { classes: 1, ..shape(10, 10) };
         assert!(matches!(Plan::new(alone, &MenParams::default()), Err(Error::Classes { .. })));
     }
 

@@ -16,13 +16,13 @@ pub struct Regime {
     /// Which part of the Gram matrix is computed.
     pub gram: GramForm,
     /// Why.
-    pub why: Why,
+    pub why: RegimeReason,
 }
 
 /// Why a way was chosen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Why {
+pub enum RegimeReason {
     /// For data of this size.
     Chosen {
         /// Number of samples.
@@ -32,18 +32,18 @@ pub enum Why {
         /// Number of classes.
         classes: usize,
         /// Why this route.
-        route: Reason,
+        route: ChoiceReason,
         /// Why this form of the Gram matrix.
-        gram: Reason,
+        gram: ChoiceReason,
     },
     /// The sentence of a version that stored nothing else.
-    Told(String),
+    Sentence(String),
 }
 
 /// Why one of two was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Reason {
+pub enum ChoiceReason {
     /// It was asked for.
     Asked,
     /// The data stay sparse.
@@ -64,26 +64,26 @@ pub enum Reason {
 impl Regime {
     /// This regime with its reasons as one sentence, for other programs.
     #[must_use]
-    pub fn told(&self) -> Self {
-        Regime { why: Why::Told(self.to_string()), ..self.clone() }
+    pub fn with_sentence(&self) -> Self {
+        Regime { why: RegimeReason::Sentence(self.to_string()), ..self.clone() }
     }
 }
 
 impl Display for Regime {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         let (&samples, &variables, &classes, route, gram) = match &self.why {
-            Why::Told(sentence) => return f.write_str(sentence),
-            Why::Chosen { samples, variables, classes, route, gram } => {
+            RegimeReason::Sentence(sentence) => return f.write_str(sentence),
+            RegimeReason::Chosen { samples, variables, classes, route, gram } => {
                 (samples, variables, classes, route, gram)
             }
         };
-        let because = |reason: &Reason, many: String| match reason {
-            Reason::Asked => "as asked".to_owned(),
-            Reason::Sparse => "since the data stay sparse".to_owned(),
-            Reason::Floor => "since the policy floor needs its spectrum".to_owned(),
-            Reason::Pieces => "since the samples are in pieces".to_owned(),
-            Reason::Many { limit } => format!("since {many} are more than {limit}"),
-            Reason::Cost => {
+        let because = |reason: &ChoiceReason, many: String| match reason {
+            ChoiceReason::Asked => "as asked".to_owned(),
+            ChoiceReason::Sparse => "since the data stay sparse".to_owned(),
+            ChoiceReason::Floor => "since the policy floor needs its spectrum".to_owned(),
+            ChoiceReason::Pieces => "since the samples are in pieces".to_owned(),
+            ChoiceReason::Many { limit } => format!("since {many} are more than {limit}"),
+            ChoiceReason::Cost => {
                 format!(
                     "which is cheaper for {samples} samples of {variables} variables in {classes} classes"
                 )
@@ -109,12 +109,12 @@ mod tests {
 
     #[test]
     fn reasons_are_kept_as_data_and_old_sentences_are_read() {
-        let why = Why::Chosen {
+        let why = RegimeReason::Chosen {
             samples: 9_000,
             variables: 70,
             classes: 3,
-            route: Reason::Many { limit: 5_000 },
-            gram: Reason::Cost,
+            route: ChoiceReason::Many { limit: 5_000 },
+            gram: ChoiceReason::Cost,
         };
         let regime = Regime { route: Route::Conjugate, gram: GramForm::Full, why };
         let json = serde_json::to_string(&regime).unwrap();
@@ -125,6 +125,6 @@ mod tests {
         let old: Regime =
             serde_json::from_str(r#"{"route":"dense","gram":"columns","why":"as it was"}"#).unwrap();
         assert_eq!((old.route, old.to_string()), (Route::Dense, "as it was".to_owned()));
-        assert_eq!(regime.told().to_string(), sentence);
+        assert_eq!(regime.with_sentence().to_string(), sentence);
     }
 }

@@ -11,20 +11,20 @@ use crate::numerics::finite::{check_present, first_missing};
 use crate::numerics::sparse::SparseMatrix;
 
 /// How a variable is called in messages.
-pub(super) trait Told {
+pub(super) trait VariableNaming {
     fn name_of(&self, j: usize) -> String;
 }
 
-impl Told for Dataset<'_> {
+impl VariableNaming for Dataset<'_> {
     fn name_of(&self, j: usize) -> String {
         Dataset::name_of(self, j)
     }
 }
 
 /// New samples may come without names: variables go by their place.
-struct Unnamed;
+struct UnnamedVariables;
 
-impl Told for Unnamed {
+impl VariableNaming for UnnamedVariables {
     fn name_of(&self, j: usize) -> String {
         format!("variable {j} (counted from 0)")
     }
@@ -167,7 +167,7 @@ impl Preparation {
                 return Ok(values);
             }
             if self.params.scale.logs() {
-                logarithms(&mut values, |i| (i, j), &Unnamed)?;
+                logarithms(&mut values, |i| (i, j), &UnnamedVariables)?;
             }
             if let (Some(effects), Some(slots)) = (effects, &slots) {
                 let known = effects.names.len();
@@ -211,7 +211,7 @@ impl Preparation {
         if self.params.scale.logs() {
             for i in 0..x.rows() {
                 for (j, value) in x.row(i).filter(|(j, _)| self.dropped.binary_search(j).is_err()) {
-                    logarithms(&mut [value], |_| (i, j), &Unnamed)?;
+                    logarithms(&mut [value], |_| (i, j), &UnnamedVariables)?;
                 }
             }
         }

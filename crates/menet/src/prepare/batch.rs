@@ -5,7 +5,7 @@
 
 use faer::Mat;
 
-use super::observed::Observed;
+use super::observed::ObservedValues;
 use crate::dataset::{Batches, Dataset, View};
 use crate::error::{Error, Result};
 
@@ -44,7 +44,7 @@ impl PartialEq for BatchEffects {
 
 /// Where the effects of samples' batches are: those of the training first, then those that are new.
 #[derive(Debug, Clone)]
-pub(super) struct Slots {
+pub(super) struct BatchSlots {
     /// Of every sample.
     pub(super) of: Vec<usize>,
     /// How many batches are new.
@@ -53,7 +53,7 @@ pub(super) struct Slots {
 
 impl BatchEffects {
     /// Finds the batches of samples. `names` has one name per sample.
-    pub(super) fn slots(&self, names: Option<&[String]>, samples: usize) -> Result<Slots> {
+    pub(super) fn slots(&self, names: Option<&[String]>, samples: usize) -> Result<BatchSlots> {
         let Some(names) = names else {
             return Err(Error::parameter(
                 "batch",
@@ -86,7 +86,7 @@ impl BatchEffects {
                     "a batch of the training samples, or a new one of at least {LEAST} samples, which its centre is learned from"
                 ),
             )),
-            None => Ok(Slots { of, new: new.len() }),
+            None => Ok(BatchSlots { of, new: new.len() }),
         }
     }
 }
@@ -145,7 +145,7 @@ pub(super) fn measure(
             // The samples of a batch none of which counts are still centred.
             let counts = pairs.iter().any(|(_, weight)| *weight > 0.0);
             let weigh = |(value, weight)| (value, if counts { weight } else { 1.0 });
-            let observed: Observed = pairs.into_iter().map(weigh).collect();
+            let observed: ObservedValues = pairs.into_iter().map(weigh).collect();
             let deviation = observed.deviation();
             (observed.mean(), if deviation > 0.0 { deviation } else { 1.0 })
         })

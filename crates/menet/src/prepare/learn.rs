@@ -4,7 +4,7 @@ use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
 use super::batch::{self, BatchEffects};
-use super::observed::Observed;
+use super::observed::ObservedValues;
 use super::{Filling, Impute, Neighbors, Preparation, PrepareParams};
 use crate::dataset::{Dataset, Real, View};
 use crate::error::{Error, Result};
@@ -12,7 +12,7 @@ use crate::named::Named;
 use crate::numerics::sparse::SparseMatrix;
 
 /// What is learned of one variable.
-struct Variable {
+struct LearnedVariable {
     /// The fraction of the samples that lack it.
     missing: f64,
     /// Mean and deviation in every batch.
@@ -22,10 +22,10 @@ struct Variable {
     fill: f64,
 }
 
-impl Variable {
+impl LearnedVariable {
     /// One that is left out; nothing of it is used.
     fn dropped(missing: f64, batches: usize) -> Self {
-        Variable { missing, batches: vec![(0.0, 1.0); batches], divisor: 1.0, fill: f64::NAN }
+        LearnedVariable { missing, batches: vec![(0.0, 1.0); batches], divisor: 1.0, fill: f64::NAN }
     }
 }
 
@@ -88,22 +88,26 @@ fn dropped(data: &Dataset<'_>, params: &PrepareParams, missing: &[f64]) -> Resul
     let dropped: Vec<usize> = (0..missing.len()).filter(|&j| too_many(missing[j], params)).collect();
     if dropped.len() == missing.len() {
         let least = missing.iter().copied().fold(1.0, f64::min);
-        let told = format!("{} with {} variables", params.max_missing, missing.len());
+        let given = format!("{} with {} variables", params.max_missing, missing.len());
         let allowed = format!(
             "at least {least:.3}: no variable is left otherwise, since all are missing in so many of the samples"
         );
-        return Err(Error::parameter("prepare.max_missing", told, allowed));
+        return Err(Error::parameter("prepare.max_missing", given, allowed));
     }
     match missing.iter().position(|&fraction| fraction > 1.0 - 1e-12) {
         Some(j) if params.max_missing >= 1.0 => {
-            let told = format!("{} with {}, which every sample lacks", params.max_missing, data.name_of(j));
-            Err(Error::parameter("prepare.max_missing", told, "below 1, so that such variables are left out"))
+            let given = format!("{} with {}, which every sample lacks", params.max_missing, data.name_of(j));
+            Err(Error::parameter(
+                "prepare.max_missing",
+                given,
+                "below 1, so that such variables are left out",
+            ))
         }
         _ => Ok(dropped),
     }
 }
 
-fn effects(data: &Dataset<'_>, params: &PrepareParams, learned: &[Variable]) -> Option<BatchEffects> {
+fn effects(data: &Dataset<'_>, params: &PrepareParams, learned: &[LearnedVariable]) -> Option<BatchEffects> {
     let batches = data.batches()?;
     let count = batches.names().len();
     let matrix = |of: &dyn Fn(&(f64, f64)) -> f64| {
@@ -122,7 +126,11 @@ fn effects(data: &Dataset<'_>, params: &PrepareParams, learned: &[Variable]) -> 
     })
 }
 
-fn of_dense<T: Real>(x: MatRef<'_, T>, data: &Dataset<'_>, params: &PrepareParams) -> Result<Vec<Variable>> {
+fn of_dense<T: Real>(
+    x: MatRef<'_, T>,
+    data: &Dataset<'_>,
+    params: &PrepareParams,
+) -> Result<Vec<LearnedVariable>> {
     let batches = data.batches();
     let weight = |i: usize| data.weight(i);
     let learn = |j: usize| {
@@ -131,7 +139,7 @@ fn of_dense<T: Real>(x: MatRef<'_, T>, data: &Dataset<'_>, params: &PrepareParam
         let lacking: f64 = (0..values.len()).filter(|&i| values[i].is_nan()).map(weight).sum();
         let missing = lacking / total;
         if too_many(missing, params) {
-            return Ok(Variable::dropped(missing, batches.map_or(0, |batches| batches.names().len())));
+            return Ok(LearnedVariable::dropped(missing, batches.map_or(0, |batches| batches.names().len())));
         }
         if params.scale.logs() {
             logarithms(&mut values, |i| (i, j), data)?;
@@ -145,15 +153,15 @@ fn of_dense<T: Real>(x: MatRef<'_, T>, data: &Dataset<'_>, params: &PrepareParam
             }
         }
         let observed =
-            || values.iter().enumerate().map(|(i, &value)| (value, weight(i))).collect::<Observed>();
+            || values.iter().enumerate().map(|(i, &value)| (value, weight(i))).collect::<ObservedValues>();
         let (divisor, fill) = summary(&observed, params);
-        Ok(Variable { missing, batches: of_batches, divisor, fill })
+        Ok(LearnedVariable { missing, batches: of_batches, divisor, fill })
     };
     in_order((0..x.ncols()).into_par_iter().map(learn).collect())
 }
 
 /// Zeros that are not stored are values like others.
-fn of_sparse(x: &SparseMatrix, data: &Dataset<'_>, params: &PrepareParams) -> Result<Vec<Variable>> {
+fn of_sparse(x: &SparseMatrix, data: &Dataset<'_>, params: &PrepareParams) -> Result<Vec<LearnedVariable>> {
     let refused = match (params.impute, data.batches()) {
         (Some(Impute::Knn), _) => Some((
             "prepare.impute",
@@ -163,9 +171,9 @@ fn of_sparse(x: &SparseMatrix, data: &Dataset<'_>, params: &PrepareParams) -> Re
         (_, Some(_)) => Some(("batch", "given with sparse samples".to_owned(), "left out")),
         _ => None,
     };
-    if let Some((name, told, allowed)) = refused {
+    if let Some((name, given, allowed)) = refused {
         let allowed = format!("{allowed} for data that stay sparse: the samples would become dense");
-        return Err(Error::parameter(name, told, allowed));
+        return Err(Error::parameter(name, given, allowed));
     }
     let weight = |i: usize| data.weight(i);
     let total: f64 = (0..x.rows()).map(weight).sum();
@@ -176,7 +184,7 @@ fn of_sparse(x: &SparseMatrix, data: &Dataset<'_>, params: &PrepareParams) -> Re
             rows.iter().zip(&values).filter(|(_, value)| value.is_nan()).map(|(&i, _)| weight(i)).sum();
         let missing = lacking / total;
         if too_many(missing, params) {
-            return Ok(Variable::dropped(missing, 0));
+            return Ok(LearnedVariable::dropped(missing, 0));
         }
         if params.scale.logs() {
             logarithms(&mut values, |at| (rows[at], j), data)?;
@@ -185,16 +193,16 @@ fn of_sparse(x: &SparseMatrix, data: &Dataset<'_>, params: &PrepareParams) -> Re
         let zeros = [(0.0, total - stored)];
         let observed = || {
             let pairs = rows.iter().zip(&values).map(|(&i, &value)| (value, weight(i)));
-            pairs.chain(zeros).collect::<Observed>()
+            pairs.chain(zeros).collect::<ObservedValues>()
         };
         let (divisor, fill) = summary(&observed, params);
-        Ok(Variable { missing, batches: Vec::new(), divisor, fill })
+        Ok(LearnedVariable { missing, batches: Vec::new(), divisor, fill })
     };
     in_order((0..x.columns()).into_par_iter().map(learn).collect())
 }
 
 /// The divisor and the value for missing ones, which is in units of the divisor.
-fn summary(observed: &dyn Fn() -> Observed, params: &PrepareParams) -> (f64, f64) {
+fn summary(observed: &dyn Fn() -> ObservedValues, params: &PrepareParams) -> (f64, f64) {
     let divisor = if params.scale.divides() { params.scale.divisor(observed().deviation()) } else { 1.0 };
     let fill = match params.impute {
         None => f64::NAN,
@@ -208,18 +216,18 @@ fn summary(observed: &dyn Fn() -> Observed, params: &PrepareParams) -> (f64, f64
 pub(super) fn logarithms(
     values: &mut [f64],
     place: impl Fn(usize) -> (usize, usize),
-    data: &dyn super::apply::Told,
+    data: &dyn super::apply::VariableNaming,
 ) -> Result<()> {
     for (at, value) in values.iter_mut().enumerate() {
         if *value <= -1.0 {
             let (row, column) = place(at);
-            let told = format!(
+            let given = format!(
                 "a logarithm of 1 + x with x = {value:?} in row {row} (counted from 0), {}",
                 data.name_of(column)
             );
             return Err(Error::parameter(
                 "prepare.scale",
-                told,
+                given,
                 "\"none\", \"unit\" or \"pareto\" where values are -1 or less: logarithms are for counts",
             ));
         }
@@ -229,6 +237,6 @@ pub(super) fn logarithms(
 }
 
 /// The first error in the order of the variables, whichever thread met one first.
-fn in_order(learned: Vec<Result<Variable>>) -> Result<Vec<Variable>> {
+fn in_order(learned: Vec<Result<LearnedVariable>>) -> Result<Vec<LearnedVariable>> {
     learned.into_iter().collect()
 }

@@ -209,7 +209,7 @@ impl Preparation {
         match always.iter().find(|j| self.dropped.binary_search(j).is_ok()) {
             None => Ok(()),
             Some(&j) => {
-                let told = format!(
+                let given = format!(
                     "a list with {}, which is missing in {:.0} % of the samples",
                     data.name_of(j),
                     100.0 * self.missing[j]
@@ -218,7 +218,7 @@ impl Preparation {
                     "variables that are missing in at most {:.0} % (`prepare.max_missing`)",
                     100.0 * self.params.max_missing
                 );
-                Err(Error::parameter("penalty.always", told, allowed))
+                Err(Error::parameter("penalty.always", given, allowed))
             }
         }
     }

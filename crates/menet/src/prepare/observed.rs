@@ -7,16 +7,18 @@ const CONSTANT: f64 = 1e-12;
 
 /// Values that are not missing, and their weights, which are positive.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Observed(Vec<(f64, f64)>);
+pub(super) struct ObservedValues(Vec<(f64, f64)>);
 
-impl FromIterator<(f64, f64)> for Observed {
+impl FromIterator<(f64, f64)> for ObservedValues {
     /// From values and weights; missing values, and those of weight 0, are left out.
     fn from_iter<I: IntoIterator<Item = (f64, f64)>>(values: I) -> Self {
-        Observed(values.into_iter().filter(|(value, weight)| !value.is_nan() && *weight > 0.0).collect())
+        ObservedValues(
+            values.into_iter().filter(|(value, weight)| !value.is_nan() && *weight > 0.0).collect(),
+        )
     }
 }
 
-impl Observed {
+impl ObservedValues {
     /// The sum of the weights.
     pub(super) fn weight(&self) -> f64 {
         self.0.iter().map(|(_, weight)| weight).sum()
@@ -67,7 +69,7 @@ impl Observed {
 mod tests {
     use super::*;
 
-    fn of(pairs: &[(f64, f64)]) -> Observed {
+    fn of(pairs: &[(f64, f64)]) -> ObservedValues {
         pairs.iter().copied().collect()
     }
 
@@ -85,7 +87,7 @@ mod tests {
 
     #[test]
     fn known_values() {
-        let plain = |values: &[f64]| values.iter().map(|&value| (value, 1.0)).collect::<Observed>();
+        let plain = |values: &[f64]| values.iter().map(|&value| (value, 1.0)).collect::<ObservedValues>();
         assert_eq!(plain(&[1.0, 2.0, 3.0, 10.0]).median(), 2.5);
         assert_eq!(plain(&[10.0, 2.0, 1.0]).median(), 2.0);
         assert_eq!(plain(&[1.0, 3.0]).deviation(), 1.0);

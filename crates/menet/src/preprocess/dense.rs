@@ -24,7 +24,7 @@ pub(super) fn centred<'a, T: Samples>(
 ) -> Result<Centred<'a>> {
     let (n, p) = raw.shape();
     let mut x = Mat::zeros(n, p);
-    let found: Vec<Vec<Found>> = x
+    let found: Vec<Vec<ColumnSummary>> = x
         .as_mut()
         .par_column_tiles()
         .enumerate()
@@ -100,7 +100,7 @@ fn transposed<T: Samples>(x: MatRef<'_, T>) -> Mat<f64> {
 
 /// What was found of a column.
 #[derive(Debug, Clone, Copy)]
-struct Found {
+struct ColumnSummary {
     mean: f64,
     /// Whether it is constant but for rounding, and not altogether.
     rounding: bool,
@@ -109,7 +109,7 @@ struct Found {
 }
 
 /// Takes its mean off a column; all is zero then if it is constant.
-fn centre(column: &mut [f64], weighing: Option<Weighing<'_>>) -> Found {
+fn centre(column: &mut [f64], weighing: Option<Weighing<'_>>) -> ColumnSummary {
     let (low, high) = extent(column);
     let total = weighing.map_or(column.len() as f64, |weighing| weighing.mean.iter().sum());
     let sum = |less: f64| match weighing {
@@ -126,7 +126,7 @@ fn centre(column: &mut [f64], weighing: Option<Weighing<'_>>) -> Found {
     if constant {
         column.fill(0.0);
     }
-    Found { mean, rounding: constant && low < high, too_small: is_too_small(low, high, centred) }
+    ColumnSummary { mean, rounding: constant && low < high, too_small: is_too_small(low, high, centred) }
 }
 
 /// The length of a column, every square counted by the weight of its sample.

@@ -29,7 +29,7 @@ const TOGETHER: usize = 3;
 const LOOKED_THROUGH: usize = 1 << 18;
 
 /// Samples whose values lie side by side.
-type ByRows<'a, T> = MatRef<'a, T, usize, usize, isize, ContiguousFwd>;
+type RowMajor<'a, T> = MatRef<'a, T, usize, usize, isize, ContiguousFwd>;
 
 /// `z = (x − mean) W` with sparse columns of W, in the units of the data.
 #[derive(Debug, Clone, PartialEq)]
@@ -165,7 +165,7 @@ impl Projection {
     }
 
     /// Sample by sample, where the values of each lie side by side: the same sums in the same order, and memory is read once.
-    fn by_rows<T: Real, Z: Real>(&self, x: ByRows<'_, T>, z: &mut [Z]) -> Result<()> {
+    fn by_rows<T: Real, Z: Real>(&self, x: RowMajor<'_, T>, z: &mut [Z]) -> Result<()> {
         self.check_variables(x.ncols())?;
         let (n, d) = (x.nrows(), self.components());
         let sample = |i: usize| x.row(i).as_slice();
@@ -173,7 +173,7 @@ impl Projection {
             (0..n).for_each(|i| self.one(sample(i), &mut z[i * d..(i + 1) * d]));
             return Ok(());
         }
-        let used = Used::new(self);
+        let used = UsedVariables::new(self);
         let together = LOOKED_THROUGH / (LANES * x.ncols() * size_of::<T>()).max(1);
         let together = LANES * together.clamp(1, ROWS / LANES);
         let project = |(block, z): (usize, &mut [Z])| {
@@ -206,7 +206,7 @@ impl Projection {
 }
 
 /// The variables that axes use, and the axes in terms of them.
-struct Used {
+struct UsedVariables {
     /// With their means.
     variables: Vec<(usize, f64)>,
     /// A few axes at a time, since each sum must wait for its last term: places among the variables, and weights. A shorter
@@ -215,7 +215,7 @@ struct Used {
     components: usize,
 }
 
-impl Used {
+impl UsedVariables {
     fn new(projection: &Projection) -> Self {
         // By a table over all variables: with dense axes, a search for each entry would take longer than a sample.
         let mut places = vec![usize::MAX; projection.variables()];
@@ -235,7 +235,11 @@ impl Used {
         };
         let axes = projection.axes.chunks(TOGETHER).map(together).collect();
         let components = projection.axes.len();
-        Used { variables: variables.iter().map(|&j| (j, projection.mean[j])).collect(), axes, components }
+        UsedVariables {
+            variables: variables.iter().map(|&j| (j, projection.mean[j])).collect(),
+            axes,
+            components,
+        }
     }
 
     /// Projects up to [`LANES`] samples side by side. `centred` is room for the variables.

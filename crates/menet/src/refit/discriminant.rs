@@ -10,7 +10,7 @@
 
 use faer::{Mat, MatRef};
 
-use super::within::Within;
+use super::within::WithinCovariance;
 use crate::error::{Error, Result};
 use crate::numerics::linalg::{product, symmetric_eigen};
 use crate::targets::sign_of_farthest;
@@ -20,14 +20,18 @@ const RANK: f64 = 1e-10;
 
 /// The discriminants of a panel.
 pub(super) struct Discriminants {
-    /// One column per axis, in the units of [`Within`].
+    /// One column per axis, in the units of [`WithinCovariance`].
     pub(super) w: Mat<f64>,
     /// How far they are from solving their equation, relative to its largest entry.
     pub(super) residual: f64,
 }
 
 /// The best `components` axes, fewer where there are fewer.
-pub(super) fn discriminants(within: &Within, shares: &[f64], components: usize) -> Result<Discriminants> {
+pub(super) fn discriminants(
+    within: &WithinCovariance,
+    shares: &[f64],
+    components: usize,
+) -> Result<Discriminants> {
     let (c, m) = within.centres.shape();
     let b = Mat::from_fn(c, m, |class, j| shares[class].sqrt() * within.centres[(class, j)]);
     let solved = within.solve(b.transpose())?;
@@ -57,7 +61,7 @@ pub(super) fn discriminants(within: &Within, shares: &[f64], components: usize) 
 }
 
 /// `max |BᵀB w − μ Σ w|` over `max |BᵀB w|`.
-fn residual(within: &Within, b: MatRef<'_, f64>, w: MatRef<'_, f64>, values: &[f64]) -> f64 {
+fn residual(within: &WithinCovariance, b: MatRef<'_, f64>, w: MatRef<'_, f64>, values: &[f64]) -> f64 {
     let between = product(b.transpose(), product(b, w).as_ref());
     let inside = within.apply(w);
     let difference = Mat::from_fn(w.nrows(), w.ncols(), |i, k| between[(i, k)] - values[k] * inside[(i, k)]);
@@ -81,9 +85,9 @@ mod tests {
         (x, classes)
     }
 
-    /// Scores of the samples on the axes, and the axes in the units of [`Within`].
-    fn scores(x: &Mat<f64>, classes: &[usize]) -> (Mat<f64>, Mat<f64>, Within) {
-        let within = Within::new(x.as_ref(), classes, 4, None);
+    /// Scores of the samples on the axes, and the axes in the units of [`WithinCovariance`].
+    fn scores(x: &Mat<f64>, classes: &[usize]) -> (Mat<f64>, Mat<f64>, WithinCovariance) {
+        let within = WithinCovariance::new(x.as_ref(), classes, 4, None);
         let found = discriminants(&within, &[0.25; 4], 3).unwrap();
         assert!(found.residual < 1e-10, "{}", found.residual);
         let w = Mat::from_fn(9, found.w.ncols(), |j, k| found.w[(j, k)] / within.scale[j]);
@@ -106,7 +110,7 @@ mod tests {
     fn centres_that_coincide_are_refused() {
         let x = Mat::from_fn(8, 2, |i, j| if (i / 4 + i + j) % 2 == 0 { 1.0 } else { -1.0 });
         let classes = [0, 0, 1, 1, 0, 0, 1, 1];
-        let within = Within::new(x.as_ref(), &classes, 2, None);
+        let within = WithinCovariance::new(x.as_ref(), &classes, 2, None);
         assert!(discriminants(&within, &[0.5, 0.5], 1).is_err());
     }
 }

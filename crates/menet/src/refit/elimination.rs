@@ -14,7 +14,7 @@
 
 use faer::{Mat, MatRef};
 
-use super::within::Within;
+use super::within::WithinCovariance;
 use crate::error::Result;
 use crate::numerics::linalg::product;
 
@@ -40,7 +40,12 @@ pub(crate) struct Elimination {
 
 impl Elimination {
     /// Drops all but `size` of the variables, which `within` is of. Those that are `free` (rising) stay, and do not count.
-    pub(super) fn new(within: &Within, variables: &[usize], free: &[usize], size: usize) -> Result<Self> {
+    pub(super) fn new(
+        within: &WithinCovariance,
+        variables: &[usize],
+        free: &[usize],
+        size: usize,
+    ) -> Result<Self> {
         let mut kept: Vec<usize> = (0..variables.len()).collect();
         let mut order = Vec::with_capacity(kept.len());
         let (gram, count) = (within.gram(), within.centres.nrows());
@@ -53,7 +58,7 @@ impl Elimination {
             let centres = Mat::from_fn(count, kept.len(), |class, j| within.centres[(class, kept[j])]);
             let inverse = within.inverse_of(&kept, gram.as_ref())?;
             let fixed: Vec<bool> = kept.iter().map(|&at| is_free(at)).collect();
-            let dropped = Pairs::new(inverse, centres.as_ref()).drop(share, &fixed);
+            let dropped = ClassSeparation::new(inverse, centres.as_ref()).drop(share, &fixed);
             order.extend(dropped.iter().map(|&at| variables[kept[at]]));
             kept = (0..kept.len()).filter(|at| !dropped.contains(at)).map(|at| kept[at]).collect();
         }
@@ -81,7 +86,7 @@ impl Elimination {
 }
 
 /// How far the classes lie apart, and what every variable contributes.
-struct Pairs {
+struct ClassSeparation {
     /// Σ⁻¹ of the variables that are left; what is dropped is no longer looked at.
     inverse: Mat<f64>,
     /// `Σ⁻¹ Mᵀ`, one row per variable.
@@ -91,7 +96,7 @@ struct Pairs {
     left: Vec<usize>,
 }
 
-impl Pairs {
+impl ClassSeparation {
     fn new(inverse: Mat<f64>, centres: MatRef<'_, f64>) -> Self {
         let (count, m) = centres.shape();
         let weights = product(inverse.as_ref(), centres.transpose());
@@ -101,7 +106,7 @@ impl Pairs {
         let pairs = (0..count).flat_map(|k| (k + 1..count).map(move |l| (k, l)));
         let pairs = pairs.map(|(k, l)| (k, l, distance(k, l))).collect();
         let weights = weights.row_iter().map(|row| row.iter().copied().collect()).collect();
-        Pairs { inverse, weights, pairs, left: (0..m).collect() }
+        ClassSeparation { inverse, weights, pairs, left: (0..m).collect() }
     }
 
     /// Drops `count` variables that are not `fixed`, and says which, first to last.
@@ -175,14 +180,15 @@ mod tests {
         let (x, classes) = samples(60);
         let all = [10, 11, 12, 13, 14, 15, 16, 17];
         let elimination =
-            Elimination::new(&Within::new(x.as_ref(), &classes, 3, None), &all, &[], 1).unwrap();
+            Elimination::new(&WithinCovariance::new(x.as_ref(), &classes, 3, None), &all, &[], 1).unwrap();
         assert_eq!(elimination.panel(2), [10, 11], "the copy goes before the first, and both before noise");
         assert_eq!(elimination.panel(100), all);
         assert_eq!(elimination.candidates(), 8);
         for size in 1..=8 {
             assert_eq!(elimination.panel(size).len(), size);
             let direct =
-                Elimination::new(&Within::new(x.as_ref(), &classes, 3, None), &all, &[], size).unwrap();
+                Elimination::new(&WithinCovariance::new(x.as_ref(), &classes, 3, None), &all, &[], size)
+                    .unwrap();
             assert_eq!(direct.panel(size), elimination.panel(size), "one order serves every size");
         }
     }
@@ -193,7 +199,8 @@ mod tests {
         let all = [10, 11, 12, 13, 14, 15, 16, 17];
         // Noise, the copy, and one that is not among the candidates.
         let elimination =
-            Elimination::new(&Within::new(x.as_ref(), &classes, 3, None), &all, &[12, 16, 40], 1).unwrap();
+            Elimination::new(&WithinCovariance::new(x.as_ref(), &classes, 3, None), &all, &[12, 16, 40], 1)
+                .unwrap();
         assert_eq!(elimination.panel(1), [11, 12, 16]);
         assert_eq!(elimination.panel(6), all);
         assert_eq!(elimination.candidates(), 8);
@@ -202,9 +209,9 @@ mod tests {
     #[test]
     fn distances_without_a_variable_are_those_of_the_others_alone() {
         let (x, classes) = samples(30);
-        let within = Within::new(x.as_ref(), &classes, 3, None);
+        let within = WithinCovariance::new(x.as_ref(), &classes, 3, None);
         let inverse = within.inverse_of(&[0, 1, 2, 3, 4, 5, 6, 7], within.gram().as_ref()).unwrap();
-        let mut pairs = Pairs::new(inverse, within.centres.as_ref());
+        let mut pairs = ClassSeparation::new(inverse, within.centres.as_ref());
         pairs.forget(1);
         pairs.forget(4);
         // Directly: the same covariance without its rows and columns 1 and 4.

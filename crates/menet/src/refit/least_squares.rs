@@ -8,7 +8,7 @@
 
 use faer::{Mat, MatRef};
 
-use super::Reached;
+use super::RefitProblem;
 use crate::error::Result;
 use crate::numerics::linalg::{cholesky, cholesky_solve, product, symmetric_eigen};
 
@@ -21,7 +21,7 @@ pub(super) struct Weights {
 
 /// The weights of the variables at `places` of what was reached, for the axes in `responses`.
 pub(super) fn weights(
-    reached: &Reached,
+    reached: &RefitProblem,
     places: &[usize],
     responses: &[usize],
     ridge: f64,

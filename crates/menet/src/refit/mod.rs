@@ -32,16 +32,16 @@ use crate::error::{Error, Result, check};
 use crate::lars::Path;
 use crate::named::named;
 use crate::numerics::sparse::SparseVector;
-use crate::panel::{Reading, at_least, at_nonzeros, candidates, reach, union, within_size};
+use crate::panel::{SizeLimits, at_least, at_nonzeros, candidates, reach, union, within_size};
 use crate::params::MenParams;
 use crate::reduce::ReducedProblem;
 use crate::rules::RuleKind;
 pub(crate) use elimination::Elimination;
-pub use sums::Sums;
+pub use sums::TrainingSums;
 pub use training::Training;
+use training::TrainingVariables;
 pub(crate) use training::VariableSpread;
-use training::Variables;
-use within::Within;
+use within::WithinCovariance;
 
 /// How the weights of the selected variables are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -126,7 +126,7 @@ pub struct RefitReport {
 
 /// The reduced problem at the variables that some path has reached: what `axis` and `panel` solve again.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reached {
+pub struct RefitProblem {
     /// The variables, rising.
     pub variables: Vec<usize>,
     /// `XᵀAX` there, without the ridge, in the solver's units.
@@ -135,7 +135,7 @@ pub struct Reached {
     pub b: Mat<f64>,
 }
 
-impl Reached {
+impl RefitProblem {
     pub(crate) fn new(problem: &ReducedProblem, paths: &[Path]) -> Self {
         let of = |path: &Path| [path.order_of_entry(), path.free().to_vec()].concat();
         let mut variables: Vec<usize> = paths.iter().flat_map(of).collect();
@@ -143,7 +143,7 @@ impl Reached {
         variables.dedup();
         let gram = problem.gram.submatrix(&variables);
         let b = Mat::from_fn(variables.len(), problem.b.ncols(), |i, k| problem.b[(variables[i], k)]);
-        Reached { variables, gram, b }
+        RefitProblem { variables, gram, b }
     }
 
     /// Where these variables are.
@@ -172,20 +172,20 @@ pub struct Axes {
 }
 
 /// Everything that axes are read off.
-pub(crate) struct Source<'a> {
+pub(crate) struct ReadOffSource<'a> {
     pub(crate) training: Training<'a>,
     pub(crate) mean: &'a [f64],
     /// What turns a path's coefficient of a variable into its weight in W.
     pub(crate) units: &'a [f64],
     pub(crate) paths: &'a [Path],
     /// For the refits that need it.
-    pub(crate) reached: Option<&'a Reached>,
+    pub(crate) reached: Option<&'a RefitProblem>,
 }
 
 /// How axes are read off.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct How {
-    pub(crate) reading: Reading,
+pub(crate) struct ReadOffOptions {
+    pub(crate) reading: SizeLimits,
     pub(crate) refit: Refit,
     /// Whether a panel of a given size is dropped down to from more candidates.
     pub(crate) eliminates: bool,
@@ -200,7 +200,7 @@ pub(crate) struct How {
 ///
 /// # Errors
 /// When the paths do not reach so far.
-pub(crate) fn wanted(paths: &[Path], how: &How) -> Result<Vec<usize>> {
+pub(crate) fn wanted(paths: &[Path], how: &ReadOffOptions) -> Result<Vec<usize>> {
     let d = how.reading.components.unwrap_or(paths.len()).min(paths.len());
     let paths = &paths[..d];
     let axes = match how.reading.panel_size {
@@ -211,14 +211,14 @@ pub(crate) fn wanted(paths: &[Path], how: &How) -> Result<Vec<usize>> {
     Ok(union(&axes?))
 }
 
-impl Source<'_> {
+impl ReadOffSource<'_> {
     /// Reads axes.
     ///
     /// # Errors
     /// When the paths do not reach so far, no variable can be used, or a system cannot be solved.
-    pub(crate) fn read(&self, how: &How) -> Result<Axes> {
+    pub(crate) fn read(&self, how: &ReadOffOptions) -> Result<Axes> {
         let d = how.reading.components.unwrap_or(self.paths.len()).min(self.paths.len());
-        let read = Source { paths: &self.paths[..d], ..*self };
+        let read = ReadOffSource { paths: &self.paths[..d], ..*self };
         match how.reading.panel_size {
             Some(size) if how.eliminates => {
                 let elimination = read.eliminate(how, candidates(size), size)?;
@@ -238,7 +238,12 @@ impl Source<'_> {
     }
 
     /// The order in which so many candidates are dropped down to `size`.
-    pub(crate) fn eliminate(&self, how: &How, candidates: usize, size: usize) -> Result<Elimination> {
+    pub(crate) fn eliminate(
+        &self,
+        how: &ReadOffOptions,
+        candidates: usize,
+        size: usize,
+    ) -> Result<Elimination> {
         let start = union(&at_least(self.paths, how.nonzeros(self.paths), candidates)?);
         if start.is_empty() {
             return Err(Error::Degenerate("no path selects a variable".to_owned()));
@@ -248,7 +253,7 @@ impl Source<'_> {
     }
 
     /// The axes of a refit that uses the whole panel.
-    pub(crate) fn on_panel(&self, how: &How, panel: &[usize], candidates: usize) -> Result<Axes> {
+    pub(crate) fn on_panel(&self, how: &ReadOffOptions, panel: &[usize], candidates: usize) -> Result<Axes> {
         if panel.is_empty() {
             return Err(Error::Degenerate("no path selects a variable".to_owned()));
         }
@@ -282,7 +287,7 @@ impl Source<'_> {
     }
 
     /// The axes of a refit that leaves every axis its own support, without those that have none.
-    fn own_supports(&self, how: &How, supports: Vec<SparseVector>) -> Result<Axes> {
+    fn own_supports(&self, how: &ReadOffOptions, supports: Vec<SparseVector>) -> Result<Axes> {
         let panel = union(&supports);
         let mut residual: Option<f64> = None;
         let mut axes = Vec::with_capacity(supports.len());
@@ -331,15 +336,15 @@ impl Source<'_> {
 
     fn panel_weights(
         &self,
-        how: &How,
-        reached: &Reached,
+        how: &ReadOffOptions,
+        reached: &RefitProblem,
         variables: &[usize],
     ) -> Result<least_squares::Weights> {
         let responses: Vec<usize> = (0..self.paths.len()).collect();
         least_squares::weights(reached, &reached.places(variables)?, &responses, how.ridge)
     }
 
-    fn reached(&self) -> Result<&Reached> {
+    fn reached(&self) -> Result<&RefitProblem> {
         self.reached.ok_or_else(|| Error::PathTooShort {
             asked: "a refit".to_owned(),
             has: "was kept without the reduced problem".to_owned(),
@@ -347,18 +352,18 @@ impl Source<'_> {
     }
 
     /// Some variables of all samples, centred.
-    fn variables(&self, variables: &[usize]) -> Result<Variables<'_>> {
+    fn variables(&self, variables: &[usize]) -> Result<TrainingVariables<'_>> {
         self.training.of(self.mean, variables)
     }
 }
 
-impl How {
-    pub(crate) fn new(reading: Reading, params: &MenParams, paths: usize) -> Self {
+impl ReadOffOptions {
+    pub(crate) fn new(reading: SizeLimits, params: &MenParams, paths: usize) -> Self {
         let axes = reading.components.unwrap_or(paths).min(paths);
         // A panel of one variable has one discriminant, however many paths there are.
         let one = reading.panel_size == Some(1);
         let covariance = params.rule.on(if one { 1 } else { axes }).kind == RuleKind::Gaussian;
-        How {
+        ReadOffOptions {
             reading,
             refit: params.refit.kind(),
             eliminates: params.eliminates(),
@@ -375,7 +380,7 @@ impl How {
 }
 
 /// The covariance of scores, from that of the panel.
-fn covariance(within: &Within, w: MatRef<'_, f64>) -> Mat<f64> {
+fn covariance(within: &WithinCovariance, w: MatRef<'_, f64>) -> Mat<f64> {
     let w = Mat::from_fn(w.nrows(), w.ncols(), |i, k| w[(i, k)] * within.scale[i]);
     within.of_scores(w.as_ref())
 }

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 
 /// Sums over the training samples, of some variables.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sums {
+pub struct TrainingSums {
     pub(super) variables: Vec<usize>,
     pub(super) counts: Vec<usize>,
     /// The class centres of the centred variables over their units, c×m.
@@ -29,7 +29,7 @@ pub struct Sums {
     pub(super) fourths: Mat<f64>,
 }
 
-impl Sums {
+impl TrainingSums {
     /// From sums over all samples.
     ///
     /// `variables` rise. `counts` are the samples of every class, `ranges` the ends of every variable; `centres` (c×m) and `norms` (m) are
@@ -64,7 +64,7 @@ impl Sums {
             norms[j] /= unit;
             (0..c).for_each(|class| centres[(class, j)] /= unit);
         }
-        Ok(Sums { variables, counts, centres, norms, units, ranges, squares, fourths })
+        Ok(TrainingSums { variables, counts, centres, norms, units, ranges, squares, fourths })
     }
 
     /// Number of samples.
@@ -85,7 +85,7 @@ impl Sums {
         let at: Vec<usize> = variables.iter().map(place).collect::<Result<_>>()?;
         let (m, c) = (at.len(), self.counts.len());
         let part = |a: &Mat<f64>| Mat::from_fn(m, m, |i, j| a[(at[i], at[j])]);
-        Ok(Sums {
+        Ok(TrainingSums {
             variables: variables.to_vec(),
             counts: self.counts.clone(),
             centres: Mat::from_fn(c, m, |class, j| self.centres[(class, at[j])]),

@@ -2,8 +2,8 @@
 
 use faer::{Mat, MatRef};
 
-use super::Sums;
-use super::within::Within;
+use super::TrainingSums;
+use super::within::WithinCovariance;
 use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::numerics::linalg::product;
@@ -18,15 +18,17 @@ pub enum Training<'a> {
     /// All of them.
     Samples(&'a Dataset<'a>),
     /// Sums over them, at least of the variables that are used ([`Men::wanted`](crate::Men::wanted)).
-    Sums(&'a Sums),
+    Sums(&'a TrainingSums),
 }
 
 impl<'a> Training<'a> {
     /// Some variables, rising, less their mean.
-    pub(super) fn of(self, mean: &[f64], variables: &[usize]) -> Result<Variables<'a>> {
+    pub(super) fn of(self, mean: &[f64], variables: &[usize]) -> Result<TrainingVariables<'a>> {
         Ok(match self {
-            Training::Samples(data) => Variables::Columns { x: data.columns_at(mean, variables), data },
-            Training::Sums(sums) => Variables::Sums(Box::new(sums.of(variables)?)),
+            Training::Samples(data) => {
+                TrainingVariables::Columns { x: data.columns_at(mean, variables), data }
+            }
+            Training::Sums(sums) => TrainingVariables::Sums(Box::new(sums.of(variables)?)),
         })
     }
 
@@ -47,8 +49,8 @@ impl<'a> Training<'a> {
     /// How some variables spread over all samples and between classes.
     pub(crate) fn spreads(self, mean: &[f64], variables: &[usize]) -> Result<Vec<VariableSpread>> {
         let (deviations, ranges, centres) = match self.of(mean, variables)? {
-            Variables::Sums(sums) => (sums.deviations(), sums.ranges.clone(), sums.centres()),
-            Variables::Columns { x, data } => {
+            TrainingVariables::Sums(sums) => (sums.deviations(), sums.ranges.clone(), sums.centres()),
+            TrainingVariables::Columns { x, data } => {
                 let degrees = data.samples().saturating_sub(1).max(1) as f64;
                 let deviation = |column: faer::ColRef<'_, f64>| {
                     let squares = column.iter().enumerate().map(|(i, x)| data.weight(i) * x * x);
@@ -84,20 +86,20 @@ pub(crate) struct VariableSpread {
 }
 
 /// Some variables of the training samples.
-pub(super) enum Variables<'a> {
+pub(super) enum TrainingVariables<'a> {
     /// Their centred columns, n×m.
     Columns { x: Mat<f64>, data: &'a Dataset<'a> },
     /// The sums over them.
-    Sums(Box<Sums>),
+    Sums(Box<TrainingSums>),
 }
 
-impl Variables<'_> {
-    pub(super) fn within(&self) -> Within {
+impl TrainingVariables<'_> {
+    pub(super) fn within(&self) -> WithinCovariance {
         match self {
-            Variables::Columns { x, data } => {
-                Within::new(x.as_ref(), data.class_indices(), data.classes().len(), data.weights())
+            TrainingVariables::Columns { x, data } => {
+                WithinCovariance::new(x.as_ref(), data.class_indices(), data.classes().len(), data.weights())
             }
-            Variables::Sums(sums) => Within::from_sums(sums),
+            TrainingVariables::Sums(sums) => WithinCovariance::from_sums(sums),
         }
     }
 
@@ -105,13 +107,13 @@ impl Variables<'_> {
     /// there is none but rounding.
     pub(super) fn scale_of(&self, w: MatRef<'_, f64>) -> f64 {
         let (squares, total, samples, classes) = match self {
-            Variables::Columns { x, data } => {
+            TrainingVariables::Columns { x, data } => {
                 let z = product(x.as_ref(), w);
                 let squared = |(i, z): (usize, f64)| data.weight(i) * z * z;
                 let total: f64 = z.col_iter().flat_map(|z| z.iter().copied().enumerate().map(squared)).sum();
                 (squares_within(data, z.as_ref()), total, data.samples(), data.classes().len())
             }
-            Variables::Sums(sums) => {
+            TrainingVariables::Sums(sums) => {
                 let w = Mat::from_fn(w.nrows(), w.ncols(), |j, k| w[(j, k)] * sums.units[j]);
                 let images = product(sums.squares.as_ref(), w.as_ref());
                 let squares: f64 = (0..w.ncols()).map(|k| w.col(k).transpose() * images.col(k)).sum();

@@ -12,7 +12,7 @@
 
 use faer::{Mat, MatRef};
 
-use super::Sums;
+use super::TrainingSums;
 use crate::error::{Error, Result};
 use crate::numerics::linalg::{cholesky, cholesky_solve, product, symmetric_product};
 use crate::rules::{intensity, ledoit_wolf, rooted};
@@ -29,8 +29,8 @@ const ROUNDING: f64 = 1e-24;
 
 /// Σ and the class centres, of variables divided by their within-class deviation.
 #[derive(Debug)]
-pub(crate) struct Within {
-    spread: Spread,
+pub(crate) struct WithinCovariance {
+    spread: WithinSpread,
     /// The class centres, c×m.
     pub(crate) centres: Mat<f64>,
     /// What every variable was divided by.
@@ -45,20 +45,20 @@ pub(crate) struct Within {
 
 /// What is known of V.
 #[derive(Debug)]
-enum Spread {
+enum WithinSpread {
     /// V, n×m, every row times the root of its weight; and the weights, if there are any.
     Samples { v: Mat<f64>, weights: Option<Vec<f64>> },
     /// `VᵀV` and `(V∘V)ᵀ(V∘V)`.
     Sums { squares: Mat<f64>, fourths: Mat<f64> },
 }
 
-impl Spread {
+impl WithinSpread {
     fn samples(v: Mat<f64>, weights: Option<&[f64]>) -> Self {
-        Spread::Samples { v, weights: weights.map(<[f64]>::to_vec) }
+        WithinSpread::Samples { v, weights: weights.map(<[f64]>::to_vec) }
     }
 }
 
-impl Within {
+impl WithinCovariance {
     /// Of centred columns (n×m) of samples of these classes and weights; every class has a sample.
     pub(crate) fn new(x: MatRef<'_, f64>, classes: &[usize], count: usize, weights: Option<&[f64]>) -> Self {
         let (n, m) = x.shape();
@@ -93,11 +93,18 @@ impl Within {
         let intensity =
             if found.variance > ROUNDING { found.intensity.clamp(LEAST_INTENSITY, 1.0) } else { 1.0 };
         let factor = (1.0 - intensity) / degrees;
-        Within { spread: Spread::samples(deviations, weights), centres, scale, intensity, factor, degrees }
+        WithinCovariance {
+            spread: WithinSpread::samples(deviations, weights),
+            centres,
+            scale,
+            intensity,
+            factor,
+            degrees,
+        }
     }
 
     /// Σ and the class centres from sums over the samples.
-    pub(super) fn from_sums(sums: &Sums) -> Self {
+    pub(super) fn from_sums(sums: &TrainingSums) -> Self {
         let (n, m, count) = (sums.samples(), sums.variables.len(), sums.counts.len());
         let degrees = n.saturating_sub(count).max(1) as f64;
         // What is left to divide by, after the units.
@@ -114,8 +121,8 @@ impl Within {
         let (squares, fourths) = (over(1, &sums.squares), over(2, &sums.fourths));
         let centres = Mat::from_fn(count, m, |class, j| sums.centres[(class, j)] / left[j]);
         let scale = left.iter().zip(&sums.units).map(|(left, unit)| left * unit).collect();
-        let spread = Spread::Sums { squares, fourths };
-        let mut within = Within { spread, centres, scale, intensity: 1.0, factor: 0.0, degrees };
+        let spread = WithinSpread::Sums { squares, fourths };
+        let mut within = WithinCovariance { spread, centres, scale, intensity: 1.0, factor: 0.0, degrees };
         let (gram, all) = (within.gram(), (0..m).collect::<Vec<_>>());
         within.intensity = within.intensity_of(&all, gram.as_ref());
         within.factor = (1.0 - within.intensity) / degrees;
@@ -130,12 +137,12 @@ impl Within {
         let m = kept.len();
         let lambda = self.intensity_of(kept, gram);
         let factor = (1.0 - lambda) / self.degrees;
-        if let Spread::Samples { v, weights } = &self.spread
+        if let WithinSpread::Samples { v, weights } = &self.spread
             && m > v.nrows()
         {
             let part = Mat::from_fn(v.nrows(), m, |i, k| v[(i, kept[k])]);
-            let part = Within {
-                spread: Spread::samples(part, weights.as_deref()),
+            let part = WithinCovariance {
+                spread: WithinSpread::samples(part, weights.as_deref()),
                 centres: Mat::zeros(0, 0),
                 scale: Vec::new(),
                 intensity: lambda,
@@ -160,7 +167,7 @@ impl Within {
             size += gram[(j, j)] * gram[(j, j)];
         }
         let fourth: f64 = match &self.spread {
-            Spread::Samples { v, weights } => {
+            WithinSpread::Samples { v, weights } => {
                 let mut lengths = vec![0.0; v.nrows()];
                 for &j in kept {
                     lengths.iter_mut().zip(v.col(j).iter()).for_each(|(length, x)| *length += x * x);
@@ -170,7 +177,7 @@ impl Within {
                     Some(weights) => lengths.iter().zip(weights).map(|(length, d)| length * length / d).sum(),
                 }
             }
-            Spread::Sums { fourths, .. } => {
+            WithinSpread::Sums { fourths, .. } => {
                 kept.iter().map(|&j| kept.iter().map(|&i| fourths[(i, j)]).sum::<f64>()).sum()
             }
         };
@@ -181,16 +188,16 @@ impl Within {
     /// `VᵀV`.
     pub(crate) fn gram(&self) -> Mat<f64> {
         match &self.spread {
-            Spread::Samples { v, .. } => symmetric_product(v.as_ref(), v.as_ref()),
-            Spread::Sums { squares, .. } => squares.clone(),
+            WithinSpread::Samples { v, .. } => symmetric_product(v.as_ref(), v.as_ref()),
+            WithinSpread::Sums { squares, .. } => squares.clone(),
         }
     }
 
     /// `Σ w`.
     pub(crate) fn apply(&self, w: MatRef<'_, f64>) -> Mat<f64> {
         let mut out = match &self.spread {
-            Spread::Samples { v, .. } => product(v.transpose(), product(v.as_ref(), w).as_ref()),
-            Spread::Sums { squares, .. } => product(squares.as_ref(), w),
+            WithinSpread::Samples { v, .. } => product(v.transpose(), product(v.as_ref(), w).as_ref()),
+            WithinSpread::Sums { squares, .. } => product(squares.as_ref(), w),
         };
         for (out, w) in out.col_iter_mut().zip(w.col_iter()) {
             for (out, w) in out.iter_mut().zip(w.iter()) {
@@ -215,7 +222,7 @@ impl Within {
     pub(crate) fn solve(&self, b: MatRef<'_, f64>) -> Result<Mat<f64>> {
         let (lambda, m) = (self.intensity, b.nrows());
         let samples = match &self.spread {
-            Spread::Samples { v, .. } if v.nrows() < m => Some(v.as_ref()),
+            WithinSpread::Samples { v, .. } if v.nrows() < m => Some(v.as_ref()),
             _ => None,
         };
         let Some(v) = samples else {
@@ -272,7 +279,7 @@ mod tests {
     fn both_ways_to_solve_undo_the_covariance() {
         for (n, m) in [(40, 7), (12, 30), (9, 9)] {
             let (x, classes) = samples(n, m, 3);
-            let within = Within::new(x.as_ref(), &classes, 3, None);
+            let within = WithinCovariance::new(x.as_ref(), &classes, 3, None);
             let b = Mat::from_fn(m, 2, |i, j| ((i * 5 + j * 3) % 7) as f64 - 3.0);
             let back = within.apply(within.solve(b.as_ref()).unwrap().as_ref());
             assert!((&back - &b).norm_max() < 1e-9, "{n} x {m}");
@@ -289,10 +296,10 @@ mod tests {
             6 => 0.0,
             _ => x[(i, j)],
         });
-        let within = Within::new(x.as_ref(), &classes, 3, None);
+        let within = WithinCovariance::new(x.as_ref(), &classes, 3, None);
         assert!(within.solve(Mat::identity(7, 7).as_ref()).unwrap().is_all_finite());
         let lone: Vec<usize> = (0..30).collect();
-        let within = Within::new(x.as_ref(), &lone, 30, None);
+        let within = WithinCovariance::new(x.as_ref(), &lone, 30, None);
         assert_eq!(within.intensity, 1.0);
         assert!(within.solve(Mat::identity(7, 7).as_ref()).unwrap().is_all_finite());
     }

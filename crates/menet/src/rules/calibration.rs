@@ -56,7 +56,7 @@ pub(super) fn temperature(trials: &[Trial], masses: &[f64], least: Option<f64>) 
     let unit = spreads[spreads.len() / 2];
     let highest = least.map_or(SHARPEST, |least| unit / least);
     let lowest = BLUNTEST.min(highest);
-    let known = Known::new(trials, masses, unit);
+    let known = TrialTerms::new(trials, masses, unit);
     let slopes = |sharpness: f64| known.slopes(sharpness);
     if slopes(highest).0 <= 0.0 {
         // Not a rounding error below `least`.
@@ -87,7 +87,7 @@ pub(super) fn temperature(trials: &[Trial], masses: &[f64], least: Option<f64>) 
 }
 
 /// What the derivatives of the loss need of every trial, whatever the temperature.
-struct Known {
+struct TrialTerms {
     classes: usize,
     /// The scores from the best one of their trial, in units: at most 0. The derivatives do not depend on where scores are counted from.
     x: Vec<f64>,
@@ -98,7 +98,7 @@ struct Known {
 /// Fewer trials than this are not worth several threads.
 const FEW: usize = 256;
 
-impl Known {
+impl TrialTerms {
     fn new(trials: &[Trial], masses: &[f64], unit: f64) -> Self {
         let classes = trials.first().map_or(0, |trial| trial.scores.len());
         let (mut all, mut wanted) =
@@ -113,7 +113,7 @@ impl Known {
             let best_other = runner_up(x, trial.own).map_or(x[trial.own], |c| x[c]);
             wanted.push((own * x[trial.own] + (1.0 - own) * best_other, trial.weight));
         }
-        Known { classes, x: all, wanted }
+        TrialTerms { classes, x: all, wanted }
     }
 
     /// The first and second derivative of the loss by `unit / T`.

@@ -117,7 +117,7 @@ impl Rule for Centroid {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::{Learned, learn};
+    use crate::rules::{LearnedRule, learn};
     use faer::mat;
 
     #[test]
@@ -128,7 +128,7 @@ mod tests {
             Projected { z: z.as_ref(), classes: &classes, count: 2, weights: None, covariance: None };
         let params = RuleParams { kind: RuleKind::Centroid, ..RuleParams::default() };
         let learned = learn(&params, &projected).unwrap();
-        let Learned::Centroid(rule) = &learned else { panic!("{learned:?}") };
+        let LearnedRule::Centroid(rule) = &learned else { panic!("{learned:?}") };
         // Scatter: (1 + 1 + 0) + (1 + 1 + 4) and 1 + 1, over (5 − 2) · 2.
         assert!((rule.variance - 10.0 / 6.0).abs() < 1e-14);
         assert_eq!(rule.means, mat![[1.0, 1.0], [11.0, 1.0]]);

@@ -222,7 +222,7 @@ fn whitened(lower: &[Vec<f64>], mut y: Vec<f64>) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::{Learned, learn, ledoit_wolf};
+    use crate::rules::{LearnedRule, learn, ledoit_wolf};
     use faer::mat;
 
     fn sample(n: usize, d: usize, c: usize) -> (Mat<f64>, Vec<usize>) {
@@ -245,7 +245,7 @@ mod tests {
             Projected { z: z.as_ref(), classes: &classes, count: 4, weights: None, covariance: None };
         let params = RuleParams { kind: RuleKind::Gaussian, ..RuleParams::default() };
         let learned = learn(&params, &projected).unwrap();
-        let Learned::Gaussian(rule) = &learned else { panic!("{learned:?}") };
+        let LearnedRule::Gaussian(rule) = &learned else { panic!("{learned:?}") };
         let (asked, _) = sample(17, 3, 5);
         let values = learned.decision_values(asked.as_ref()).unwrap();
         for i in 0..17 {

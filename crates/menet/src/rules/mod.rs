@@ -16,7 +16,7 @@
 //! | `gaussian` | the class means under a shared, shrunken covariance | c means, one covariance |
 //!
 //! To add a rule: one file here with a type that implements `Rule`, one line in `RuleKind` and its `Named`, one in
-//! [`Learned`]. The contract test below covers it.
+//! [`LearnedRule`]. The contract test below covers it.
 
 mod calibration;
 mod centroid;
@@ -126,7 +126,7 @@ pub(crate) trait Rule: Sync + Debug {
 
 /// A learned rule of any kind.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Learned {
+pub enum LearnedRule {
     /// `nearest`
     Nearest(Nearest),
     /// `centroid`
@@ -139,33 +139,33 @@ pub enum Learned {
 ///
 /// # Errors
 /// When a parameter is out of range, sizes disagree, a value is not finite, or a class has no sample.
-pub fn learn(params: &RuleParams, projected: &Projected<'_>) -> Result<Learned> {
+pub fn learn(params: &RuleParams, projected: &Projected<'_>) -> Result<LearnedRule> {
     learn_to(params, projected, true)
 }
 
 /// Learns a rule for decisions alone: how sure they are is not looked into, so that its probabilities mean nothing. Priors other than those of
 /// the training samples need the temperature of the rule `nearest`, which then is found all the same.
-pub(crate) fn learn_blunt(params: &RuleParams, projected: &Projected<'_>) -> Result<Learned> {
+pub(crate) fn learn_blunt(params: &RuleParams, projected: &Projected<'_>) -> Result<LearnedRule> {
     let other_priors = params.priors != Priors::Train || projected.weights.is_some();
     let needed = params.kind == RuleKind::Nearest && other_priors;
     learn_to(params, projected, needed)
 }
 
-fn learn_to(params: &RuleParams, projected: &Projected<'_>, calibrate: bool) -> Result<Learned> {
+fn learn_to(params: &RuleParams, projected: &Projected<'_>, calibrate: bool) -> Result<LearnedRule> {
     params.check(projected.count)?;
     Ok(match params.kind {
-        RuleKind::Nearest => Learned::Nearest(Nearest::learn(params, projected, calibrate)?),
-        RuleKind::Centroid => Learned::Centroid(Centroid::learn(params, projected, calibrate)?),
-        RuleKind::Gaussian => Learned::Gaussian(Gaussian::learn(params, projected, calibrate)?),
+        RuleKind::Nearest => LearnedRule::Nearest(Nearest::learn(params, projected, calibrate)?),
+        RuleKind::Centroid => LearnedRule::Centroid(Centroid::learn(params, projected, calibrate)?),
+        RuleKind::Gaussian => LearnedRule::Gaussian(Gaussian::learn(params, projected, calibrate)?),
     })
 }
 
-impl Learned {
+impl LearnedRule {
     fn rule(&self) -> &dyn Rule {
         match self {
-            Learned::Nearest(rule) => rule,
-            Learned::Centroid(rule) => rule,
-            Learned::Gaussian(rule) => rule,
+            LearnedRule::Nearest(rule) => rule,
+            LearnedRule::Centroid(rule) => rule,
+            LearnedRule::Gaussian(rule) => rule,
         }
     }
 
@@ -185,9 +185,9 @@ impl Learned {
     /// When the public fields of the rule were set to something that cannot be used.
     pub fn linear(&self) -> Result<Option<Linear>> {
         match self {
-            Learned::Nearest(_) => Ok(None),
-            Learned::Centroid(rule) => Ok(Some(rule.linear())),
-            Learned::Gaussian(rule) => rule.linear().map(Some),
+            LearnedRule::Nearest(_) => Ok(None),
+            LearnedRule::Centroid(rule) => Ok(Some(rule.linear())),
+            LearnedRule::Gaussian(rule) => rule.linear().map(Some),
         }
     }
 
@@ -204,9 +204,9 @@ impl Learned {
     /// The rule on the first `d` axes, of 1 to all of them; none for other numbers. How sure it is stays as it was.
     pub fn first(&self, d: usize) -> Option<Self> {
         (1..=self.dimension()).contains(&d).then(|| match self {
-            Learned::Nearest(rule) => Learned::Nearest(rule.first(d)),
-            Learned::Centroid(rule) => Learned::Centroid(rule.first(d)),
-            Learned::Gaussian(rule) => Learned::Gaussian(rule.first(d)),
+            LearnedRule::Nearest(rule) => LearnedRule::Nearest(rule.first(d)),
+            LearnedRule::Centroid(rule) => LearnedRule::Centroid(rule.first(d)),
+            LearnedRule::Gaussian(rule) => LearnedRule::Gaussian(rule.first(d)),
         })
     }
 

@@ -24,7 +24,7 @@ named!(RuleKind, "rule", Nearest = "nearest", Centroid = "centroid", Gaussian = 
 
 /// How frequent the classes are where the rule will be used.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(try_from = "Written", into = "Written")]
+#[serde(try_from = "PriorsInFile", into = "PriorsInFile")]
 pub enum Priors {
     /// As among the samples that were learned from: `"train"`.
     #[default]
@@ -38,18 +38,18 @@ pub enum Priors {
 /// Priors as they are written in a file.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum Written {
+enum PriorsInFile {
     Name(String),
     Numbers(Vec<f64>),
 }
 
-impl TryFrom<Written> for Priors {
+impl TryFrom<PriorsInFile> for Priors {
     type Error = Error;
 
-    fn try_from(written: Written) -> Result<Self> {
+    fn try_from(written: PriorsInFile) -> Result<Self> {
         match written {
-            Written::Numbers(numbers) => Ok(Priors::Given(numbers)),
-            Written::Name(name) => match name.as_str() {
+            PriorsInFile::Numbers(numbers) => Ok(Priors::Given(numbers)),
+            PriorsInFile::Name(name) => match name.as_str() {
                 "train" => Ok(Priors::Train),
                 "equal" => Ok(Priors::Equal),
                 _ => {
@@ -61,12 +61,12 @@ impl TryFrom<Written> for Priors {
     }
 }
 
-impl From<Priors> for Written {
+impl From<Priors> for PriorsInFile {
     fn from(priors: Priors) -> Self {
         match priors {
-            Priors::Train => Written::Name("train".to_owned()),
-            Priors::Equal => Written::Name("equal".to_owned()),
-            Priors::Given(numbers) => Written::Numbers(numbers),
+            Priors::Train => PriorsInFile::Name("train".to_owned()),
+            Priors::Equal => PriorsInFile::Name("equal".to_owned()),
+            Priors::Given(numbers) => PriorsInFile::Numbers(numbers),
         }
     }
 }

@@ -32,11 +32,11 @@ fn every_params() -> Vec<RuleParams> {
     all
 }
 
-fn learned(params: &RuleParams, z: &Mat<f64>, classes: &[usize], count: usize) -> Learned {
+fn learned(params: &RuleParams, z: &Mat<f64>, classes: &[usize], count: usize) -> LearnedRule {
     learn(params, &Projected { z: z.as_ref(), classes, count, weights: None, covariance: None }).unwrap()
 }
 
-fn check_rows(rule: &Learned, z: MatRef<'_, f64>, what: &str) {
+fn check_rows(rule: &LearnedRule, z: MatRef<'_, f64>, what: &str) {
     let classes = rule.classify(z).unwrap();
     let (values, logs) = (rule.decision_values(z).unwrap(), rule.log_probabilities(z).unwrap());
     for i in 0..z.nrows() {
@@ -121,9 +121,9 @@ fn priors_shift_probabilities_their_way() {
             let odds = (second[(i, 1)] - second[(i, 2)]) - (even[(i, 1)] - even[(i, 2)]);
             // Of the linear rules, what the priors say is tempered like the rest.
             let t = match &rule {
-                Learned::Nearest(_) => 1.0,
-                Learned::Centroid(rule) => rule.temperature,
-                Learned::Gaussian(rule) => rule.temperature,
+                LearnedRule::Nearest(_) => 1.0,
+                LearnedRule::Centroid(rule) => rule.temperature,
+                LearnedRule::Gaussian(rule) => rule.temperature,
             };
             assert!(
                 (odds - 3.0_f64.ln() / t).abs() < 1e-10,

@@ -1,15 +1,16 @@
 //! Which trial is chosen.
 
+use serde::{Deserialize, Serialize};
+
 use super::Trial;
 use crate::named::named;
-use crate::params::MenParams;
-use crate::rules::RuleKind;
 use crate::scores::ScoreKind;
 use crate::stability::Stability;
 
 /// Which of the trials is taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Choose {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TrialChoice {
     /// The best.
     #[default]
     Best,
@@ -19,15 +20,15 @@ pub enum Choose {
     MostStable,
 }
 
-named!(Choose, "choose", Best = "best", Smallest = "smallest", MostStable = "most_stable");
+named!(TrialChoice, "choose", Best = "best", Smallest = "smallest", MostStable = "most_stable");
 
-impl Choose {
+impl TrialChoice {
     /// The place of the trial that is taken, of models of so many `variables`.
     pub fn of(self, trials: &[Trial], score: ScoreKind, variables: usize) -> Option<usize> {
         match self {
-            Choose::Best => best(trials, score, false),
-            Choose::Smallest => best(trials, score, true),
-            Choose::MostStable => most_stable(trials, score, variables),
+            TrialChoice::Best => best(trials, score, false),
+            TrialChoice::Smallest => best(trials, score, true),
+            TrialChoice::MostStable => most_stable(trials, score, variables),
         }
     }
 }
@@ -84,36 +85,4 @@ pub fn most_stable(trials: &[Trial], score: ScoreKind, variables: usize) -> Opti
         if found > known { (next, found) } else { (best, known) }
     };
     Some(enough.fold((top, key(top)), better).0)
-}
-
-/// The place of the best trial, unless one with the settings of `own` does as well: the best of its sizes stays where nothing is better by
-/// more than the standard error of the difference over the folds.
-///
-/// Scores of few samples are coarse, and the best of hundreds of settings is a lucky one. On faces this chose better for new samples
-/// than the best alone.
-pub fn best_or_own(trials: &[Trial], score: ScoreKind, own: &MenParams) -> Option<usize> {
-    let top = best(trials, score, false)?;
-    let rule = own.rule.on_several();
-    let same = |params: &MenParams| {
-        let other = params.rule.on_several();
-        let same_rule = other.kind == rule.kind
-            && (rule.kind != RuleKind::Nearest
-                || (other.metric, other.neighbors) == (rule.metric, rule.neighbors));
-        let same_refit = params.refit.kind() == own.refit.kind()
-            && (!own.refit.kind().needs_gram() || params.refit_ridge() == own.refit_ridge());
-        same_rule
-            && same_refit
-            && (params.ridge(), params.manifold.beta, params.target.shrinkage)
-                == (own.ridge(), own.manifold.beta, own.target.shrinkage)
-            && params.rule.priors == own.rule.priors
-    };
-    let places: Vec<usize> = (0..trials.len()).filter(|&at| same(&trials[at].params)).collect();
-    let of_own: Vec<Trial> = places.iter().map(|&at| trials[at].clone()).collect();
-    let Some(at) = best(&of_own, score, false).map(|at| places[at]) else { return Some(top) };
-    let pairs = trials[top].folds.iter().zip(&trials[at].folds);
-    let gains: Vec<f64> = pairs.map(|(top, own)| score.merit(top) - score.merit(own)).collect();
-    let (count, mean) = (gains.len() as f64, gains.iter().sum::<f64>() / gains.len().max(1) as f64);
-    let squares: f64 = gains.iter().map(|gain| (gain - mean) * (gain - mean)).sum();
-    let error = (squares / (count - 1.0).max(1.0) / count).sqrt();
-    Some(if mean > error { top } else { at })
 }

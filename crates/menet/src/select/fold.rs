@@ -9,43 +9,32 @@ use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::evaluate::{Split, halves};
 use crate::fit::{Neighborhood, Prepared};
-use crate::monitor::{Monitor, Quiet, Stage, proceed};
+use crate::monitor::{Monitor, QuietMonitor, Stage, proceed};
 use crate::panel::candidates;
 use crate::params::MenParams;
 use crate::prepare::PrepareParams;
 use crate::projection::Projection;
 use crate::refit::{Axes, Elimination};
-use crate::rules::{Learned, Projected, RuleKind, RuleParams, learn, learn_blunt};
+use crate::rules::{LearnedRule, Projected, RuleKind, RuleParams, learn, learn_blunt};
 use crate::scores::{ScoreKind, Scores, weighted_scores};
-use crate::solved::Solved;
+use crate::solved::SolvedPaths;
 
 /// What was found of a setting, or why there is nothing.
-pub(super) type Found = Result<Outcome>;
+pub(super) type SettingResult = Result<SettingOutcome>;
 
 /// What was found of a setting.
-pub(super) struct Outcome {
+pub(super) struct SettingOutcome {
     pub(super) scores: Scores,
     pub(super) panel: Vec<usize>,
     /// The parameters and samples to compute probabilities with, if that can be asked for later.
-    pub(super) later: Option<(RuleParams, Arc<Space>)>,
+    pub(super) later: Option<(RuleParams, Arc<ProjectedFold>)>,
 }
 
 /// Training and test samples on the same axes.
-pub(super) struct Space {
+pub(super) struct ProjectedFold {
     gallery: Mat<f64>,
     z: Mat<f64>,
     covariance: Option<Mat<f64>>,
-}
-
-/// For which settings probabilities are computed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Probabilities {
-    /// For all.
-    All,
-    /// For none.
-    None,
-    /// For those that are asked for, with [`Fold::with_probabilities`].
-    Asked,
 }
 
 /// The training and test samples of a fold.
@@ -60,20 +49,17 @@ pub(super) struct Fold {
     weights: Option<Vec<f64>>,
     class_of: Vec<usize>,
     classes: usize,
-    probabilities: Probabilities,
+    /// Whether probabilities are computed for all settings, or later for those that are asked for.
+    probabilities: bool,
 }
 
-/// With up to this many training samples, probabilities are always computed: they decide between equal scores.
-const FEW: usize = 500;
-
 impl Fold {
-    /// Samples are prepared by what the training samples say. `asked`: probabilities are computed for the settings that ask for them, unless `score` needs them for all.
+    /// Samples are prepared by what the training samples say.
     pub(super) fn new(
         data: &Dataset<'_>,
         fold: &Split,
         prepare: &PrepareParams,
         score: ScoreKind,
-        asked: bool,
     ) -> Result<Self> {
         let (train, test) = halves(data, fold, prepare)?;
         let train = train.into_distinct();
@@ -81,11 +67,6 @@ impl Fold {
         let place = |name: &String| data.classes().iter().position(|other| other == name).unwrap_or(0);
         let class_of = train.classes().iter().map(place).collect();
         let truth = fold.test.iter().map(|&i| data.class_of(i)).collect();
-        let probabilities = match (score.needs_probabilities(), asked, train.samples() <= FEW) {
-            (true, ..) | (_, false, true) => Probabilities::All,
-            (false, true, _) => Probabilities::Asked,
-            (false, false, false) => Probabilities::None,
-        };
         let weights = data.weights().map(|weights| fold.test.iter().map(|&i| weights[i]).collect());
         Ok(Fold {
             train,
@@ -95,7 +76,7 @@ impl Fold {
             weights,
             class_of,
             classes: data.classes().len(),
-            probabilities,
+            probabilities: score.needs_probabilities(),
         })
     }
 
@@ -105,8 +86,8 @@ impl Fold {
         grid: &Grid,
         monitor: &dyn Monitor,
         step: &(dyn Fn() + Sync),
-    ) -> Result<Vec<Found>> {
-        let quiet = Quiet(monitor);
+    ) -> Result<Vec<SettingResult>> {
+        let quiet = QuietMonitor(monitor);
         // The samples of the fold are prepared.
         let base = &base.clone().prepared();
         let neighborhood = Neighborhood::new(&self.train, base, &quiet)?;
@@ -144,7 +125,7 @@ impl Fold {
         grid: &Grid,
         settings: &[MenParams],
         monitor: &dyn Monitor,
-    ) -> Result<Vec<Found>> {
+    ) -> Result<Vec<SettingResult>> {
         let largest = |a: &MenParams, b: &MenParams| {
             (a.refit.kind().shares_panel(), a.panel_size, a.nonzeros)
                 > (b.refit.kind().shares_panel(), b.panel_size, b.nonzeros)
@@ -154,7 +135,7 @@ impl Fold {
         };
         let solved = longest.reads_off().then(|| prepared.solve(longest, monitor)).transpose()?;
         let smallest = settings.iter().filter_map(|params| params.panel_size).min();
-        let mut shared = Shared { prepared, solved, longest, smallest, orders: Vec::new() };
+        let mut shared = SharedFit { prepared, solved, longest, smallest, orders: Vec::new() };
         let gaussian = grid.rule.contains(&RuleKind::Gaussian);
         let mut all = Vec::new();
         for params in settings {
@@ -173,7 +154,12 @@ impl Fold {
     }
 
     /// The scores of every rule on the same axes.
-    fn decide(&self, axes: &Axes, prepared: &Prepared<'_>, settings: &[MenParams]) -> Result<Vec<Found>> {
+    fn decide(
+        &self,
+        axes: &Axes,
+        prepared: &Prepared<'_>,
+        settings: &[MenParams],
+    ) -> Result<Vec<SettingResult>> {
         let projection = Projection::new(prepared.problem().mean().to_vec(), axes.axes.clone())?;
         let (gallery, mut z) = (projection.project(&self.train)?, projection.project(&self.test)?);
         // As a model projects samples of which nothing is known.
@@ -182,24 +168,24 @@ impl Fold {
         };
         let unknown = self.lacking.iter().enumerate().filter(|(_, lacking)| unknown(lacking));
         unknown.for_each(|(i, _)| z.row_mut(i).fill(f64::NAN));
-        let space = Arc::new(Space { gallery, z, covariance: axes.covariance.clone() });
+        let space = Arc::new(ProjectedFold { gallery, z, covariance: axes.covariance.clone() });
         let one = |params: &MenParams| {
             let rule = params.rule.on(axes.axes.len());
             let panel = axes.panel.clone();
-            if self.probabilities == Probabilities::All {
+            if self.probabilities {
                 let scores = self.with_probabilities(&rule, &space)?;
-                return Ok(Outcome { scores, panel, later: None });
+                return Ok(SettingOutcome { scores, panel, later: None });
             }
             let given = self.given(&learn_blunt(&rule, &self.projected(&space))?, &space)?;
             let scores = self.scores(&given, None)?;
-            let later = (self.probabilities == Probabilities::Asked).then(|| (rule, Arc::clone(&space)));
-            Ok(Outcome { scores, panel, later })
+            let later = Some((rule, Arc::clone(&space)));
+            Ok(SettingOutcome { scores, panel, later })
         };
         Ok(settings.iter().map(one).collect())
     }
 
     /// The scores of a rule, with those that need probabilities.
-    pub(super) fn with_probabilities(&self, rule: &RuleParams, space: &Space) -> Result<Scores> {
+    pub(super) fn with_probabilities(&self, rule: &RuleParams, space: &ProjectedFold) -> Result<Scores> {
         let rule = learn(rule, &self.projected(space))?;
         let given = self.given(&rule, space)?;
         let known = rule.log_probabilities(space.z.as_ref())?;
@@ -214,7 +200,7 @@ impl Fold {
         weighted_scores(&self.truth, given, self.classes, logs, self.weights.as_deref())
     }
 
-    fn projected<'a>(&'a self, space: &'a Space) -> Projected<'a> {
+    fn projected<'a>(&'a self, space: &'a ProjectedFold) -> Projected<'a> {
         Projected {
             z: space.gallery.as_ref(),
             classes: self.train.class_indices(),
@@ -225,16 +211,16 @@ impl Fold {
     }
 
     /// The classes that a rule gives to the test samples, among those of all samples.
-    fn given(&self, rule: &Learned, space: &Space) -> Result<Vec<usize>> {
+    fn given(&self, rule: &LearnedRule, space: &ProjectedFold) -> Result<Vec<usize>> {
         Ok(rule.classify(space.z.as_ref())?.into_iter().map(|class| self.class_of[class]).collect())
     }
 }
 
 /// What settings share that differ in their size and refit alone.
-struct Shared<'a> {
+struct SharedFit<'a> {
     prepared: &'a Prepared<'a>,
     /// The paths of the longest setting; none if every size needs paths of its own.
-    solved: Option<Solved<'a>>,
+    solved: Option<SolvedPaths<'a>>,
     longest: &'a MenParams,
     /// The smallest panel.
     smallest: Option<usize>,
@@ -242,7 +228,7 @@ struct Shared<'a> {
     orders: Vec<((usize, Option<usize>), Elimination)>,
 }
 
-impl Shared<'_> {
+impl SharedFit<'_> {
     /// The axes of a fit with `params`.
     fn axes(&mut self, params: &MenParams, monitor: &dyn Monitor) -> Result<Axes> {
         let held = self.solved.as_ref().map(|solved| solved.held(self.longest, params)).transpose()?;

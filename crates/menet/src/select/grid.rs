@@ -16,7 +16,7 @@ pub struct Grid {
     /// Ridges.
     pub ridge: Vec<f64>,
     /// Sizes.
-    pub sizes: Vec<Size>,
+    pub sizes: Vec<ModelSize>,
     /// Refits.
     pub refit: Vec<Refit>,
     /// Ridges of the refits `axis` and `panel`; none = that of the path.
@@ -33,13 +33,34 @@ pub struct Grid {
 
 /// How many variables a model uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Size {
-    /// At most so many per path.
-    Nonzeros(usize),
-    /// At most so many over all axes.
-    Panel(usize),
-    /// As the base parameters say.
-    Base,
+pub struct ModelSize {
+    /// At most so many per path; none: as many as a fit takes by default.
+    pub nonzeros: Option<usize>,
+    /// At most so many over all axes; none: no limit.
+    pub panel: Option<usize>,
+}
+
+impl ModelSize {
+    /// The size of models with these parameters.
+    pub fn of(params: &MenParams) -> Self {
+        ModelSize { nonzeros: params.nonzeros, panel: params.panel_size }
+    }
+
+    /// At most so many variables per path.
+    pub fn per_path(nonzeros: usize) -> Self {
+        ModelSize { nonzeros: Some(nonzeros), panel: None }
+    }
+
+    /// At most so many variables over all axes.
+    pub fn of_panel(size: usize) -> Self {
+        ModelSize { nonzeros: None, panel: Some(size) }
+    }
+
+    /// What sizes must share, so that all of them can be read off the same paths.
+    fn paths(self) -> (bool, Option<usize>, bool) {
+        let limited = self.panel.is_some();
+        (limited, self.nonzeros.filter(|_| limited), self.nonzeros.is_none())
+    }
 }
 
 impl Grid {
@@ -50,7 +71,7 @@ impl Grid {
             beta: vec![base.manifold.beta],
             target_shrinkage: vec![base.target.shrinkage],
             ridge: vec![base.ridge()],
-            sizes: vec![Size::Base],
+            sizes: vec![ModelSize::of(base)],
             refit: vec![base.refit.kind()],
             refit_ridge: vec![base.refit.ridge],
             rule: vec![rule.kind],
@@ -95,11 +116,10 @@ impl Grid {
     }
 
     /// Sizes that can be read off the same paths.
-    pub(super) fn groups(&self) -> Vec<Vec<Size>> {
-        let kind = |size: &Size| std::mem::discriminant(size);
-        let mut groups: Vec<Vec<Size>> = Vec::new();
+    pub(super) fn groups(&self) -> Vec<Vec<ModelSize>> {
+        let mut groups: Vec<Vec<ModelSize>> = Vec::new();
         for size in &self.sizes {
-            match groups.iter_mut().find(|group| kind(&group[0]) == kind(size)) {
+            match groups.iter_mut().find(|group| group[0].paths() == size.paths()) {
                 Some(group) => group.push(*size),
                 None => groups.push(vec![*size]),
             }
@@ -108,11 +128,11 @@ impl Grid {
     }
 
     /// Of settings with paths, those that need axes of their own.
-    pub(super) fn read(&self, solved: &MenParams, group: &[Size]) -> Vec<MenParams> {
-        let sized = group.iter().map(|size| match *size {
-            Size::Nonzeros(k) => MenParams { nonzeros: Some(k), ..solved.clone() },
-            Size::Panel(size) => MenParams { panel_size: Some(size), ..solved.clone() },
-            Size::Base => solved.clone(),
+    pub(super) fn read(&self, solved: &MenParams, group: &[ModelSize]) -> Vec<MenParams> {
+        let sized = group.iter().map(|size| MenParams {
+            nonzeros: size.nonzeros,
+            panel_size: size.panel,
+            ..solved.clone()
         });
         let refits: Vec<(Refit, Option<f64>)> = self
             .refit

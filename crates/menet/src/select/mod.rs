@@ -6,13 +6,17 @@
 //!
 //! | file | what it holds |
 //! |---|---|
+//! | `space` | what a search tries: lists of values, and defaults for what is left open |
 //! | `grid` | the settings, and which of them share what |
 //! | `fold` | all settings on one fold |
 //! | `best` | which trial is chosen |
+//! | `choose` | the whole search: settings, choice, its fit, and the reason in words |
 
 mod best;
+mod choose;
 mod fold;
 mod grid;
+mod space;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -25,10 +29,12 @@ use crate::monitor::Monitor;
 use crate::params::MenParams;
 use crate::scores::{ScoreKind, Scores};
 use best::tied;
-use fold::{Fold, Found, Outcome};
+use fold::{Fold, SettingOutcome, SettingResult};
 
-pub use best::{Choose, best, best_or_own, most_stable};
-pub use grid::{Grid, Size};
+pub use best::{TrialChoice, best, most_stable};
+pub use choose::{Choice, Search};
+pub use grid::{Grid, ModelSize};
+pub use space::{REFITS, RIDGES, SEARCHED, SIZES, Space};
 
 /// One setting over all folds.
 #[derive(Debug, Clone)]
@@ -73,7 +79,8 @@ impl Trial {
 
 /// Tries every setting of a grid on every fold. `progress` is told how many paths of how many are done.
 ///
-/// Where there are many samples, and `score` does not ask for probabilities, none are computed: the log loss and the AUC are then not known.
+/// Where the score needs no probabilities, they are computed only for the settings that tie for the best, which the log loss tells apart,
+/// and for the one that is chosen: the log loss and the AUC of all others are not known.
 ///
 /// # Errors
 /// When a list of the grid is empty, no setting can be fitted, or `monitor` asks to stop.
@@ -82,60 +89,38 @@ pub fn search(
     base: &MenParams,
     grid: &Grid,
     folds: &[Split],
-    score: ScoreKind,
+    by: (ScoreKind, TrialChoice),
     monitor: &dyn Monitor,
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Vec<Trial>> {
-    let (folds, found) = attempt(data, base, grid, (folds, score, false), monitor, progress)?;
-    trials(base, grid, &folds, found, score)
-}
-
-/// As [`search`], for a choice alone: where `score` needs no probabilities, they are computed only for the settings that tie for
-/// the best, which the log loss tells apart. The choice of the best is the same, in less time. All other trials have no log loss and no AUC.
-///
-/// # Errors
-/// As [`search`].
-pub fn contest(
-    data: &Dataset<'_>,
-    base: &MenParams,
-    grid: &Grid,
-    folds: &[Split],
-    score: ScoreKind,
-    monitor: &dyn Monitor,
-) -> Result<Vec<Trial>> {
-    let (folds, found) = attempt(data, base, grid, (folds, score, true), monitor, &|_, _| ())?;
-    trials(base, grid, &folds, found, score)
-}
-
-/// Every setting on every fold.
-fn attempt(
-    data: &Dataset<'_>,
-    base: &MenParams,
-    grid: &Grid,
-    (folds, score, asked): (&[Split], ScoreKind, bool),
-    monitor: &dyn Monitor,
-    progress: &(dyn Fn(usize, usize) + Sync),
-) -> Result<(Vec<Fold>, Vec<Vec<Found>>)> {
     grid.check()?;
     base.refuse_groups("a search over settings")?;
     let (done, total) = (AtomicUsize::new(0), folds.len() * grid.paths_per_fold());
     let step = || progress(done.fetch_add(1, Ordering::Relaxed) + 1, total);
     let try_all = |fold: &Split| {
-        let fold = Fold::new(data, fold, &base.prepare, score, asked)?;
+        let fold = Fold::new(data, fold, &base.prepare, by.0)?;
         let found = fold.try_all(base, grid, monitor, &step)?;
         Ok((fold, found))
     };
-    let pairs: Vec<(Fold, Vec<Found>)> = folds.par_iter().map(try_all).collect::<Result<_>>()?;
-    Ok(pairs.into_iter().unzip())
+    let pairs: Vec<(Fold, Vec<SettingResult>)> = folds.par_iter().map(try_all).collect::<Result<_>>()?;
+    let (folds, found): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
+    let trials = trials(base, grid, (&folds, found), by, data.variables())?;
+    match trials.iter().all(|trial| trial.failed.is_some()) {
+        true => Err(trials
+            .into_iter()
+            .find_map(|trial| trial.failed)
+            .unwrap_or_else(|| Error::Degenerate("there is no fold to try a setting on".to_owned()))),
+        false => Ok(trials),
+    }
 }
 
 /// The settings, each with what was found of it in every fold.
 fn trials(
     base: &MenParams,
     grid: &Grid,
-    folds: &[Fold],
-    found: Vec<Vec<Found>>,
-    score: ScoreKind,
+    (folds, found): (&[Fold], Vec<Vec<SettingResult>>),
+    (score, choose): (ScoreKind, TrialChoice),
+    variables: usize,
 ) -> Result<Vec<Trial>> {
     let settings = grid.settings(base);
     let mut trials: Vec<Trial> = settings
@@ -148,7 +133,7 @@ fn trials(
         for (at, found) in of_fold.into_iter().enumerate() {
             let trial = &mut trials[at];
             match found {
-                Ok(Outcome { scores, panel, later }) => {
+                Ok(SettingOutcome { scores, panel, later }) => {
                     trial.folds.push(scores);
                     trial.variables += panel.len() as f64 / folds.len() as f64;
                     trial.panels.push(panel);
@@ -161,16 +146,17 @@ fn trials(
     for trial in trials.iter_mut().filter(|trial| trial.failed.is_some()) {
         trial.folds.clear();
     }
-    for at in tied(&trials, score) {
-        for (place, (rule, space)) in open[at].iter().enumerate() {
-            trials[at].folds[place] = folds[place].with_probabilities(rule, space)?;
+    let mut decided = tied(&trials, score);
+    loop {
+        for at in decided {
+            for (place, (rule, space)) in std::mem::take(&mut open[at]).into_iter().enumerate() {
+                trials[at].folds[place] = folds[place].with_probabilities(&rule, &space)?;
+            }
         }
-    }
-    match trials.iter().all(|trial| trial.failed.is_some()) {
-        true => Err(trials
-            .into_iter()
-            .find_map(|trial| trial.failed)
-            .unwrap_or_else(|| Error::Degenerate("there is no fold to try a setting on".to_owned()))),
-        false => Ok(trials),
+        // The log loss of equals may change which one is chosen, but only once: then it is known.
+        match choose.of(&trials, score, variables) {
+            Some(chosen) if !open[chosen].is_empty() => decided = vec![chosen],
+            _ => return Ok(trials),
+        }
     }
 }

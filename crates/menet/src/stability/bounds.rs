@@ -38,7 +38,7 @@ pub struct Bounds {
 /// # Errors
 /// When the threshold is not above 1/2 and at most 1, the size is not from 0 to `variables`, or there are no pairs.
 pub fn bounds(threshold: f64, size: f64, variables: usize, pairs: usize) -> Result<Bounds> {
-    let setting = Setting::new(threshold, variables, pairs)?;
+    let setting = BoundSetting::new(threshold, variables, pairs)?;
     if !(0.0..=setting.p).contains(&size) {
         let allowed = format!("from 0 to {variables}, the number of variables");
         return Err(Error::parameter("size", format!("{size:?}"), allowed));
@@ -53,14 +53,14 @@ pub fn bounds(threshold: f64, size: f64, variables: usize, pairs: usize) -> Resu
 /// As [`bounds`], and when `false_selections` is not above 0.
 pub fn size_for(false_selections: f64, threshold: f64, variables: usize, pairs: usize) -> Result<usize> {
     check("false_selections", false_selections, "a number > 0, at most 1e100", |x| x > 0.0)?;
-    let setting = Setting::new(threshold, variables, pairs)?;
+    let setting = BoundSetting::new(threshold, variables, pairs)?;
     // The bound grows with the size.
     let within = |&size: &usize| setting.unimodal(size as f64) <= false_selections;
     Ok((1..=variables).take_while(within).last().unwrap_or(1))
 }
 
 /// What the bounds depend on beside the size.
-struct Setting {
+struct BoundSetting {
     threshold: f64,
     p: f64,
     pairs: usize,
@@ -68,7 +68,7 @@ struct Setting {
     selections: usize,
 }
 
-impl Setting {
+impl BoundSetting {
     fn new(threshold: f64, variables: usize, pairs: usize) -> Result<Self> {
         check("threshold", threshold, "above 0.5, at most 1", |x| x > 0.5 && x <= 1.0)?;
         if pairs == 0 {
@@ -81,7 +81,7 @@ impl Setting {
         // Compared as the frequencies themselves are.
         let reached = |count: &usize| *count as f64 / halves as f64 >= threshold;
         let selections = (pairs..=halves).find(reached).unwrap_or(halves);
-        Ok(Setting { threshold, p: variables as f64, pairs, selections })
+        Ok(BoundSetting { threshold, p: variables as f64, pairs, selections })
     }
 
     fn worst(&self, size: f64) -> f64 {

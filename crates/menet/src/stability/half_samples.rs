@@ -5,7 +5,7 @@ use rand::{Rng, RngExt};
 
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
-use crate::evaluate::{Together, generator, together};
+use crate::evaluate::{SampleGrouping, generator, together};
 
 /// The stream of random numbers for half-samples.
 const STREAM: u64 = 0x5AB1;
@@ -96,7 +96,7 @@ struct Grouped {
 }
 
 impl Grouped {
-    fn new(data: &Dataset<'_>, together: &Together) -> Self {
+    fn new(data: &Dataset<'_>, together: &SampleGrouping) -> Self {
         let rows = together.rows();
         let count = |rows: &Vec<usize>| {
             let mut counts = vec![0.0; data.classes().len()];

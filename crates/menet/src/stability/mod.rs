@@ -47,7 +47,7 @@ use rayon::prelude::*;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result, at_least_one};
 use crate::evaluate::subset;
-use crate::monitor::{Monitor, Quiet, Stage, proceed};
+use crate::monitor::{Monitor, QuietMonitor, Stage, proceed};
 use crate::params::MenParams;
 use crate::plan::Plan;
 
@@ -138,7 +138,7 @@ pub fn select(
         None => within.min(how.most),
     };
     let halves = half_samples(data, how.pairs, how.groups.as_deref(), how.seed)?;
-    let (done, quiet) = (AtomicUsize::new(0), Quiet(monitor));
+    let (done, quiet) = (AtomicUsize::new(0), QuietMonitor(monitor));
     let one = |rows: &Vec<usize>| {
         proceed(monitor, Stage::Preprocess)?;
         let order = entry_order(&subset(data, rows)?, params, how.most, &quiet)?;

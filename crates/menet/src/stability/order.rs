@@ -3,7 +3,7 @@
 use crate::dataset::Dataset;
 use crate::error::{Error, Result, at_least_one};
 use crate::fit::{Neighborhood, Prepared, prepared};
-use crate::lars::{Ended, Path};
+use crate::lars::{EndReason, Path};
 use crate::monitor::Monitor;
 use crate::named::Named;
 use crate::panel::{candidates, free};
@@ -116,7 +116,7 @@ fn order_of(paths: &[Path]) -> (Vec<usize>, usize) {
     });
     let mut entries: Vec<(f64, usize, usize)> = entries.collect();
     entries.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
-    let stopped = paths.iter().filter(|path| matches!(path.ended(), Ended::MaxNonzeros { .. }));
+    let stopped = paths.iter().filter(|path| matches!(path.ended(), EndReason::MaxNonzeros { .. }));
     let stop = stopped.map(|path| path.last().level).reduce(f64::max);
     let free = free(paths);
     let mut seen = std::collections::BTreeSet::new();

@@ -1,7 +1,7 @@
 //! How many variables an axis uses, and which may enter.
 
 use faer::mat;
-use menet::{Dataset, Error, MenParams, Reading};
+use menet::{Dataset, Error, MenParams, SizeLimits};
 
 use super::{fitted, message};
 use crate::common::{self, clusters};
@@ -20,7 +20,7 @@ fn the_default_number_of_nonzeros_follows_the_samples() {
         assert_eq!((asked.projection(), asked.nonzeros()), (men.projection(), expected));
         assert_eq!(
             men.at(
-                Reading::default().with(|it| {
+                SizeLimits::default().with(|it| {
                     it.nonzeros = Some(3);
                     it.components = None;
                 }),
@@ -48,7 +48,7 @@ fn numbers_of_nonzeros() {
     assert!(message(&data, &with(0)).contains("`nonzeros` is 0"));
     assert!(
         all.at(
-            Reading::default().with(|it| {
+            SizeLimits::default().with(|it| {
                 it.nonzeros = Some(0);
                 it.components = None;
             }),
@@ -57,7 +57,7 @@ fn numbers_of_nonzeros() {
         .is_err()
             && all
                 .at(
-                    Reading::default().with(|it| {
+                    SizeLimits::default().with(|it| {
                         it.nonzeros = None;
                         it.components = Some(0);
                     }),
@@ -66,7 +66,7 @@ fn numbers_of_nonzeros() {
                 .is_err()
             && all
                 .at(
-                    Reading::default().with(|it| {
+                    SizeLimits::default().with(|it| {
                         it.nonzeros = None;
                         it.components = Some(4);
                     }),
@@ -77,7 +77,7 @@ fn numbers_of_nonzeros() {
     assert!(
         fitted(&data, &with(3))
             .at(
-                Reading::default().with(|it| {
+                SizeLimits::default().with(|it| {
                     it.nonzeros = Some(4);
                     it.components = None;
                 }),
@@ -98,7 +98,7 @@ fn a_fit_holds_every_smaller_fit_bit_for_bit() {
             direct.paths(),
             large
                 .at(
-                    Reading::default().with(|it| {
+                    SizeLimits::default().with(|it| {
                         it.nonzeros = Some(k);
                         it.components = None;
                     }),
@@ -123,7 +123,7 @@ fn a_fit_holds_every_smaller_fit_bit_for_bit() {
             fitted(&data, &with(k, d)),
             large
                 .at(
-                    Reading::default().with(|it| {
+                    SizeLimits::default().with(|it| {
                         it.nonzeros = Some(k);
                         it.components = Some(d);
                     }),
@@ -171,7 +171,7 @@ fn ties_that_leave_an_axis_empty_are_an_error() {
     assert_eq!(men.support_sizes(), [3]);
     assert!(matches!(
         men.at(
-            Reading::default().with(|it| {
+            SizeLimits::default().with(|it| {
                 it.nonzeros = Some(2);
                 it.components = None;
             }),

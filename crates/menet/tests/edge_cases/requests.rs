@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use menet::neighbors::{Among, neighbors};
+use menet::neighbors::{NeighborScope, neighbors};
 use menet::targets::{AxisCount, TargetKind, target};
 use menet::{Centred, Error, MenParams, Monitor, Stage, fit};
 
@@ -14,7 +14,7 @@ fn stages_refuse_what_does_not_belong_together() {
     let (one, other) = (clusters(24, 3, 6, 5), clusters(25, 3, 5, 5));
     let pre = Centred::new(&other, None).unwrap();
     let size = |error: Error| assert!(matches!(error, Error::Size { .. }), "{error}");
-    size(neighbors(&one, &pre, Among::All, 2, &()).unwrap_err());
+    size(neighbors(&one, &pre, NeighborScope::All, 2, &()).unwrap_err());
     size(target(&one, &pre, TargetKind::Centres, 1.0, AxisCount::All, &()).unwrap_err());
 }
 

@@ -4,7 +4,7 @@ use faer::Mat;
 use menet::penalties::groups::{GroupAxes, Groups};
 use menet::plan::GramRequest;
 use menet::refit::Refit;
-use menet::{Dataset, MenParams, Reading, fit};
+use menet::{Dataset, MenParams, SizeLimits, fit};
 
 use crate::common::{gaussian, normal, rng};
 
@@ -34,7 +34,7 @@ fn a_fit_uses_whole_groups_and_never_constant_columns() {
         for refit in [Refit::None, Refit::Axis, Refit::Panel, Refit::Discriminant] {
             for gram in [GramRequest::Full, GramRequest::Columns] {
                 let params = base.clone().with(|it| {
-                    (it.penalty.group_axes, it.refit.kind, it.compute.gram) = (axes, Some(refit), gram)
+                    (it.penalty.group_axes, it.refit.kind, it.compute.gram) = (axes, Some(refit), gram);
                 });
                 let men = fit(&data, &params, &()).unwrap();
                 assert!(men.certificates().iter().all(|certificate| certificate.kkt <= 1e-9));
@@ -89,18 +89,18 @@ fn a_fit_refuses_what_does_not_go_with_groups() {
             "panel_size",
         ),
     ];
-    for (params, told) in refused {
+    for (params, expected) in refused {
         let message = fit(&data, &params, &()).unwrap_err().to_string();
-        assert!(message.contains(told), "{message}");
+        assert!(message.contains(expected), "{message}");
     }
     let men = fit(&data, &params, &()).unwrap();
-    let smaller = Reading::default().with(|it| it.nonzeros = Some(1));
+    let smaller = SizeLimits::default().with(|it| it.nonzeros = Some(1));
     let own = fit(&data, &params.clone().with(|it| it.nonzeros = Some(1)), &()).unwrap();
     assert_eq!(men.at(smaller, Some(&data)).unwrap().projection(), own.projection());
     assert!(men.at(smaller, None).unwrap_err().to_string().contains("training samples"));
     let scad = params.clone().with(|it| it.penalty.kind = menet::penalties::PenaltyKind::Scad);
     assert!(fit(&data, &scad, &()).unwrap_err().to_string().contains("l1 with groups"));
-    let one_axis = Reading::default().with(|it| it.components = Some(1));
+    let one_axis = SizeLimits::default().with(|it| it.components = Some(1));
     assert_eq!(men.at(one_axis, Some(&data)).unwrap().chosen_groups().unwrap().len(), 1);
     let barred = (0..30).map(|j| if j == 0 { f64::INFINITY } else { 1.0 }).collect();
     let men = fit(&data, &params.with(|it| it.penalty.factors = Some(barred)), &()).unwrap();

@@ -6,7 +6,7 @@ mod same_answer;
 use crate::common::{Design, correlate, gaussian, normal, rng};
 use faer::Mat;
 use menet::gram::FactorGram;
-use menet::penalties::groups::{Group, GroupAxes, GroupOptions, GroupSolution, Groups, Size, solve};
+use menet::penalties::groups::{Group, GroupAxes, GroupOptions, GroupSolution, GroupSparsity, Groups, solve};
 use rand::{Rng, RngExt};
 
 /// A random problem: `x`, the Gram matrix and the correlations.
@@ -120,22 +120,22 @@ fn conditions_hold_on_problems_of_every_kind() {
                         it.ridge = [0.0, 0.1, 1.0][round % 3];
                     });
                     let size = match round % 2 {
-                        0 => Size::Groups(rng.random_range(1..12)),
+                        0 => GroupSparsity::Groups(rng.random_range(1..12)),
                         _ => {
                             let all = b.col_iter().map(|b| b.norm_max()).fold(0.0, f64::max);
-                            Size::Level((all * 10f64.powf(rng.random_range(-2.0..0.0))).max(1e-3))
+                            GroupSparsity::Level((all * 10f64.powf(rng.random_range(-2.0..0.0))).max(1e-3))
                         }
                     };
                     let found = solve(&gram, b.as_ref(), &options, size, &()).unwrap();
                     let what = format!("{design:?} {n}x{p}x{d} overlap {overlap} {axes:?} {size:?} {round}");
                     let broken = worst(&gram, &b, &options, &found);
                     assert!(broken <= 1e-9, "{what}: {broken:e}");
-                    let told = found.certificates.iter().map(|c| c.kkt).fold(0.0, f64::max);
+                    let claimed = found.certificates.iter().map(|c| c.kkt).fold(0.0, f64::max);
                     assert!(
-                        told <= 1e-9 && (told - broken).abs() < 1e-10,
-                        "{what}: told {told:e}, {broken:e}"
+                        claimed <= 1e-9 && (claimed - broken).abs() < 1e-10,
+                        "{what}: told {claimed:e}, {broken:e}"
                     );
-                    if let Size::Groups(g) = size {
+                    if let GroupSparsity::Groups(g) = size {
                         assert!(found.chosen.iter().all(|chosen| chosen.len() <= g), "{what}");
                         assert_eq!(
                             found.exact,
@@ -158,13 +158,13 @@ fn all_axes_together_choose_rows() {
     let options = GroupOptions::new(Groups::default()).with(|it| it.axes = GroupAxes::Together);
     for gram in [&gram as &dyn menet::gram::Gram, &FactorGram::new(x)] {
         for g in [1, 5, 20] {
-            let found = solve(gram, b.as_ref(), &options, Size::Groups(g), &()).unwrap();
+            let found = solve(gram, b.as_ref(), &options, GroupSparsity::Groups(g), &()).unwrap();
             assert!(found.exact);
             let rows = found.coefficients[0].indices();
             assert!(rows.len() == g && found.coefficients.iter().all(|axis| axis.indices() == rows));
         }
     }
-    let found = solve(&gram, b.as_ref(), &options, Size::Groups(20), &()).unwrap();
+    let found = solve(&gram, b.as_ref(), &options, GroupSparsity::Groups(20), &()).unwrap();
     assert!(worst(&gram, &b, &options, &found) < 1e-10);
 }
 
@@ -182,9 +182,9 @@ fn groups_that_tie_are_left_out_together_and_it_is_told() {
     let gram = x.transpose() * &x;
     let pairs = [(0, "a"), (3, "a"), (1, "b"), (4, "b")];
     let options = GroupOptions::new(Groups::from_pairs(pairs)).with(|it| it.ridge = 0.1);
-    let one = solve(&gram, b.as_ref(), &options, Size::Groups(1), &()).unwrap();
+    let one = solve(&gram, b.as_ref(), &options, GroupSparsity::Groups(1), &()).unwrap();
     assert!(!one.exact && one.chosen[0].is_empty() && one.next[0] >= Some(2), "{one:?}");
-    let two = solve(&gram, b.as_ref(), &options, Size::Groups(2), &()).unwrap();
+    let two = solve(&gram, b.as_ref(), &options, GroupSparsity::Groups(2), &()).unwrap();
     assert!(two.exact && two.coefficients[0].nonzeros() == 4, "{two:?}");
     assert!(worst(&gram, &b, &options, &two) < 1e-10);
 }
@@ -195,13 +195,13 @@ fn more_groups_than_there_are_means_all_that_can_be_had() {
     let (_, gram, b) = problem(&mut rng, Design::Gaussian, (30, 9, 2));
     let options = GroupOptions::new(groups(&mut rng, 9, 3, false)).with(|it| it.ridge = 0.3);
     let all = options.groups.len();
-    let found = solve(&gram, b.as_ref(), &options, Size::Groups(1000), &()).unwrap();
+    let found = solve(&gram, b.as_ref(), &options, GroupSparsity::Groups(1000), &()).unwrap();
     assert!(!found.exact && found.chosen.iter().all(|chosen| chosen.len() == all));
     assert!(worst(&gram, &b, &options, &found) < 1e-9);
     // Fewer samples than groups, and no ridge.
     let (_, gram, b) = problem(&mut rng, Design::Gaussian, (5, 40, 1));
     let options = GroupOptions::new(Groups::default());
-    let found = solve(&gram, b.as_ref(), &options, Size::Groups(40), &()).unwrap();
+    let found = solve(&gram, b.as_ref(), &options, GroupSparsity::Groups(40), &()).unwrap();
     assert!(!found.exact && found.chosen[0].len() <= 5);
     assert!(worst(&gram, &b, &options, &found) < 1e-9);
 }
@@ -224,7 +224,7 @@ fn zero_columns_barred_variables_and_no_signal() {
                 it.barred.clone_from(&barred);
             });
             for g in [1, 4, 8] {
-                let found = solve(&gram, b.as_ref(), &options, Size::Groups(g), &()).unwrap();
+                let found = solve(&gram, b.as_ref(), &options, GroupSparsity::Groups(g), &()).unwrap();
                 assert!(worst(&gram, &b, &options, &found) < 1e-9, "{ridge} {barred:?} {g}");
                 let w = &found.coefficients[0];
                 assert!([2, 3, 8].iter().all(|&j| w.get(j) == 0.0));
@@ -234,7 +234,8 @@ fn zero_columns_barred_variables_and_no_signal() {
         }
     }
     let nothing = Mat::<f64>::zeros(12, 1);
-    let found = solve(&gram, nothing.as_ref(), &GroupOptions::new(groups), Size::Groups(2), &()).unwrap();
+    let found =
+        solve(&gram, nothing.as_ref(), &GroupOptions::new(groups), GroupSparsity::Groups(2), &()).unwrap();
     assert!(!found.exact && found.coefficients[0].nonzeros() == 0 && found.levels[0] == 0.0);
 }
 
@@ -248,13 +249,13 @@ fn scale_does_not_matter() {
             it.axes = axes;
             it.ridge = 0.25;
         });
-        let plain = solve(&gram, b.as_ref(), &options, Size::Groups(6), &()).unwrap();
+        let plain = solve(&gram, b.as_ref(), &options, GroupSparsity::Groups(6), &()).unwrap();
         // X times 2^e, and y as it is: the same coefficients over 2^e.
         for e in [-60, 60] {
             let s = 2f64.powi(e);
             let (gram, b) = (faer::Scale(s * s) * &gram, faer::Scale(s) * &b);
             let options = options.clone().with(|it| it.ridge = 0.25 * s * s);
-            let scaled = solve(&gram, b.as_ref(), &options, Size::Groups(6), &()).unwrap();
+            let scaled = solve(&gram, b.as_ref(), &options, GroupSparsity::Groups(6), &()).unwrap();
             assert_eq!(plain.chosen, scaled.chosen);
             for (a, b) in plain.coefficients.iter().zip(&scaled.coefficients) {
                 assert_eq!(*a, b.map(|_, value| value * s), "powers of two leave all digits");
@@ -273,7 +274,7 @@ fn the_same_bits_on_any_number_of_threads() {
         for gram in [&gram as &dyn menet::gram::Gram, &factor] {
             let on = |threads: usize| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                pool.install(|| solve(gram, b.as_ref(), &options, Size::Groups(8), &()).unwrap())
+                pool.install(|| solve(gram, b.as_ref(), &options, GroupSparsity::Groups(8), &()).unwrap())
             };
             assert_eq!(on(1), on(2));
         }
@@ -283,16 +284,16 @@ fn the_same_bits_on_any_number_of_threads() {
 #[test]
 fn what_cannot_be_is_refused() {
     let (gram, b) = (Mat::<f64>::identity(3, 3), Mat::from_fn(3, 1, |j, _| j as f64));
-    let refused = |options: GroupOptions, size: Size, told: &str| {
+    let refused = |options: GroupOptions, size: GroupSparsity, expected: &str| {
         let message = solve(&gram, b.as_ref(), &options, size, &()).unwrap_err().to_string();
-        assert!(message.contains(told), "{message}");
+        assert!(message.contains(expected), "{message}");
     };
     let of = |groups: &[(usize, &str)]| GroupOptions::new(Groups::from_pairs(groups.iter().copied()));
-    let one = Size::Groups(1);
+    let one = GroupSparsity::Groups(1);
     refused(of(&[(3, "g")]), one, "variable 3 in group \"g\"");
     refused(of(&[(1, "g"), (1, "g")]), one, "twice");
-    refused(of(&[]), Size::Groups(0), "groups");
-    refused(of(&[]), Size::Level(0.0), "level");
+    refused(of(&[]), GroupSparsity::Groups(0), "groups");
+    refused(of(&[]), GroupSparsity::Level(0.0), "level");
     refused(of(&[]).with(|it| it.ridge = -1.0), one, "ridge");
     refused(of(&[]).with(|it| it.weights = Some(vec![1.0])), one, "weights");
     refused(of(&[]).with(|it| it.weights = Some(vec![1.0, 0.0, 1.0])), one, "0.0 at group 1");

@@ -3,7 +3,7 @@
 use faer::Mat;
 use menet::gram::FactorGram;
 use menet::lars::{LarsOptions, lars_path};
-use menet::penalties::groups::{GroupAxes, GroupOptions, Groups, Size, solve, solve_levels};
+use menet::penalties::groups::{GroupAxes, GroupOptions, GroupSparsity, Groups, solve, solve_levels};
 
 use super::{groups, problem};
 use crate::common::{Design, column, rng};
@@ -56,9 +56,10 @@ fn proximal_gradient_comes_to_the_same_coefficients() {
             it.axes = GroupAxes::Together;
             it.ridge = 0.5;
         });
-        let first = solve(&gram, b.as_ref(), &options, Size::Level(1e50), &()).unwrap().first_levels[0];
+        let first =
+            solve(&gram, b.as_ref(), &options, GroupSparsity::Level(1e50), &()).unwrap().first_levels[0];
         for part in [0.7, 0.2, 0.03] {
-            let found = solve(&gram, b.as_ref(), &options, Size::Level(part * first), &()).unwrap();
+            let found = solve(&gram, b.as_ref(), &options, GroupSparsity::Level(part * first), &()).unwrap();
             let slow = reference(&gram, &b, &options, part * first);
             for k in 0..d {
                 let ours = found.coefficients[k].to_dense(p);
@@ -92,7 +93,7 @@ fn groups_of_one_variable_are_the_lasso() {
         }
         // So many groups is so many variables, and nearly where the path is read.
         for k in [1, 3, 7] {
-            let found = solve(&gram, b.as_ref(), &options, Size::Groups(k), &()).unwrap();
+            let found = solve(&gram, b.as_ref(), &options, GroupSparsity::Groups(k), &()).unwrap();
             let point = path.at_nonzeros(k).unwrap();
             assert!(found.exact && found.coefficients[0].nonzeros() == k);
             assert_eq!(found.coefficients[0].indices(), point.coefficients.indices());

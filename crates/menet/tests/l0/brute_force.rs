@@ -9,20 +9,20 @@ use super::{chained, options, signal};
 use crate::common::{Design, column, correlate, rng};
 
 /// A problem, and the least objective of a support from the data, not from their Gram matrix: twice as many digits.
-pub(crate) struct Brute {
+pub(crate) struct BruteForce {
     /// The data, and the root of the ridge below them.
     x: Mat<f64>,
     y: Vec<f64>,
 }
 
-impl Brute {
+impl BruteForce {
     pub(crate) fn new(x: &Mat<f64>, y: &[f64], ridge: f64) -> Self {
         let (n, p) = x.shape();
         let below = |i: usize, j: usize| if i == n + j { ridge.sqrt() } else { 0.0 };
         let rows = if ridge > 0.0 { n + p } else { n };
         let x = Mat::from_fn(rows, p, |i, j| if i < n { x[(i, j)] } else { below(i, j) });
         let y = (0..rows).map(|i| if i < n { y[i] } else { 0.0 }).collect();
-        Brute { x, y }
+        BruteForce { x, y }
     }
 
     pub(crate) fn objective(&self, support: &[usize]) -> Option<f64> {
@@ -90,7 +90,7 @@ struct Tally {
 impl Tally {
     fn compare(&mut self, x: &Mat<f64>, y: &[f64], options: &LarsOptions, label: &str) {
         let (p, b, gram) = (x.ncols(), correlate(x, y), x.transpose() * x);
-        let brute = Brute::new(x, y, options.ridge);
+        let brute = BruteForce::new(x, y, options.ridge);
         let Ok(path) = lars_path(&gram, &b, options, &()) else { return };
         let spliced = splice(&gram, &b, &path, options, 3, &()).unwrap();
         let v = options.penalty_factors.clone().unwrap_or_else(|| vec![1.0; p]);

@@ -2,11 +2,11 @@
 
 pub(crate) mod brute_force;
 use crate::common::{column, correlate, gaussian, normal, rng};
-use brute_force::Brute;
+use brute_force::BruteForce;
 use faer::{Mat, MatMut, MatRef};
 use menet::gram::{FactorGram, Gram};
-use menet::lars::{Ended, LarsOptions, Path, lars_path};
-use menet::penalties::l0::{Spliced, splice};
+use menet::lars::{EndReason, LarsOptions, Path, lars_path};
+use menet::penalties::l0::{SplicingResult, splice};
 use menet::{Error, Monitor};
 use rand::RngExt;
 
@@ -37,7 +37,7 @@ fn options(ridge: f64, factors: Option<Vec<f64>>, max: Option<usize>) -> LarsOpt
     })
 }
 
-fn run(gram: &dyn Gram, b: &[f64], options: &LarsOptions) -> (Path, Spliced) {
+fn run(gram: &dyn Gram, b: &[f64], options: &LarsOptions) -> (Path, SplicingResult) {
     let path = lars_path(gram, b, options, &()).unwrap();
     let spliced = splice(gram, b, &path, options, 3, &()).unwrap();
     (path, spliced)
@@ -62,7 +62,7 @@ fn truncation_is_a_smaller_fit() {
             assert_eq!(small.path, whole.path.truncated(k).unwrap(), "seed {seed} k {k}");
             assert_eq!(small.objective, whole.objective[..k]);
             assert_eq!(small.certified, whole.certified[..k]);
-            assert_eq!(small.path.ended(), Ended::MaxNonzeros { needed: k + 1 });
+            assert_eq!(small.path.ended(), EndReason::MaxNonzeros { needed: k + 1 });
         }
         assert!(whole.path.at_nonzeros(19).is_err());
     }
@@ -75,7 +75,7 @@ fn a_path_is_a_staircase() {
     let b = correlate(&x, &signal(rng, &x, 8, 1.0));
     let factors: Vec<f64> = (0..40).map(|j| if j == 5 { 0.0 } else { 1.0 }).collect();
     let gram = x.transpose() * &x;
-    let (_, Spliced { path, objective, .. }) = run(&gram, &b, &options(0.1, Some(factors), Some(12)));
+    let (_, SplicingResult { path, objective, .. }) = run(&gram, &b, &options(0.1, Some(factors), Some(12)));
     let knots = path.knots();
     assert_eq!(knots.len(), 25);
     assert_eq!(knots[0].coefficients.indices(), [5]);
@@ -121,7 +121,7 @@ fn wide_problems_are_locally_optimal() {
         let (_, other) = run(&factor, &b, &options);
         assert_eq!(spliced.path.at_nonzeros(6).unwrap().coefficients.indices(), truth);
         assert!(spliced.certified.iter().all(|&certified| certified));
-        let brute = Brute::new(&x, &y, options.ridge);
+        let brute = BruteForce::new(&x, &y, options.ridge);
         for k in [1, 3, 6, 10, 15] {
             let w = spliced.path.at_nonzeros(k).unwrap().coefficients;
             assert_eq!(other.path.at_nonzeros(k).unwrap().coefficients.indices(), w.indices());
@@ -139,9 +139,9 @@ fn wide_problems_are_locally_optimal() {
 
 /// A Gram matrix that only knows upper bounds of the squared lengths.
 #[derive(Debug)]
-struct Bounded(Mat<f64>, Vec<f64>);
+struct BoundedGram(Mat<f64>, Vec<f64>);
 
-impl Gram for Bounded {
+impl Gram for BoundedGram {
     fn dim(&self) -> usize {
         self.0.dim()
     }
@@ -166,7 +166,7 @@ fn bounds_of_squared_lengths_change_nothing() {
         let factors = (0..30).map(|_| rng.random_range(1.5..2.5)).collect();
         let options = options(0.2, None, Some(10));
         let (_, exact) = run(&gram, &b, &options);
-        let (_, bounded) = run(&Bounded(gram, factors), &b, &options);
+        let (_, bounded) = run(&BoundedGram(gram, factors), &b, &options);
         assert!(bounded.certified.iter().all(|&certified| certified));
         for k in 1..=10 {
             let [w, other] = [&exact, &bounded].map(|it| it.path.at_nonzeros(k).unwrap().coefficients);
@@ -178,7 +178,7 @@ fn bounds_of_squared_lengths_change_nothing() {
     let x = gaussian(rng, 40, 30);
     let b = correlate(&x, &signal(rng, &x, 6, 1.0));
     let far = (0..30).map(|j| if j % 2 == 0 { 50.0 } else { 1.5 }).collect();
-    let (_, bounded) = run(&Bounded(x.transpose() * &x, far), &b, &options(0.0, None, Some(10)));
+    let (_, bounded) = run(&BoundedGram(x.transpose() * &x, far), &b, &options(0.0, None, Some(10)));
     assert!(bounded.certified.contains(&false));
 }
 
@@ -233,7 +233,7 @@ fn edges() {
     let gram = x.transpose() * &x;
     // Nothing to explain.
     let (_, nothing) = run(&gram, &[0.0; 6], &options(0.0, None, Some(3)));
-    assert_eq!((nothing.path.knots().len(), nothing.path.ended()), (1, Ended::Complete));
+    assert_eq!((nothing.path.knots().len(), nothing.path.ended()), (1, EndReason::Complete));
     assert_eq!((nothing.path.last().level, nothing.objective.len()), (0.0, 0));
     let free = Some(vec![0.0, 1.0, 1.0, 1.0, 1.0, 1.0]);
     let (_, nothing) = run(&gram, &[0.0; 6], &options(0.0, free, None));
@@ -243,30 +243,30 @@ fn edges() {
     let b = correlate(&x, &y);
     let (_, exact) = run(&gram, &b, &options(0.0, None, None));
     assert_eq!(exact.path.last().coefficients.indices(), [1, 4]);
-    assert_eq!((exact.path.ended(), exact.path.last().level), (Ended::Complete, 0.0));
+    assert_eq!((exact.path.ended(), exact.path.last().level), (EndReason::Complete, 0.0));
     // Fewer variables than asked for.
     let b = correlate(&x, &signal(rng, &x, 4, 1.0));
     let (_, all) = run(&gram, &b, &options(0.0, None, Some(50)));
-    assert_eq!((all.objective.len(), all.path.ended()), (6, Ended::Complete));
+    assert_eq!((all.objective.len(), all.path.ended()), (6, EndReason::Complete));
     assert_eq!(all.path.at_nonzeros(50).unwrap().coefficients.nonzeros(), 6);
     // All free, all barred.
     let (_, free) = run(&gram, &b, &options(0.0, Some(vec![0.0; 6]), None));
     assert_eq!((free.path.knots().len(), free.path.last().coefficients.nonzeros()), (1, 6));
     let (_, barred) = run(&gram, &b, &options(0.0, Some(vec![f64::INFINITY; 6]), None));
-    assert_eq!((barred.path.knots().len(), barred.path.ended()), (1, Ended::Complete));
+    assert_eq!((barred.path.knots().len(), barred.path.ended()), (1, EndReason::Complete));
     // More variables than samples, without a ridge: as many as the rank.
     let wide = gaussian(rng, 5, 12);
     let y: Vec<f64> = (0..5).map(|_| normal(rng)).collect();
     let (_, rank) = run(&FactorGram::new(wide.clone()), &correlate(&wide, &y), &options(0.0, None, None));
-    assert_eq!((rank.objective.len(), rank.path.ended()), (5, Ended::Complete));
+    assert_eq!((rank.objective.len(), rank.path.ended()), (5, EndReason::Complete));
     let (_, ridge) = run(&FactorGram::new(wide.clone()), &correlate(&wide, &y), &options(0.1, None, None));
-    assert_eq!((ridge.objective.len(), ridge.path.ended()), (12, Ended::Complete));
+    assert_eq!((ridge.objective.len(), ridge.path.ended()), (12, EndReason::Complete));
     // b that no coefficients explain.
     let two = faer::mat![[1.0, 1.0], [1.0, 1.0f64]];
     let (_, outside) = run(&two, &[1.0, 0.5], &options(0.0, None, None));
-    assert_eq!(outside.path.ended(), Ended::Unbounded { variable: 1 });
+    assert_eq!(outside.path.ended(), EndReason::Unbounded { variable: 1 });
     let (_, outside) = run(&two, &[1.0, 1.0 - 1e-7], &options(0.0, None, None));
-    assert_eq!(outside.path.ended(), Ended::Dependent { variable: 1 });
+    assert_eq!(outside.path.ended(), EndReason::Dependent { variable: 1 });
     assert_eq!(outside.path.at_nonzeros(2).unwrap().coefficients.indices(), [0]);
     // Equal columns: the first is chosen, the other only with a ridge; constant ones never.
     let mut equal = gaussian(rng, 15, 4);

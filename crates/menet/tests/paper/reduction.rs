@@ -3,7 +3,7 @@
 use faer::{Mat, Side};
 use menet::gram::GramForm;
 use menet::lars::{LarsOptions, certify, lars_path};
-use menet::neighbors::{Among, neighbors};
+use menet::neighbors::{NeighborScope, neighbors};
 use menet::operator::{Route, eigenvalue_bound};
 use menet::plan::{GramRequest, RouteRequest};
 use menet::{Centred, Dataset, MenParams, fit};
@@ -107,8 +107,8 @@ fn the_alignment_is_the_sum_of_selected_patches() {
     });
     let kappa = 0.3;
     let pre = Centred::new(&data, None).unwrap();
-    let near = neighbors(&data, &pre, Among::Within, 3, &()).unwrap();
-    let far = neighbors(&data, &pre, Among::Between, 4, &()).unwrap();
+    let near = neighbors(&data, &pre, NeighborScope::Within, 3, &()).unwrap();
+    let far = neighbors(&data, &pre, NeighborScope::Between, 4, &()).unwrap();
     let mut expected: Mat<f64> = Mat::zeros(18, 18);
     for i in 0..18 {
         let members: Vec<usize> =

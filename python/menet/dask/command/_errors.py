@@ -1,6 +1,4 @@
-"""What ends the command early, and its exit code."""
-
-from __future__ import annotations
+"""What ends the command early."""
 
 import json
 
@@ -16,20 +14,7 @@ class CommandError(Exception):
         self.code = code
 
 
-class Stopped(BaseException):
-    """A signal asked the command to end."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.number = number
-
-
-def quoted(text: str) -> str:
-    """Return a name in quotation marks on one line, shortened if it is very long."""
-    return json.dumps(text if len(text) <= 60 else text[:57] + "...", ensure_ascii=False)
-
-
 def listed(names: list[str]) -> str:
-    """Return the first few of many names, for messages."""
+    """Return the first few of many names in quotation marks, for messages."""
     more = f", ... ({len(names)} in all)" if len(names) > 8 else ""
-    return ", ".join(quoted(name) for name in names[:8]) + more
+    return ", ".join(json.dumps(name[:60], ensure_ascii=False) for name in names[:8]) + more

@@ -1,18 +1,19 @@
 //! Flags, parameters and their description agree.
 
 use clap::{CommandFactory, Parser};
+use menet::describe::{Parameter, ValueKind, parameters};
 
 use super::*;
 
 /// The flags alone.
 #[derive(Debug, Parser)]
-struct Alone {
+struct FlagsOnly {
     #[command(flatten)]
     params: ParamArgs,
 }
 
 fn resolved(arguments: &[&str]) -> Result<MenParams, Failure> {
-    Alone::try_parse_from([&["menet"], arguments].concat()).unwrap().params.resolve()
+    FlagsOnly::try_parse_from([&["menet"], arguments].concat()).unwrap().params.resolve()
 }
 
 #[test]
@@ -24,22 +25,27 @@ fn every_parameter_is_set_by_its_default() {
     }
 }
 
+/// The flags of parameters, with their description.
+fn described() -> impl Iterator<Item = (Flag, &'static Parameter)> {
+    flagged(false).filter_map(|flag| Some((flag.clone(), parameters().find(flag.path)?)))
+}
+
 #[test]
 fn flags_and_set_say_the_same() {
-    for one in flagged(false).filter(|one| one.kind != ValueKind::Graph) {
+    for (flag, one) in described().filter(|(_, one)| one.kind != ValueKind::Graph) {
         let text = one.choices.last().map_or("1", |choice| &choice.name);
-        let flag = resolved(&[&format!("--{}", flag(one)), text]).unwrap();
-        assert_eq!(flag, resolved(&["--set", &format!("{}={text}", one.path)]).unwrap(), "{}", one.path);
-        assert_ne!(flag, MenParams::default(), "{}", one.path);
+        let by_flag = resolved(&[&format!("--{}", flag.name), text]).unwrap();
+        assert_eq!(by_flag, resolved(&["--set", &format!("{}={text}", one.path)]).unwrap(), "{}", one.path);
+        assert_ne!(by_flag, MenParams::default(), "{}", one.path);
     }
 }
 
 #[test]
 fn help_shows_the_words_the_choices_and_the_default() {
-    let command = Alone::command();
-    for one in flagged(false) {
-        let flag = command.get_arguments().find(|flag| flag.get_id() == one.path.as_str()).unwrap();
-        let shown = flag.get_help().unwrap().to_string();
+    let command = FlagsOnly::command();
+    for (flag, one) in described() {
+        let shown = command.get_arguments().find(|shown| shown.get_id() == flag.path).unwrap();
+        let shown = shown.get_help().unwrap().to_string();
         assert!(shown.starts_with(&one.about), "{shown}");
         assert!(one.choices.iter().all(|choice| shown.contains(&choice.name)), "{shown}");
     }
@@ -47,7 +53,7 @@ fn help_shows_the_words_the_choices_and_the_default() {
 
 #[test]
 fn what_is_wrong_is_told_with_its_flag() {
-    for (arguments, told) in [
+    for (arguments, expected) in [
         (["--set", "penalty.gama=3"], "--set penalty.gama=3: there is no parameter `penalty.gama`"),
         (["--set", "kappa=3"], "use manifold.kappa"),
         (["--set", "ridge"], "write NAME=VALUE"),
@@ -57,6 +63,6 @@ fn what_is_wrong_is_told_with_its_flag() {
         (["--ridge", "much"], "must be a number"),
     ] {
         let message = resolved(&arguments).unwrap_err().to_string();
-        assert!(message.contains(told), "{arguments:?}: {message}");
+        assert!(message.contains(expected), "{arguments:?}: {message}");
     }
 }

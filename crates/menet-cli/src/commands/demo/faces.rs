@@ -5,7 +5,7 @@ use std::path::Path;
 use faer::Mat;
 use menet::baselines::Pca;
 use menet::rules::{Metric, nearest_neighbors};
-use menet::{Dataset, Men, MenParams, Projection, Reading, Reducer};
+use menet::{Dataset, Men, MenParams, Projection, Reducer, SizeLimits};
 use menet_lab::{Folder, figures};
 
 use crate::Context;
@@ -81,7 +81,7 @@ per axis (all read from this one fit):
 
 /// A fit read with at most this many pixels per axis.
 fn at(men: &Men, nonzeros: usize, train: &Dataset<'_>) -> Result<Men, Failure> {
-    Ok(men.at(Reading::default().with(|it| it.nonzeros = Some(nonzeros)), Some(train))?)
+    Ok(men.at(SizeLimits::default().with(|it| it.nonzeros = Some(nonzeros)), Some(train))?)
 }
 
 /// The percentage of `test` that the nearest sample of `train` recognises.

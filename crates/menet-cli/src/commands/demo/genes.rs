@@ -1,7 +1,7 @@
 //! The genes of the built-in set leukemia.
 
 use faer::Mat;
-use menet::{Dataset, Men, MenParams, Reading};
+use menet::{Dataset, Men, MenParams, SizeLimits};
 use serde_json::json;
 
 use crate::Context;
@@ -83,5 +83,5 @@ fn without(all: &Dataset<'_>, out: usize) -> Result<(Dataset<'static>, Dataset<'
 
 /// A fit read with a panel of this many variables.
 fn of_size(men: &Men, size: usize, train: &Dataset<'_>) -> Result<Men, Failure> {
-    Ok(men.at(Reading::default().with(|it| it.panel_size = Some(size)), Some(train))?)
+    Ok(men.at(SizeLimits::default().with(|it| it.panel_size = Some(size)), Some(train))?)
 }

@@ -22,11 +22,11 @@ const DEEPEST: usize = 4;
 pub(super) struct Variable {
     pub(super) name: String,
     pub(super) dimensions: Vec<usize>,
-    pub(super) content: Content,
+    pub(super) content: VariableContent,
 }
 
 /// What a variable holds.
-pub(super) enum Content {
+pub(super) enum VariableContent {
     /// Column by column.
     Full(Numbers),
     Sparse(Sparse),
@@ -76,44 +76,50 @@ pub(super) struct Sparse {
 
 /// All variables of a file.
 pub(super) fn parse(bytes: &[u8], path: &Path) -> FileResult<Vec<Variable>> {
-    let told = |problem: String| Error::input(path, problem);
+    let in_file = |problem: String| Error::input(path, problem);
     if bytes.starts_with(b"MATLAB 7.3") || bytes.starts_with(b"\x89HDF") {
-        return Err(told("a MATLAB 7.3 (HDF5) file, which menet does not read; save it with -v7".to_owned()));
+        return Err(in_file(
+            "a MATLAB 7.3 (HDF5) file, which menet does not read; save it with -v7".to_owned(),
+        ));
     }
-    let header = bytes.get(..128).ok_or_else(|| told("too short for a MATLAB file".to_owned()))?;
+    let header = bytes.get(..128).ok_or_else(|| in_file("too short for a MATLAB file".to_owned()))?;
     match &header[124..128] {
         [0x00, 0x01, b'I', b'M'] => {}
         [0x01, 0x00, b'M', b'I'] => {
-            return Err(told(
+            return Err(in_file(
                 "a big-endian MATLAB file, which menet does not read; save it with a current MATLAB"
                     .to_owned(),
             ));
         }
         other => {
-            return Err(told(format!("not a MATLAB file of version 5: its header ends in {other:?}")));
+            return Err(in_file(format!("not a MATLAB file of version 5: its header ends in {other:?}")));
         }
     }
     let mut variables = Vec::new();
     let mut rest = &bytes[128..];
     while !rest.is_empty() {
-        let (kind, data, next) = element(rest).map_err(told)?;
+        let (kind, data, next) = element(rest).map_err(in_file)?;
         match kind {
             COMPRESSED => {
                 let unpacked = memory::read_to_end(&mut flate2::read::ZlibDecoder::new(data), path)?;
-                let (kind, data, _) = element(&unpacked).map_err(told)?;
+                let (kind, data, _) = element(&unpacked).map_err(in_file)?;
                 if kind != MATRIX {
-                    return Err(told(format!("a compressed element has type {kind} and is not a variable")));
+                    return Err(in_file(format!(
+                        "a compressed element has type {kind} and is not a variable"
+                    )));
                 }
-                variables.push(variable(data, 0).map_err(told)?);
+                variables.push(variable(data, 0).map_err(in_file)?);
                 // A compressed element is not padded to eight bytes.
-                let end = 8 + word(rest, 4).map_err(told)? as usize;
+                let end = 8 + word(rest, 4).map_err(in_file)? as usize;
                 rest = rest.get(end..).unwrap_or_default();
             }
             MATRIX => {
-                variables.push(variable(data, 0).map_err(told)?);
+                variables.push(variable(data, 0).map_err(in_file)?);
                 rest = next;
             }
-            other => return Err(told(format!("damaged: an element has type {other} and is not a variable"))),
+            other => {
+                return Err(in_file(format!("damaged: an element has type {other} and is not a variable")));
+            }
         }
     }
     Ok(variables)
@@ -143,7 +149,7 @@ fn variable(bytes: &[u8], depth: usize) -> Result<Variable> {
     let (_, flags, rest) = element(bytes)?;
     let flags = word(flags, 0)?;
     let (class, logical, complex) = (flags & 0xff, flags & 0x0200 != 0, flags & 0x0800 != 0);
-    let other = |what| Content::Other(what);
+    let other = |what| VariableContent::Other(what);
     // Objects have no dimensions.
     if !(1..=15).contains(&class) {
         return Ok(Variable { name: String::new(), dimensions: Vec::new(), content: other("an object") });
@@ -157,8 +163,8 @@ fn variable(bytes: &[u8], depth: usize) -> Result<Variable> {
     let content = match class {
         _ if complex => other("complex"),
         1 => cells(rest, total, depth)?,
-        4 => Content::Texts(characters(rest, &dimensions)?),
-        5 => Content::Sparse(sparse(rest, &dimensions, &name)?),
+        4 => VariableContent::Texts(characters(rest, &dimensions)?),
+        5 => VariableContent::Sparse(sparse(rest, &dimensions, &name)?),
         6..=15 => {
             let (kind, data, _) = element(rest)?;
             let values = numbers(kind, data)
@@ -167,7 +173,7 @@ fn variable(bytes: &[u8], depth: usize) -> Result<Variable> {
                 let held = values.len();
                 return Err(format!("{name} claims dimensions {dimensions:?} but holds {held} values"));
             }
-            Content::Full(match values {
+            VariableContent::Full(match values {
                 Numbers::Floats(values) if logical => {
                     Numbers::Truths(values.into_iter().map(|x| x != 0.0).collect())
                 }
@@ -181,8 +187,8 @@ fn variable(bytes: &[u8], depth: usize) -> Result<Variable> {
 }
 
 /// A cell array of texts and single numbers; anything else is `Other`.
-fn cells(mut rest: &[u8], total: Option<usize>, depth: usize) -> Result<Content> {
-    const OTHER: Content = Content::Other("a cell array that does not hold texts");
+fn cells(mut rest: &[u8], total: Option<usize>, depth: usize) -> Result<VariableContent> {
+    const OTHER: VariableContent = VariableContent::Other("a cell array that does not hold texts");
     if depth == DEEPEST {
         return Ok(OTHER);
     }
@@ -193,8 +199,8 @@ fn cells(mut rest: &[u8], total: Option<usize>, depth: usize) -> Result<Content>
             return Err(format!("damaged: a cell has type {kind} and is not a variable"));
         }
         texts.push(match variable(data, depth + 1)?.content {
-            Content::Texts(rows) if rows.len() <= 1 => rows.into_iter().next().unwrap_or_default(),
-            Content::Full(numbers) if numbers.len() == 1 => {
+            VariableContent::Texts(rows) if rows.len() <= 1 => rows.into_iter().next().unwrap_or_default(),
+            VariableContent::Full(numbers) if numbers.len() == 1 => {
                 numbers.floats()?.first().map_or_else(String::new, f64::to_string)
             }
             _ => return Ok(OTHER),
@@ -204,7 +210,7 @@ fn cells(mut rest: &[u8], total: Option<usize>, depth: usize) -> Result<Content>
     if Some(texts.len()) != total {
         return Err(format!("a cell array holds {} cells, but claims {total:?}", texts.len()));
     }
-    Ok(Content::Texts(texts))
+    Ok(VariableContent::Texts(texts))
 }
 
 /// The rows of a matrix of characters, without trailing spaces.

@@ -1,6 +1,6 @@
 //! Which classes the held-out samples of every class were given.
 
-use super::super::canvas::{Anchor, Canvas};
+use super::super::canvas::{Canvas, TextAnchor};
 use crate::charts::confusion::Confusion;
 use crate::charts::text::percent;
 use crate::charts::values::longest;
@@ -21,15 +21,15 @@ pub(super) fn svg(chart: &Confusion, validation: &Validation) -> String {
     let side = cell * classes as f64;
     let mut canvas = Canvas::new((left + side + 120.0).max(700.0), top + side + 40.0);
     let title = format!("What held-out samples were taken for: {}", shown(&validation.data, 22));
-    canvas.title((16.0, 26.0), 17.0, Anchor::Start, &title);
+    canvas.title((16.0, 26.0), 17.0, TextAnchor::Start, &title);
     let balanced = validation.methods.first().map(|method| percent(&method.balanced)).unwrap_or_default();
     let note = format!("percent of every class, over all repeats; balanced accuracy {balanced}");
-    canvas.text((16.0, 46.0), 12.0, Anchor::Start, &note);
+    canvas.text((16.0, 46.0), 12.0, TextAnchor::Start, &note);
     let mut cells = chart.cells.iter().peekable();
     for a in 0..classes {
         let (x, y) = (left + a as f64 * cell, top + a as f64 * cell);
-        canvas.text((left - 8.0, y + cell / 2.0 + name * 0.36), name, Anchor::End, &rows[a]);
-        canvas.turned((x + cell / 2.0 + 3.0, top - 8.0), name, -45.0, Anchor::Start, &columns[a]);
+        canvas.text((left - 8.0, y + cell / 2.0 + name * 0.36), name, TextAnchor::End, &rows[a]);
+        canvas.turned((x + cell / 2.0 + 3.0, top - 8.0), name, -45.0, TextAnchor::Start, &columns[a]);
         for b in 0..classes {
             let corner = (left + b as f64 * cell, y);
             let found = cells.next_if(|cell| (cell.class, cell.given) == (a, b));
@@ -42,19 +42,19 @@ pub(super) fn svg(chart: &Confusion, validation: &Validation) -> String {
             let middle = corner.0 + cell / 2.0;
             let two = cell >= 46.0;
             let line = y + cell / 2.0 + if two { -1.0 } else { size * 0.36 };
-            canvas.styled((middle, line), size, Anchor::Middle, ink, a == b, &found.percent);
+            canvas.styled((middle, line), size, TextAnchor::Middle, ink, a == b, &found.percent);
             if two {
                 let below = (middle, line + size + 1.0);
-                canvas.styled(below, size * 0.75, Anchor::Middle, ink, false, &found.count.to_string());
+                canvas.styled(below, size * 0.75, TextAnchor::Middle, ink, false, &found.count.to_string());
             }
         }
     }
-    canvas.turned((20.0, top + side / 2.0), 12.0, -90.0, Anchor::Middle, "true class");
+    canvas.turned((20.0, top + side / 2.0), 12.0, -90.0, TextAnchor::Middle, "true class");
     let below = (left + side / 2.0, top + side + 20.0);
-    canvas.text(below, 12.0, Anchor::Middle, "given class (columns, as named above)");
+    canvas.text(below, 12.0, TextAnchor::Middle, "given class (columns, as named above)");
     if chart.tested.contains(&0.0) {
         let below = (left, top + side + 36.0);
-        canvas.text(below, 11.0, Anchor::Start, "grey rows: no sample of this class was tested");
+        canvas.text(below, 11.0, TextAnchor::Start, "grey rows: no sample of this class was tested");
     }
     canvas.finish()
 }

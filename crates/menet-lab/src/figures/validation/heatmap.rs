@@ -3,7 +3,7 @@
 use image::{Rgb, RgbImage};
 use menet::Dataset;
 
-use super::super::canvas::{Anchor, Canvas};
+use super::super::canvas::{Canvas, TextAnchor};
 use crate::charts::heatmap::{Heatmap, VARIABLES};
 use crate::charts::values::{class, longest, rgb, variable};
 use crate::names::shown;
@@ -27,8 +27,8 @@ pub(super) fn svg(chart: &Heatmap, validation: &Validation, data: &Dataset<'_>) 
     let bottom = TOP + head + variables.len() as f64 * ROW;
     let mut canvas = Canvas::new(LEFT + WIDTH + 24.0, bottom + 56.0);
     let title = format!("The panel in every sample: {}", shown(&validation.data, 28));
-    canvas.title((16.0, 26.0), 17.0, Anchor::Start, &title);
-    canvas.text((16.0, 46.0), 12.0, Anchor::Start, &note(validation, data, samples.len(), *mixed));
+    canvas.title((16.0, 26.0), 17.0, TextAnchor::Start, &title);
+    canvas.text((16.0, 46.0), 12.0, TextAnchor::Start, &note(validation, data, samples.len(), *mixed));
     if *mixed {
         memberships(&mut canvas, validation, classes);
     } else {
@@ -42,7 +42,7 @@ pub(super) fn svg(chart: &Heatmap, validation: &Validation, data: &Dataset<'_>) 
     for (row, &k) in variables.iter().enumerate() {
         let y = TOP + head + (row + 1) as f64 * ROW - 3.0;
         let name = shown(&variable(data, validation.panel[k].variable), 22);
-        canvas.text((LEFT - 6.0, y), 9.5, Anchor::End, &name);
+        canvas.text((LEFT - 6.0, y), 9.5, TextAnchor::End, &name);
     }
     key(&mut canvas, (LEFT, bottom + 12.0));
     canvas.finish()
@@ -73,7 +73,7 @@ fn memberships(canvas: &mut Canvas, validation: &Validation, classes: &[usize]) 
     for number in 0..k {
         let place = (LEFT - 6.0, TOP + (number + 1) as f64 * ROW - 3.0);
         let name = class(validation, number, 20);
-        canvas.styled(place, 9.5, Anchor::End, look(number).colour, true, &name);
+        canvas.styled(place, 9.5, TextAnchor::End, look(number).colour, true, &name);
     }
 }
 
@@ -89,7 +89,7 @@ fn blocks(canvas: &mut Canvas, names: &[String], classes: &[usize], (top, bottom
         let number = classes[start];
         let middle = LEFT + (start + end) as f64 / 2.0 * cell;
         if (end - start) as f64 * cell >= 9.0 {
-            canvas.turned((middle + 3.0, top - 6.0), 9.5, -60.0, Anchor::Start, &names[number]);
+            canvas.turned((middle + 3.0, top - 6.0), 9.5, -60.0, TextAnchor::Start, &names[number]);
         }
         let at = LEFT + end as f64 * cell;
         canvas.line((at, top - 4.0), (at, bottom + 3.0), "#555555", 0.5);
@@ -105,9 +105,9 @@ fn key(canvas: &mut Canvas, (x, y): (f64, f64)) {
     for (place, label) in [(0.0, "−3"), (0.5, "0"), (1.0, "3")] {
         let at = x + length * place;
         canvas.line((at, y + 12.0), (at, y + 16.0), "#222222", 1.0);
-        canvas.text((at, y + 28.0), 11.0, Anchor::Middle, label);
+        canvas.text((at, y + 28.0), 11.0, TextAnchor::Middle, label);
     }
     let note =
         "standard deviations from the mean of the variable, over all samples; beyond 3, the colours of 3";
-    canvas.text((x + length + 24.0, y + 11.0), 12.0, Anchor::Start, note);
+    canvas.text((x + length + 24.0, y + 11.0), 12.0, TextAnchor::Start, note);
 }

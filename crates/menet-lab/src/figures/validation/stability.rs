@@ -2,7 +2,7 @@
 
 use menet::Dataset;
 
-use super::super::canvas::{Anchor, Canvas};
+use super::super::canvas::{Canvas, TextAnchor};
 use crate::charts::text::{counted, fraction};
 use crate::charts::values::variable;
 use crate::names::shown;
@@ -25,14 +25,14 @@ pub(super) fn svg(found: &StabilityFound, validation: &Validation, data: &Datase
     let bottom = top + shown_rows.len() as f64 * ROW;
     let mut canvas = Canvas::new(LEFT + WIDTH + 60.0, bottom + 56.0);
     let title = format!("How often half-samples select a variable: {}", shown(&validation.data, 28));
-    canvas.title((16.0, 26.0), 17.0, Anchor::Start, &title);
+    canvas.title((16.0, 26.0), 17.0, TextAnchor::Start, &title);
     for (line, note) in notes.iter().enumerate() {
-        canvas.text((16.0, 46.0 + LINE * line as f64), 12.0, Anchor::Start, note);
+        canvas.text((16.0, 46.0 + LINE * line as f64), 12.0, TextAnchor::Start, note);
     }
     let at = |frequency: f64| LEFT + frequency.clamp(0.0, 1.0) * WIDTH;
     for tick in [0.0, 0.2, 0.4, 0.6, 0.8, 1.0] {
         canvas.line((at(tick), top), (at(tick), bottom + 4.0), "#dddddd", 1.0);
-        canvas.text((at(tick), bottom + 18.0), 11.0, Anchor::Middle, &format!("{:.0} %", 100.0 * tick));
+        canvas.text((at(tick), bottom + 18.0), 11.0, TextAnchor::Middle, &format!("{:.0} %", 100.0 * tick));
     }
     let own_size = found.size == found.stable_size;
     for (row, &(j, frequency)) in shown_rows.iter().enumerate() {
@@ -41,7 +41,7 @@ pub(super) fn svg(found: &StabilityFound, validation: &Validation, data: &Datase
         let colour = if stable { look(0).colour } else { "#b8b8b8" };
         canvas.rect((LEFT, y + 2.0), (at(frequency) - LEFT, ROW - 4.0), colour, "none");
         let name = shown(&variable(data, j), 30);
-        canvas.styled((LEFT - 6.0, y + ROW - 4.0), 10.0, Anchor::End, "#222222", stable, &name);
+        canvas.styled((LEFT - 6.0, y + ROW - 4.0), 10.0, TextAnchor::End, "#222222", stable, &name);
         let final_size = found.frequencies.iter().find(|&&(other, _)| other == j);
         if let Some(&(_, frequency)) = final_size.filter(|_| !own_size) {
             canvas.circle((at(frequency), y + ROW / 2.0), 3.2, look(1).colour, 1.6);
@@ -50,9 +50,9 @@ pub(super) fn svg(found: &StabilityFound, validation: &Validation, data: &Datase
     let threshold = at(found.threshold);
     canvas.line((threshold, top - 6.0), (threshold, bottom + 4.0), "#000000", 1.4);
     let label = format!("threshold {:.0} %", 100.0 * found.threshold);
-    canvas.text((threshold, top - 10.0), 11.0, Anchor::Middle, &label);
+    canvas.text((threshold, top - 10.0), 11.0, TextAnchor::Middle, &label);
     let label = format!("of {} half-samples", found.half_samples);
-    canvas.text((LEFT + WIDTH / 2.0, bottom + 40.0), 12.0, Anchor::Middle, &label);
+    canvas.text((LEFT + WIDTH / 2.0, bottom + 40.0), 12.0, TextAnchor::Middle, &label);
     canvas.finish()
 }
 

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use super::format::{count, counted, percent, percent_with, plain_with, probability};
-use super::{Page, Subject, sample_name};
+use super::{Page, PageSubject, sample_name};
 use crate::names::{escaped, shown};
-use crate::validate::{Assessed, Interval, LEVEL, PermutationTest, Validation};
+use crate::validate::{Interval, LEVEL, MethodResult, PermutationTest, Validation};
 
 /// How many variables the answer names, and how many classes the table of recalls shows unfolded.
 const NAMED: usize = 5;
@@ -14,7 +14,7 @@ const UNFOLDED: usize = 12;
 /// How many of the samples that are always wrong are listed.
 const LISTED: usize = 200;
 
-pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
+pub(super) fn add(subject: &PageSubject<'_>, page: &mut Page) {
     let markup = format!(
         "<ol class=\"answer\">\n<li><strong>How good?</strong> {}</li>\n<li><strong>How sure?</strong> {}</li>\n<li><strong>Which \
          variables?</strong> {}</li>\n</ol>\n{}{}{}",
@@ -28,8 +28,8 @@ pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
     page.section("answer", "The answer", "Answer", &markup);
 }
 
-fn how_good(subject: &Subject<'_>) -> String {
-    let Assessed { name, balanced, .. } = subject.first;
+fn how_good(subject: &PageSubject<'_>) -> String {
+    let MethodResult { name, balanced, .. } = subject.first;
     let chance = subject.validation.chance();
     let untested = match subject.validation.untested().as_slice() {
         [] => String::new(),
@@ -92,7 +92,7 @@ fn how_sure(validation: &Validation) -> String {
     )
 }
 
-fn which(subject: &Subject<'_>) -> String {
+fn which(subject: &PageSubject<'_>) -> String {
     let Validation { panel, stability, variables, .. } = subject.validation;
     if panel.is_empty() {
         return "The method has no panel: it does not select variables, or its final model was not kept."
@@ -150,7 +150,7 @@ pub(super) fn stability_word(index: f64) -> &'static str {
 }
 
 /// All methods, one row each.
-fn scores(subject: &Subject<'_>) -> String {
+fn scores(subject: &PageSubject<'_>) -> String {
     let mut rows = String::new();
     for method in &subject.validation.methods {
         let optional =
@@ -181,7 +181,7 @@ fn variables(mean: f64) -> String {
 }
 
 /// The recall of every class under every method.
-fn recalls(subject: &Subject<'_>) -> String {
+fn recalls(subject: &PageSubject<'_>) -> String {
     let methods = &subject.validation.methods;
     let heads: String =
         methods.iter().map(|m| format!("<th scope=\"col\">{}</th>", escaped(&shown(&m.name, 40)))).collect();
@@ -211,7 +211,7 @@ fn recalls(subject: &Subject<'_>) -> String {
 }
 
 /// The samples that no model got right. They may be mislabelled, or a class may have a kind that the others do not show.
-fn always_wrong(subject: &Subject<'_>) -> String {
+fn always_wrong(subject: &PageSubject<'_>) -> String {
     let samples = &subject.first.samples;
     let wrong: Vec<_> =
         samples.iter().filter(|sample| sample.tested > 0 && sample.wrong == sample.tested).collect();
@@ -240,7 +240,7 @@ fn always_wrong(subject: &Subject<'_>) -> String {
     let cut = if wrong.len() > LISTED { format!("; the first {LISTED} are listed") } else { String::new() };
     let unnamed = if wrong.iter().any(|s| s.name.is_none()) { "; rows are counted from 0" } else { "" };
     format!(
-        "<details id=\"wrong\"{open}>\n<summary>{} of {} always wrong</summary>\n<p class=\"note\">whenever they are held out, by {}; \
+        "<details id=\"wrong\"{open}>\n<summary>{} of {} always wrong</summary>\n<p class=\"note\">whenever they are held out, by <code>{}</code>; \
          look whether their labels are right{unnamed}{cut}</p>\n<div class=\"scroll tall\" tabindex=\"0\" role=\"region\" \
          aria-label=\"Samples that are always wrong\">\n<table>\n<thead><tr><th scope=\"col\">sample</th><th \
          scope=\"col\">class</th><th scope=\"col\">most often given</th><th scope=\"col\">times held \

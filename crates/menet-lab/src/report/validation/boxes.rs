@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::Subject;
+use super::PageSubject;
 use super::format::short;
 use crate::palette::LOOKS;
 
@@ -13,10 +13,10 @@ const WIDTH: f64 = 150.0;
 const ROW: f64 = 11.0;
 
 /// Least, lower quartile, median, upper quartile and largest.
-pub(super) type Five = [f64; 5];
+pub(super) type FiveNumbers = [f64; 5];
 
 /// The five numbers of some values; none of no values. Quantiles are interpolated linearly, as NumPy's.
-pub(super) fn five(mut values: Vec<f64>) -> Option<Five> {
+pub(super) fn five(mut values: Vec<f64>) -> Option<FiveNumbers> {
     if values.is_empty() {
         return None;
     }
@@ -30,10 +30,10 @@ pub(super) fn five(mut values: Vec<f64>) -> Option<Five> {
 }
 
 /// The boxes of entry `k` of the panel.
-pub(super) fn sparkline(subject: &Subject<'_>, k: usize) -> String {
+pub(super) fn sparkline(subject: &PageSubject<'_>, k: usize) -> String {
     let column = |rows: &mut dyn Iterator<Item = usize>| five(rows.map(|i| subject.values[k][i]).collect());
     let own = subject.validation.panel[k].higher_in;
-    let boxes: Vec<(Option<usize>, Five)> = if subject.classes.len() <= CLASSES {
+    let boxes: Vec<(Option<usize>, FiveNumbers)> = if subject.classes.len() <= CLASSES {
         let each = |c: usize| Some((Some(c), column(&mut subject.data.members(c).iter().copied())?));
         (0..subject.classes.len()).filter_map(each).collect()
     } else {
@@ -49,7 +49,7 @@ pub(super) fn sparkline(subject: &Subject<'_>, k: usize) -> String {
     let span = high / 2.0 - low / 2.0;
     let x =
         |value: f64| 3.0 + (WIDTH - 6.0) * if span > 0.0 { (value / 2.0 - low / 2.0) / span } else { 0.5 };
-    let (mut marks, mut told) = (String::new(), Vec::new());
+    let (mut marks, mut medians) = (String::new(), Vec::new());
     for (row, (class, five)) in boxes.iter().enumerate() {
         let colour = class.map_or_else(|| "var(--faint)".to_owned(), |c| format!("var(--k{})", c % LOOKS));
         let [least, lower, median, upper, most] = five.map(x);
@@ -63,12 +63,12 @@ pub(super) fn sparkline(subject: &Subject<'_>, k: usize) -> String {
             ROW - 4.0,
         );
         let name = class.map_or_else(|| "the rest".to_owned(), |c| subject.class(c, 24));
-        told.push(format!("{name} {}", short(five[2])));
+        medians.push(format!("{name} {}", short(five[2])));
     }
     let height = ROW * boxes.len() as f64;
     format!(
         "<svg class=\"boxes\" width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"Medians: {}\">{marks}</svg>",
-        told.join(", ")
+        medians.join(", ")
     )
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::format::{counted, probability};
-use super::{Page, Subject, frequencies};
+use super::{Page, PageSubject, frequencies};
 use crate::charts::comparison::comparison;
 use crate::charts::confusion::of_validation;
 use crate::charts::permutation::permutation;
@@ -13,7 +13,7 @@ use crate::charts::stability_sizes::stability_sizes;
 use crate::names::escaped;
 use crate::report::{confusion, shell};
 
-pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
+pub(super) fn add(subject: &PageSubject<'_>, page: &mut Page) {
     let validation = subject.validation;
     let mut markup = String::new();
     if let Some(chart) = roc(validation) {

@@ -1,6 +1,6 @@
 //! How often half-samples select the variables: bars with the threshold.
 
-use super::Subject;
+use super::PageSubject;
 use super::format::{count, counted};
 use crate::names::{escaped, shown};
 use crate::validate::StabilityFound;
@@ -8,7 +8,7 @@ use crate::validate::StabilityFound;
 /// The most bars.
 const BARS: usize = 40;
 
-pub(super) fn markup(subject: &Subject<'_>, found: &StabilityFound) -> String {
+pub(super) fn markup(subject: &PageSubject<'_>, found: &StabilityFound) -> String {
     let StabilityFound { stable_frequencies, threshold, stable_size, .. } = found;
     let bars: String = stable_frequencies
         .iter()

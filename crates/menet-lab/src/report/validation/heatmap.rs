@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 
 use super::format::count;
-use super::{Page, Subject, sample_name};
+use super::{Page, PageSubject, sample_name};
 use crate::charts::heatmap::{Heatmap, heatmap};
 use crate::names::shown;
 
@@ -15,7 +15,7 @@ const VARIABLES: usize = 100;
 /// Steps per standard deviation: values beyond ±3.2 look alike.
 const STEPS: f64 = 40.0;
 
-pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
+pub(super) fn add(subject: &PageSubject<'_>, page: &mut Page) {
     let panel = &subject.validation.panel;
     let Some(chart) = heatmap(subject.validation, &subject.shown, VARIABLES) else { return };
     let Heatmap { variables, samples, classes, values, .. } = &chart;

@@ -7,9 +7,9 @@ const PLACE: &str = "{name}";
 
 /// An address with a place for a name.
 #[derive(Debug)]
-pub(super) struct Link(String);
+pub(super) struct LinkTemplate(String);
 
-impl Link {
+impl LinkTemplate {
     /// Only addresses of web pages, so that no name can run as a script. The name may be in the path or the query, not in the host.
     pub(super) fn new(template: &str) -> Result<Self> {
         let refuse = |why: &str| {
@@ -31,7 +31,7 @@ impl Link {
         if template.chars().any(|c| c.is_control() || c.is_whitespace()) {
             return refuse("it has a space or a control character in it");
         }
-        Ok(Link(template.to_owned()))
+        Ok(LinkTemplate(template.to_owned()))
     }
 
     /// `text`, which is markup, as a link to the variable.
@@ -46,7 +46,7 @@ impl Link {
 /// # Errors
 /// Naming what is wrong with it.
 pub fn check_link(template: Option<&str>) -> Result<()> {
-    template.map_or(Ok(()), |template| Link::new(template).map(drop))
+    template.map_or(Ok(()), |template| LinkTemplate::new(template).map(drop))
 }
 
 /// All but RFC 3986's unreserved characters as percent codes.
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn only_web_pages_and_encoded_names() {
-        let link = Link::new("https://example.org/q?g={name}&x=1").unwrap();
+        let link = LinkTemplate::new("https://example.org/q?g={name}&x=1").unwrap();
         assert_eq!(
             link.anchor("a/b \"é<", "x"),
             "<a href=\"https://example.org/q?g=a%2Fb%20%22%C3%A9%3C&amp;x=1\" target=\"_blank\" rel=\"noopener noreferrer\">x</a>"
@@ -81,7 +81,7 @@ mod tests {
             "https://example.org/ {name}",
             "ftp://example.org/{name}",
         ] {
-            let message = Link::new(bad).unwrap_err().to_string();
+            let message = LinkTemplate::new(bad).unwrap_err().to_string();
             assert!(message.contains(bad) && message.contains("example.org/gene"), "{message}");
         }
     }

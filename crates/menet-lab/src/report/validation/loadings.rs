@@ -4,8 +4,8 @@
 use serde_json::json;
 
 use super::format::count;
-use super::{Page, Subject};
-use crate::charts::effects::{Effect, effects};
+use super::{Page, PageSubject};
+use crate::charts::effects::{VariableEffect, effects};
 use crate::charts::spectrum::spectrum;
 use crate::names::escaped;
 use crate::palette::LOOKS;
@@ -17,7 +17,7 @@ const BARS: usize = 25;
 const AXES: usize = 10;
 const BARRED: usize = 6;
 
-pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
+pub(super) fn add(subject: &PageSubject<'_>, page: &mut Page) {
     let effects = effects(subject.validation, &subject.shown);
     let axes = effects.len();
     if axes == 0 {
@@ -56,7 +56,7 @@ pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
     markup += "<div class=\"panes\">\n";
     for (a, effects) in effects.iter().take(BARRED).enumerate() {
         let largest = effects.first().map_or(1.0, |effect| effect.value.abs());
-        let one = |effect: &Effect| {
+        let one = |effect: &VariableEffect| {
             let colour =
                 effect.class.map_or_else(|| "var(--faint)".to_owned(), |c| format!("var(--k{})", c % LOOKS));
             let (name, style) = (subject.variable(effect.variable), format!(";background:{colour}"));

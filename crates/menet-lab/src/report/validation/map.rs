@@ -5,14 +5,14 @@ use menet::Men;
 use serde_json::{Value, json};
 
 use super::format::count;
-use super::{Page, Subject, model, sample_name, spaced};
+use super::{Page, PageSubject, model, sample_name, spaced};
 use crate::error::Result;
 use crate::report::script::number;
 
 /// The most samples that are drawn.
 const MOST: usize = 5000;
 
-pub(super) fn add(subject: &Subject<'_>, page: &mut Page) -> Result<()> {
+pub(super) fn add(subject: &PageSubject<'_>, page: &mut Page) -> Result<()> {
     let Some(models) = &subject.validation.models else {
         let words =
             "<p>Only the models of MEN have axes to show samples on, and the first method is another.</p>\n";

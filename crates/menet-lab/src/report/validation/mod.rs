@@ -21,7 +21,7 @@ use crate::charts::values::columns;
 use crate::error::{Error, Result};
 use crate::names::{escaped, name_of, shown};
 use crate::palette::{LOOKS, dark_twins};
-use crate::validate::{Assessed, SampleResult, Validation};
+use crate::validate::{MethodResult, SampleResult, Validation};
 
 mod answer;
 mod boxes;
@@ -37,7 +37,7 @@ mod panel;
 #[cfg(test)]
 mod tests;
 
-use link::Link;
+use link::LinkTemplate;
 pub use link::check_link;
 
 /// The report of a validation of all samples in `data`. `link` is the address of a variable, with `{name}` in the place of its name.
@@ -45,7 +45,7 @@ pub use link::check_link;
 /// # Errors
 /// When the validation is not of these data, or the link is not an address with `{name}` in it.
 pub fn html(validation: &Validation, data: &Dataset<'_>, link: Option<&str>) -> Result<String> {
-    let subject = Subject::new(validation, data, link)?;
+    let subject = PageSubject::new(validation, data, link)?;
     let mut page = Page::default();
     answer::add(&subject, &mut page);
     map::add(&subject, &mut page)?;
@@ -91,21 +91,21 @@ pub fn html(validation: &Validation, data: &Dataset<'_>, link: Option<&str>) -> 
 
 /// What the parts of the page read.
 #[derive(Debug)]
-struct Subject<'a> {
+struct PageSubject<'a> {
     validation: &'a Validation,
     data: &'a Dataset<'a>,
     /// The samples with the values that are drawn.
     shown: Dataset<'a>,
     /// The method that the page is about.
-    first: &'a Assessed,
+    first: &'a MethodResult,
     /// The names of the classes, fit to be shown.
     classes: Vec<String>,
     /// The values of the panel's variables, one list per entry.
     values: Vec<Vec<f64>>,
-    link: Option<Link>,
+    link: Option<LinkTemplate>,
 }
 
-impl<'a> Subject<'a> {
+impl<'a> PageSubject<'a> {
     fn new(validation: &'a Validation, data: &'a Dataset<'a>, link: Option<&str>) -> Result<Self> {
         let Some(first) = validation.methods.first() else {
             return Err(Error::Study("the validation has no method".to_owned()));
@@ -113,14 +113,14 @@ impl<'a> Subject<'a> {
         check(validation, data)?;
         let variables: Vec<usize> = validation.panel.iter().map(|entry| entry.variable).collect();
         let drawn = crate::validate::shown(validation, data)?;
-        Ok(Subject {
+        Ok(PageSubject {
             validation,
             data,
             first,
             classes: validation.classes.iter().map(|name| shown(name, 60)).collect(),
             values: columns(&drawn, &variables),
             shown: drawn,
-            link: link.map(Link::new).transpose()?,
+            link: link.map(LinkTemplate::new).transpose()?,
         })
     }
 
@@ -176,7 +176,7 @@ impl Page {
 }
 
 /// What was validated, in a line.
-fn scope(subject: &Subject<'_>) -> String {
+fn scope(subject: &PageSubject<'_>) -> String {
     let Validation { variables, design, .. } = subject.validation;
     let groups = match design.groups {
         Some(groups) if design.leave_one_group_out => {

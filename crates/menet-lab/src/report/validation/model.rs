@@ -1,19 +1,19 @@
 //! The final model inside the page, with all digits, so that `project.js` computes what the command computes.
 
 use faer::MatRef;
-use menet::rules::{Learned, Metric};
+use menet::rules::{LearnedRule, Metric};
 use menet::{Men, Named};
 use serde_json::{Value, json};
 
 use super::format::count;
-use super::{Page, Subject};
+use super::{Page, PageSubject};
 use crate::error::Result;
 use crate::names::shown;
 
 /// The most numbers that a rule may keep inside the page: about 20 MB of text.
 const MOST: usize = 1_000_000;
 
-pub(super) fn add(subject: &Subject<'_>, page: &mut Page) -> Result<()> {
+pub(super) fn add(subject: &PageSubject<'_>, page: &mut Page) -> Result<()> {
     let Some(models) = &subject.validation.models else { return Ok(()) };
     if models.all.preparation().is_some_and(|preparation| preparation.batches.is_some()) {
         let markup = "<p>The model subtracts the mean of every batch, so a new sample needs its batch: use <code>menet predict \
@@ -39,7 +39,7 @@ pub(super) fn add(subject: &Subject<'_>, page: &mut Page) -> Result<()> {
 }
 
 /// The projection: variables in use with names and means, and the axes by places among them.
-fn projection(subject: &Subject<'_>, men: &Men) -> Value {
+fn projection(subject: &PageSubject<'_>, men: &Men) -> Value {
     let panel = men.panel();
     let place = |j: usize| panel.binary_search(&j).unwrap_or_default();
     let names = subject.data.feature_names();
@@ -67,7 +67,7 @@ fn projection(subject: &Subject<'_>, men: &Men) -> Value {
 }
 
 /// The rule with the numbers of its formula, or why it is not here. `classes` has the place of each of its classes in the page.
-pub(super) fn rule(subject: &Subject<'_>, men: &Men) -> Value {
+pub(super) fn rule(subject: &PageSubject<'_>, men: &Men) -> Value {
     let all = &subject.validation.classes;
     let classes: Value =
         men.classes().iter().map(|name| json!(all.iter().position(|other| other == name))).collect();
@@ -76,13 +76,13 @@ pub(super) fn rule(subject: &Subject<'_>, men: &Men) -> Value {
     };
     let mut out = match men.rule() {
         Err(error) => return json!({ "missing": error.to_string() }),
-        Ok(Learned::Nearest(rule)) if rule.gallery.nrows() * rule.gallery.ncols() > MOST => {
+        Ok(LearnedRule::Nearest(rule)) if rule.gallery.nrows() * rule.gallery.ncols() > MOST => {
             let samples = count(rule.gallery.nrows());
             return json!({ "missing": format!(
                 "the rule nearest compares with {samples} samples, which are too many for a page; use `menet predict`"
             ) });
         }
-        Ok(Learned::Nearest(rule)) => json!({
+        Ok(LearnedRule::Nearest(rule)) => json!({
             "gallery": rows(rule.gallery.as_ref()),
             "owners": rule.classes,
             "neighbors": rule.neighbors,
@@ -90,13 +90,13 @@ pub(super) fn rule(subject: &Subject<'_>, men: &Men) -> Value {
             "temperature": rule.temperature,
             "shifts": rule.shifts,
         }),
-        Ok(Learned::Centroid(rule)) => json!({
+        Ok(LearnedRule::Centroid(rule)) => json!({
             "means": rows(rule.means.as_ref()),
             "variance": rule.variance,
             "logPriors": rule.log_priors,
             "temperature": rule.temperature,
         }),
-        Ok(Learned::Gaussian(rule)) => json!({
+        Ok(LearnedRule::Gaussian(rule)) => json!({
             "means": rows(rule.means.as_ref()),
             "covariance": rows(rule.covariance.as_ref()),
             "logPriors": rule.log_priors,

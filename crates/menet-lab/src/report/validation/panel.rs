@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::format::{count, counted, short};
-use super::{Page, Subject, boxes};
+use super::{Page, PageSubject, boxes};
 use crate::names::{escaped, shown};
 use crate::validate::PanelEntry;
 
@@ -31,7 +31,7 @@ const COLUMNS: [(&str, &str, &str); 7] = [
     ),
 ];
 
-pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
+pub(super) fn add(subject: &PageSubject<'_>, page: &mut Page) {
     let panel = &subject.validation.panel;
     if panel.is_empty() {
         let words = "<p>The first method has no panel: it does not select variables, or its final model was not kept.</p>\n";
@@ -78,7 +78,7 @@ pub(super) fn add(subject: &Subject<'_>, page: &mut Page) {
     page.values.insert("panel".to_owned(), panel.iter().map(|entry| row(subject, entry)).collect::<Value>());
 }
 
-fn cells(subject: &Subject<'_>, k: usize, entry: &PanelEntry) -> String {
+fn cells(subject: &PageSubject<'_>, k: usize, entry: &PanelEntry) -> String {
     let name = subject.variable(entry.variable);
     let (name, full) = (escaped(&shown(&name, 40)), escaped(&shown(&name, 200)));
     let name = match &subject.link {
@@ -107,7 +107,7 @@ fn cells(subject: &Subject<'_>, k: usize, entry: &PanelEntry) -> String {
 }
 
 /// The class with the largest mean, that mean, and those of all classes for the reader who asks.
-fn higher(subject: &Subject<'_>, entry: &PanelEntry, class: usize) -> String {
+fn higher(subject: &PageSubject<'_>, entry: &PanelEntry, class: usize) -> String {
     let all: Vec<String> = entry
         .class_means
         .iter()
@@ -124,7 +124,7 @@ fn higher(subject: &Subject<'_>, entry: &PanelEntry, class: usize) -> String {
 }
 
 /// What is sorted, searched and saved, with all digits.
-fn row(subject: &Subject<'_>, entry: &PanelEntry) -> Value {
+fn row(subject: &PageSubject<'_>, entry: &PanelEntry) -> Value {
     json!({
         "variable": entry.variable,
         "called": subject.variable(entry.variable),

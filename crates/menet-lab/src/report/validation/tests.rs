@@ -61,7 +61,7 @@ fn validation(data: &Dataset<'_>) -> Validation {
             seed: 3,
         },
         copies: None,
-        methods: vec![Assessed {
+        methods: vec![MethodResult {
             name: HOSTILE.to_owned(),
             balanced: about(0.35),
             rate: about(0.35),

@@ -5,7 +5,7 @@ use menet::rules::Metric;
 
 /// The scores of one fold.
 pub(super) struct FoldCells {
-    pub(super) cells: Vec<Cell>,
+    pub(super) cells: Vec<FoldScore>,
     /// The dimension of its fit.
     pub(super) reached: usize,
     /// The largest number of variables of its cells, for methods with paths. Larger numbers would give the same model.
@@ -14,7 +14,7 @@ pub(super) struct FoldCells {
 
 impl FoldCells {
     /// The score that corresponds to a cell of another fold.
-    pub(super) fn score_like(&self, other: &Cell) -> Option<Score> {
+    pub(super) fn score_like(&self, other: &FoldScore) -> Option<Score> {
         let nonzeros = other.nonzeros.min(self.most_size);
         let place = (nonzeros, other.dimension, other.metric);
         self.cells
@@ -32,7 +32,7 @@ pub(super) fn up_to(mut sizes: Vec<usize>, used: usize) -> Vec<usize> {
 }
 
 /// The score of one fold at one sparsity, dimension and metric.
-pub(super) struct Cell {
+pub(super) struct FoldScore {
     pub(super) nonzeros: Option<usize>,
     pub(super) dimension: usize,
     pub(super) metric: Metric,
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn a_fold_whose_path_ended_earlier_answers_with_its_last_model() {
-        let cell = |nonzeros, right| Cell {
+        let cell = |nonzeros, right| FoldScore {
             nonzeros: Some(nonzeros),
             dimension: 1,
             metric: Metric::Euclidean,

@@ -13,9 +13,9 @@ use super::kmeans;
 use super::scan::products;
 use crate::error::{Error, Result};
 use crate::monitor::{Monitor, Stage, proceed};
-use crate::neighbors::blocks::{Block, Centre, Numbers};
+use crate::neighbors::blocks::{Block, Centre, SampleNumbers};
 use crate::neighbors::single_precision::scale;
-use crate::neighbors::{Among, Nearest};
+use crate::neighbors::{NearestSamples, NeighborScope};
 use crate::preprocess::Rows;
 
 /// Cells of a bucket, if the samples suffice; samples of a cell that are enough; and those of a bucket that are needed.
@@ -46,12 +46,12 @@ impl Buckets {
         sample: &Block<'_>,
         buckets: usize,
         centre: Centre<'_>,
-        groups: [(Among, usize); G],
+        groups: [(NeighborScope, usize); G],
         monitor: &dyn Monitor,
     ) -> Result<(Self, f64)> {
         check(sample, centre)?;
         // By their place among the samples, and nothing known.
-        let sample = &Block { numbers: Numbers::From(0), known: &[], ..sample.clone() };
+        let sample = &Block { numbers: SampleNumbers::From(0), known: &[], ..sample.clone() };
         let (n, p) = (sample.samples(), sample.variables);
         if buckets == 0 || n < FEWEST * buckets {
             let allowed =
@@ -69,12 +69,16 @@ impl Buckets {
         }
         let mut bucket_of = vec![0; cells];
         let all = (0..cells).collect();
-        divide(&Cells { x: &centres, p, weights: &weights }, all, 0..buckets, &mut bucket_of);
+        divide(&WeightedCells { x: &centres, p, weights: &weights }, all, 0..buckets, &mut bucket_of);
         let centres = centres.iter().map(|&x| f64::from(x) / scale).collect();
         let mut new = Buckets { centres, bucket_of, probes: 1, buckets };
         let homes: Vec<usize> = new.each(sample, centre, |_, near| new.bucket_of[near.nearest().1]);
-        let nearest =
-            Nearest::search_within(sample, centre, groups.map(|(among, k)| (among, k.min(1))), monitor)?;
+        let nearest = NearestSamples::search_within(
+            sample,
+            centre,
+            groups.map(|(among, k)| (among, k.min(1))),
+            monitor,
+        )?;
         new.probes = new.enough(sample, centre, nearest, &homes);
         let mut sizes = vec![0; buckets];
         homes.iter().for_each(|&home| sizes[home] += 1);
@@ -144,7 +148,7 @@ impl Buckets {
         &self,
         samples: &Block<'_>,
         centre: Centre<'_>,
-        look: impl Fn(usize, Away<'_>) -> T + Sync,
+        look: impl Fn(usize, CentreDistances<'_>) -> T + Sync,
     ) -> Vec<T> {
         let (n, p) = (samples.samples(), samples.variables);
         let lengths: Vec<f64> = self.centres.chunks(p).map(|x| x.iter().map(|x| x * x).sum()).collect();
@@ -155,7 +159,7 @@ impl Buckets {
         let tiles = starts.into_par_iter().map(|start| {
             let x = values(samples, centre, scale, start..n.min(start + kmeans::TILE));
             let products = products(p, &centres, &x);
-            let away = |i| Away { lengths: &lengths, products: products.col_as_slice(i) };
+            let away = |i| CentreDistances { lengths: &lengths, products: products.col_as_slice(i) };
             (0..products.ncols()).map(|i| look(start + i, away(i))).collect::<Vec<T>>()
         });
         tiles.flatten_iter().collect()
@@ -166,7 +170,7 @@ impl Buckets {
         &self,
         sample: &Block<'_>,
         centre: Centre<'_>,
-        nearest: Nearest<G>,
+        nearest: NearestSamples<G>,
         homes: &[usize],
     ) -> usize {
         let enough = nearest.into_neighbors().map(|found| {
@@ -183,12 +187,12 @@ impl Buckets {
 
 /// The squared distances of a sample from all centres, up to what is the same for all.
 #[derive(Clone, Copy)]
-struct Away<'a> {
+struct CentreDistances<'a> {
     lengths: &'a [f32],
     products: &'a [f32],
 }
 
-impl Away<'_> {
+impl CentreDistances<'_> {
     fn each(&self) -> impl Iterator<Item = (f32, usize)> {
         self.lengths.iter().zip(self.products).enumerate().map(|(cell, (s, t))| (s - t, cell))
     }
@@ -223,14 +227,19 @@ fn nearer(a: &(f32, usize), b: &(f32, usize)) -> std::cmp::Ordering {
 }
 
 /// Cells by their centres, and how many samples are in each.
-struct Cells<'a> {
+struct WeightedCells<'a> {
     x: &'a [f32],
     p: usize,
     weights: &'a [usize],
 }
 
 /// Puts `cells` into `buckets`, each of which gets one at least.
-fn divide(all: &Cells<'_>, mut cells: Vec<usize>, buckets: std::ops::Range<usize>, bucket_of: &mut [usize]) {
+fn divide(
+    all: &WeightedCells<'_>,
+    mut cells: Vec<usize>,
+    buckets: std::ops::Range<usize>,
+    bucket_of: &mut [usize],
+) {
     if buckets.len() <= 1 {
         cells.iter().for_each(|&cell| bucket_of[cell] = buckets.start);
         return;
@@ -252,7 +261,7 @@ fn divide(all: &Cells<'_>, mut cells: Vec<usize>, buckets: std::ops::Range<usize
     divide(all, rest, middle..buckets.end, bucket_of);
 }
 
-impl Cells<'_> {
+impl WeightedCells<'_> {
     /// Where centres lie along the direction in which they vary most, by powers of their covariance.
     fn along(&self, cells: &[usize]) -> Vec<f64> {
         let p = self.p;
@@ -311,7 +320,7 @@ mod tests {
 
     use super::*;
 
-    const GROUPS: [(Among, usize); 2] = [(Among::Within, 5), (Among::Between, 5)];
+    const GROUPS: [(NeighborScope, usize); 2] = [(NeighborScope::Within, 5), (NeighborScope::Between, 5)];
     const P: usize = 6;
 
     /// Samples one after the other in overlapping clusters, and the class of each.
@@ -344,7 +353,7 @@ mod tests {
             looks.chunks(buckets).flat_map(|l| l.iter().zip(&sizes)).filter(|l| *l.0).map(|l| l.1).sum();
         let compared = compared as f64 / (n * n) as f64;
         assert!(compared < 0.4 && (compared - share).abs() < 0.05, "{compared}, {share}");
-        let found = Nearest::search_within(&all, centre, GROUPS, &()).unwrap().into_neighbors();
+        let found = NearestSamples::search_within(&all, centre, GROUPS, &()).unwrap().into_neighbors();
         for found in found {
             let pairs =
                 found.iter().enumerate().flat_map(|(i, near)| near.iter().map(move |near| (i, near.index)));

@@ -5,11 +5,11 @@ use std::ops::Range;
 use faer::Mat;
 use rayon::prelude::*;
 
-use super::{Near, kmeans};
+use super::{CandidateList, kmeans};
 use crate::error::Result;
 use crate::monitor::{Monitor, Stage, proceed};
-use crate::neighbors::Among;
-use crate::neighbors::single_precision::{Samples, Values};
+use crate::neighbors::NeighborScope;
+use crate::neighbors::single_precision::{Samples, SinglePrecisionValues};
 
 /// Samples of a cell, about; and at most, since no one can divide equal samples.
 const CELL: usize = 256;
@@ -76,7 +76,7 @@ impl Index {
     }
 
     /// From samples ordered by cell.
-    fn from_cells((samples, values): (Samples, Values), class: &[usize]) -> Self {
+    fn from_cells((samples, values): (Samples, SinglePrecisionValues), class: &[usize]) -> Self {
         let p = samples.variables;
         let cut = |run: Range<usize>| {
             let end = run.end;
@@ -109,17 +109,17 @@ impl Index {
     }
 
     /// The cells where neighbours of the samples of a cell may be.
-    pub(super) fn around(&self, cell: usize, among: Among) -> (Range<usize>, Range<usize>) {
+    pub(super) fn around(&self, cell: usize, among: NeighborScope) -> (Range<usize>, Range<usize>) {
         let (own, all) = (self.kin[cell].clone(), self.cells.len());
         match among {
-            Among::Within => (own, 0..0),
-            Among::Between => (0..own.start, own.end..all),
-            Among::All => (0..all, 0..0),
+            NeighborScope::Within => (own, 0..0),
+            NeighborScope::Between => (0..own.start, own.end..all),
+            NeighborScope::All => (0..all, 0..0),
         }
     }
 
     /// The cells near the sample at a place, with their distances. Its own comes first, even if another centre is nearer.
-    pub(super) fn eligible(&self, at: usize, among: Among, products: &[f32]) -> Near {
+    pub(super) fn eligible(&self, at: usize, among: NeighborScope, products: &[f32]) -> CandidateList {
         let own = self.cell_at(at);
         let (these, those) = self.around(own, among);
         let away = |cell| if cell == own { f32::NEG_INFINITY } else { self.lengths[cell] - products[cell] };
@@ -152,9 +152,9 @@ mod tests {
 
     /// Counts how often it is asked.
     #[derive(Default)]
-    struct Asked(AtomicUsize);
+    struct CallCounter(AtomicUsize);
 
-    impl Monitor for Asked {
+    impl Monitor for CallCounter {
         fn stop(&self) -> bool {
             self.0.fetch_add(1, Ordering::Relaxed);
             false
@@ -174,8 +174,8 @@ mod tests {
             next = cell.end;
             let of = |at: usize| class[index.samples.order[at]];
             assert!(cell.clone().all(|at| of(at) == of(cell.start) && index.cell_at(at) == k));
-            let (own, none) = index.around(k, Among::Within);
-            let (before, after) = index.around(k, Among::Between);
+            let (own, none) = index.around(k, NeighborScope::Within);
+            let (before, after) = index.around(k, NeighborScope::Between);
             assert!(own.clone().all(|kin| of(index.cells[kin].start) == of(cell.start)) && none.is_empty());
             assert!(before.chain(after).all(|other| of(index.cells[other].start) != of(cell.start)));
         }
@@ -186,7 +186,7 @@ mod tests {
     fn the_monitor_is_asked_before_every_class_and_every_block_of_samples() {
         let class: Vec<usize> = (0..2 * ASSIGNED + 1001).map(|i| usize::from(i < 1000)).collect();
         let x = Mat::from_fn(class.len(), 2, |i, j| ((i * 7919 + j * 104_729 + i * i) % 1009) as f64);
-        let monitor = Asked::default();
+        let monitor = CallCounter::default();
         Index::new(&x, &class, 0, &monitor).unwrap().unwrap();
         // Two classes, the first of two blocks and one sample, the other of less than a block.
         assert_eq!(monitor.0.into_inner(), 2 + 3 + 1);

@@ -2,12 +2,12 @@
 
 use rayon::prelude::*;
 
-use super::Near;
+use super::CandidateList;
 use super::cells::Index;
 use super::scan::nearer;
 use crate::error::Result;
 use crate::monitor::{Monitor, Stage, proceed};
-use crate::neighbors::Among;
+use crate::neighbors::NeighborScope;
 
 /// The share of neighbours that should be found.
 pub(super) const WANTED: f64 = 0.95;
@@ -19,14 +19,14 @@ const PROBES_AT_A_TIME: usize = 25;
 /// A group of neighbours, and in how many cells they are searched for: so many, but no smaller a share of those where they
 /// may be. The two differ where classes do in size; a large class alone would choose too few cells for a small one.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Group {
-    pub(super) among: Among,
+pub(super) struct SearchGroup {
+    pub(super) among: NeighborScope,
     pub(super) k: usize,
     cells: usize,
     share: f64,
 }
 
-impl Group {
+impl SearchGroup {
     /// Of `all` cells.
     pub(super) fn count(&self, all: usize) -> usize {
         self.cells.max((self.share * all as f64).ceil() as usize).min(all)
@@ -37,12 +37,13 @@ impl Index {
     /// As many cells for every group as hold the wanted share of the neighbours of some samples.
     pub(super) fn choose<const G: usize>(
         &self,
-        groups: [(Among, usize); G],
+        groups: [(NeighborScope, usize); G],
         monitor: &dyn Monitor,
-    ) -> Result<[Group; G]> {
+    ) -> Result<[SearchGroup; G]> {
         let n = self.samples.order.len();
         let places: Vec<usize> = (0..PROBES).map(|probe| (2 * probe + 1) * n / (2 * PROBES)).collect();
-        let everywhere = groups.map(|(among, k)| Group { among, k, cells: self.cells.len(), share: 1.0 });
+        let everywhere =
+            groups.map(|(among, k)| SearchGroup { among, k, cells: self.cells.len(), share: 1.0 });
         let searched: Vec<[Vec<Vec<usize>>; G]> = places
             .par_chunks(PROBES_AT_A_TIME)
             .map(|places| {
@@ -72,20 +73,20 @@ impl Index {
             shares.sort_unstable_by(f64::total_cmp);
             let enough = ((WANTED * counts.len() as f64) as usize).min(counts.len().saturating_sub(1));
             let cells = counts.get(enough).copied().unwrap_or(0);
-            Group { cells, share: shares.get(enough).copied().unwrap_or(0.0), ..everywhere[g] }
+            SearchGroup { cells, share: shares.get(enough).copied().unwrap_or(0.0), ..everywhere[g] }
         }))
     }
 
     /// Where the cells of some samples come when cells are ordered by distance.
-    fn ranks(&self, mut cells: Near, near: &[(f32, u32)]) -> Vec<usize> {
+    fn ranks(&self, mut cells: CandidateList, near: &[(f32, u32)]) -> Vec<usize> {
         cells.sort_unstable_by(nearer);
         let rank = |at: usize| cells.iter().position(|cell| cell.1 as usize == self.cell_at(at));
         near.iter().filter_map(|&(_, at)| rank(at as usize)).collect()
     }
 
     /// The share of all pairs that are compared.
-    pub(super) fn share<const G: usize>(&self, groups: [Group; G]) -> f64 {
-        let pairs = |cell: usize, group: &Group| {
+    pub(super) fn share<const G: usize>(&self, groups: [SearchGroup; G]) -> f64 {
+        let pairs = |cell: usize, group: &SearchGroup| {
             let (these, those) = self.around(cell, group.among);
             self.cells[cell].len() * group.count(these.len() + those.len())
         };

@@ -21,14 +21,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use super::recall::recall;
-use super::{Among, Found, NeighborSearch, decide};
+use super::{NeighborLists, NeighborScope, NeighborSearch, decide};
 use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::monitor::{Monitor, Stage, proceed};
 use crate::preprocess::Centred;
 pub use buckets::Buckets;
 use cells::Index;
-use choose::Group;
+use choose::SearchGroup;
 
 /// Fewer samples are compared all with all.
 const SMALLEST: usize = 10_000;
@@ -40,7 +40,7 @@ const LARGEST_SHARE: f64 = 0.4;
 const BLOCK: usize = 512;
 
 /// What a search has found: a distance, up to what is the same for all, and a place.
-type Near = Vec<(f32, u32)>;
+type CandidateList = Vec<(f32, u32)>;
 
 /// As [`super::neighbor_groups`], but some are missed; and the share of those found.
 ///
@@ -49,19 +49,19 @@ type Near = Vec<(f32, u32)>;
 pub(super) fn neighbor_groups<const G: usize>(
     data: &Dataset<'_>,
     samples: &Centred<'_>,
-    groups: [(Among, usize); G],
+    groups: [(NeighborScope, usize); G],
     monitor: &dyn Monitor,
-) -> Result<(Found<G>, f64)> {
+) -> Result<(NeighborLists<G>, f64)> {
     search(data, samples, groups, SMALLEST, monitor)
 }
 
 fn search<const G: usize>(
     data: &Dataset<'_>,
     samples: &Centred<'_>,
-    groups: [(Among, usize); G],
+    groups: [(NeighborScope, usize); G],
     smallest: usize,
     monitor: &dyn Monitor,
-) -> Result<(Found<G>, f64)> {
+) -> Result<(NeighborLists<G>, f64)> {
     let class = data.class_indices();
     if let Some(index) = Index::new(samples.dense()?, class, smallest, monitor)? {
         let chosen = index.choose(groups, monitor)?;
@@ -79,14 +79,14 @@ impl Index {
     /// For every sample and group its candidates.
     fn candidates<const G: usize>(
         &self,
-        groups: [Group; G],
+        groups: [SearchGroup; G],
         monitor: &dyn Monitor,
     ) -> Result<Vec<[Vec<usize>; G]>> {
         let order = &self.samples.order;
         let n = order.len();
         let done = AtomicUsize::new(0);
         let starts: Vec<usize> = (0..n).step_by(BLOCK).collect();
-        let blocks: Vec<[Vec<Near>; G]> = starts
+        let blocks: Vec<[Vec<CandidateList>; G]> = starts
             .par_iter()
             .with_max_len(1)
             .map(|&start| {
@@ -119,7 +119,8 @@ mod tests {
     use super::*;
     use crate::error::Error;
 
-    const GROUPS: [(Among, usize); 3] = [(Among::Within, 5), (Among::Between, 4), (Among::All, 3)];
+    const GROUPS: [(NeighborScope, usize); 3] =
+        [(NeighborScope::Within, 5), (NeighborScope::Between, 4), (NeighborScope::All, 3)];
 
     /// Normal clusters in three variables, a class each, side by side.
     fn clusters(sizes: &[usize], scale: f64) -> Dataset<'static> {
@@ -137,12 +138,12 @@ mod tests {
         Centred::new(data, None).unwrap()
     }
 
-    fn found(data: &Dataset<'_>) -> (Found<3>, f64) {
+    fn found(data: &Dataset<'_>) -> (NeighborLists<3>, f64) {
         search(data, &pre(data), GROUPS, 1000, &()).unwrap()
     }
 
     /// That every sample has as many neighbours as there are, of the right class, in order.
-    fn complete(data: &Dataset<'_>, found: &Found<3>) {
+    fn complete(data: &Dataset<'_>, found: &NeighborLists<3>) {
         let class = data.class_indices();
         for (found, (among, k)) in found.iter().zip(GROUPS) {
             for (i, near) in found.iter().enumerate() {
@@ -206,7 +207,7 @@ mod tests {
 
     #[test]
     fn few_samples_small_classes_and_many_neighbours_are_exact() {
-        let many = [(Among::Within, 3000), (Among::Between, 9), (Among::All, 0)];
+        let many = [(NeighborScope::Within, 3000), (NeighborScope::Between, 9), (NeighborScope::All, 0)];
         let cases = [(vec![300, 300], GROUPS), (vec![20; 100], GROUPS), (vec![4000, 1000], many)];
         for (sizes, groups) in cases {
             let data = clusters(&sizes, 1.0);
@@ -254,12 +255,12 @@ mod tests {
     }
 
     /// Stops when asked for the n-th time.
-    struct Stops {
+    struct StopsAtCall {
         asked: AtomicUsize,
         at: usize,
     }
 
-    impl Monitor for Stops {
+    impl Monitor for StopsAtCall {
         fn stop(&self) -> bool {
             self.asked.fetch_add(1, Ordering::Relaxed) + 1 >= self.at
         }
@@ -269,7 +270,7 @@ mod tests {
     fn it_stops_wherever_it_is_asked_to() {
         let data = clusters(&[3000, 1000], 1.0);
         let watched = |at| {
-            let monitor = Stops { asked: AtomicUsize::new(0), at };
+            let monitor = StopsAtCall { asked: AtomicUsize::new(0), at };
             let found = search(&data, &pre(&data), GROUPS, 1000, &monitor);
             (found, monitor.asked.into_inner())
         };

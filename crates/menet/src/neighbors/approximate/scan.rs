@@ -5,9 +5,9 @@
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 
-use super::Near;
+use super::CandidateList;
 use super::cells::Index;
-use super::choose::Group;
+use super::choose::SearchGroup;
 use crate::numerics::linalg::vectorized;
 
 /// Candidates beyond those that are asked for.
@@ -18,12 +18,16 @@ const LANES: usize = 16;
 
 impl Index {
     /// The nearest of the samples at some places, and a few more.
-    pub(super) fn search<const G: usize>(&self, places: &[usize], groups: [Group; G]) -> [Vec<Near>; G] {
+    pub(super) fn search<const G: usize>(
+        &self,
+        places: &[usize],
+        groups: [SearchGroup; G],
+    ) -> [Vec<CandidateList>; G] {
         let p = self.samples.variables;
         let centres = self.centre_products(places);
         groups.map(|group| {
             let kept = group.k.saturating_add(SPARE);
-            let mut found = vec![Near::new(); places.len()];
+            let mut found = vec![CandidateList::new(); places.len()];
             if group.k == 0 {
                 return found;
             }
@@ -63,7 +67,12 @@ impl Index {
     }
 
     /// As many of the nearest of some cells as `group` asks for; more if these have no more than `kept` samples.
-    fn nearest(&self, mut cells: Near, group: Group, kept: usize) -> impl Iterator<Item = usize> {
+    fn nearest(
+        &self,
+        mut cells: CandidateList,
+        group: SearchGroup,
+        kept: usize,
+    ) -> impl Iterator<Item = usize> {
         let mut count = group.count(cells.len());
         if count < cells.len() {
             cells.select_nth_unstable_by(count, nearer);
@@ -95,11 +104,19 @@ pub(super) fn products(p: usize, a: &[f32], b: &[f32]) -> Mat<f32> {
 }
 
 /// Puts samples from `start` on among the `kept` nearest of the sample at `own`, which are in order.
-fn keep_nearest(near: &mut Near, kept: usize, squares: &[f32], products: &[f32], start: usize, own: usize) {
+fn keep_nearest(
+    near: &mut CandidateList,
+    kept: usize,
+    squares: &[f32],
+    products: &[f32],
+    start: usize,
+    own: usize,
+) {
     vectorized(
         #[inline(always)]
         || {
-            let worst = |near: &Near| if near.len() < kept { f32::INFINITY } else { near[kept - 1].0 };
+            let worst =
+                |near: &CandidateList| if near.len() < kept { f32::INFINITY } else { near[kept - 1].0 };
             let mut limit = worst(near);
             let mut keep = |away: f32, at: usize, limit: &mut f32| {
                 if away < *limit && at != own {
@@ -140,11 +157,12 @@ mod tests {
             let squares: Vec<f32> = (0..n).map(|k| ((k * 7919 + k * k) % 23) as f32).collect();
             let products: Vec<f32> = (0..n).map(|k| ((k * 31) % 5) as f32).collect();
             let (start, own) = (100, 102);
-            let mut all: Near = (0..n).map(|k| (squares[k] - products[k], (start + k) as u32)).collect();
+            let mut all: CandidateList =
+                (0..n).map(|k| (squares[k] - products[k], (start + k) as u32)).collect();
             all.retain(|&(_, at)| at != own);
             all.sort_by(nearer);
             all.truncate(kept);
-            let mut near = Near::new();
+            let mut near = CandidateList::new();
             for (c, (squares, products)) in squares.chunks(50).zip(products.chunks(50)).enumerate() {
                 keep_nearest(&mut near, kept, squares, products, start + 50 * c, own as usize);
             }

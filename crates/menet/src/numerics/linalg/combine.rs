@@ -6,7 +6,7 @@ use super::{column, combine_block, combine_each, inner_each};
 
 /// The columns that are combined.
 #[derive(Clone, Copy)]
-pub(crate) enum Terms<'f, 'a> {
+pub(crate) enum CombinedColumns<'f, 'a> {
     /// Wherever they lie.
     Apart(&'f dyn Fn(usize) -> &'a [f64]),
     /// One after the other, all of them in the cache.
@@ -14,13 +14,17 @@ pub(crate) enum Terms<'f, 'a> {
 }
 
 /// `out = Σₖ column k · row k of the coefficients`, a few results at a time.
-pub(crate) fn combinations(terms: Terms<'_, '_>, coefficients: MatRef<'_, f64>, mut out: MatMut<'_, f64>) {
+pub(crate) fn combinations(
+    terms: CombinedColumns<'_, '_>,
+    coefficients: MatRef<'_, f64>,
+    mut out: MatMut<'_, f64>,
+) {
     if out.row_stride() != 1 {
         let mut copy = Mat::zeros(out.nrows(), out.ncols());
         combinations(terms, coefficients, copy.as_mut());
         return out.copy_from(&copy);
     }
-    let (width, most) = (out.ncols(), if matches!(terms, Terms::Block(_)) { 6 } else { 4 });
+    let (width, most) = (out.ncols(), if matches!(terms, CombinedColumns::Block(_)) { 6 } else { 4 });
     for start in (0..width).step_by(most) {
         let out = out.as_mut().subcols_mut(start, (width - start).min(most));
         let coefficients = coefficients.subcols(start, out.ncols());
@@ -37,7 +41,7 @@ pub(crate) fn combinations(terms: Terms<'_, '_>, coefficients: MatRef<'_, f64>, 
 
 /// Combines columns to T results, whose columns are contiguous.
 fn combine_columns<const T: usize>(
-    terms: Terms<'_, '_>,
+    terms: CombinedColumns<'_, '_>,
     coefficients: MatRef<'_, f64>,
     out: MatMut<'_, f64>,
 ) {
@@ -46,8 +50,8 @@ fn combine_columns<const T: usize>(
     let mut results = out.col_iter_mut().filter_map(|column| column.try_as_col_major_mut());
     let results = [(); T].map(|()| results.next().map_or(&mut [][..], |column| column.as_slice_mut()));
     match terms {
-        Terms::Apart(column) => combine_each(column, &weights, results),
-        Terms::Block(block) => combine_block(block, &weights, results),
+        CombinedColumns::Apart(column) => combine_each(column, &weights, results),
+        CombinedColumns::Block(block) => combine_block(block, &weights, results),
     }
 }
 

@@ -12,7 +12,7 @@ use faer::linalg::matmul::{matmul, triangular};
 use faer::{Accum, ColMut, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
-pub(crate) use combine::{Terms, combinations, inner_combinations};
+pub(crate) use combine::{CombinedColumns, combinations, inner_combinations};
 pub(crate) use decompose::{
     ThinSvd, cholesky, cholesky_solve, left_svd, pivots, singular_values, solve_lower, symmetric_eigen,
     thin_svd, upper_triangle,

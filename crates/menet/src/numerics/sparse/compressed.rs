@@ -7,9 +7,9 @@ use crate::error::{Error, Result};
 use crate::numerics::finite::usable;
 
 /// A whole number that may be a place in an array, of any type.
-pub trait Place: Copy + TryInto<usize> + Display {}
+pub trait IndexNumber: Copy + TryInto<usize> + Display {}
 
-impl<T: Copy + TryInto<usize> + Display> Place for T {}
+impl<T: Copy + TryInto<usize> + Display> IndexNumber for T {}
 
 impl SparseMatrix {
     /// From compressed rows: row i has `values[starts[i]..starts[i + 1]]` at the columns `indices[..]` of the same range, in any
@@ -17,7 +17,7 @@ impl SparseMatrix {
     ///
     /// # Errors
     /// When the arrays do not fit together, an index is out of range, or a value is not finite.
-    pub fn from_rows<S: Place, I: Place, T: Copy + Into<f64>>(
+    pub fn from_rows<S: IndexNumber, I: IndexNumber, T: Copy + Into<f64>>(
         shape: (usize, usize),
         starts: &[S],
         indices: &[I],
@@ -32,7 +32,7 @@ impl SparseMatrix {
     ///
     /// # Errors
     /// As [`Self::from_rows`].
-    pub fn from_columns<S: Place, I: Place, T: Copy + Into<f64>>(
+    pub fn from_columns<S: IndexNumber, I: IndexNumber, T: Copy + Into<f64>>(
         shape: (usize, usize),
         starts: &[S],
         indices: &[I],
@@ -47,7 +47,7 @@ impl SparseMatrix {
     ///
     /// # Errors
     /// As [`Self::from_rows`], but for NaN.
-    pub fn from_rows_with_missing<S: Place, I: Place, T: Copy + Into<f64>>(
+    pub fn from_rows_with_missing<S: IndexNumber, I: IndexNumber, T: Copy + Into<f64>>(
         shape: (usize, usize),
         starts: &[S],
         indices: &[I],
@@ -62,7 +62,7 @@ impl SparseMatrix {
     ///
     /// # Errors
     /// As [`Self::from_rows_with_missing`].
-    pub fn from_columns_with_missing<S: Place, I: Place, T: Copy + Into<f64>>(
+    pub fn from_columns_with_missing<S: IndexNumber, I: IndexNumber, T: Copy + Into<f64>>(
         shape: (usize, usize),
         starts: &[S],
         indices: &[I],
@@ -74,7 +74,7 @@ impl SparseMatrix {
     }
 
     /// `lines` lines of `length` entries, whichever of rows and columns they are.
-    fn compressed<S: Place, I: Place, T: Copy + Into<f64>>(
+    fn compressed<S: IndexNumber, I: IndexNumber, T: Copy + Into<f64>>(
         lines: usize,
         length: usize,
         starts: &[S],

@@ -4,7 +4,7 @@ mod compressed;
 mod matrix;
 mod symmetric;
 
-pub use compressed::Place;
+pub use compressed::IndexNumber;
 pub use matrix::SparseMatrix;
 pub(crate) use matrix::squared_distance;
 pub use symmetric::SparseSymmetric;

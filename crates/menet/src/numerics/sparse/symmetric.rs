@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use crate::error::{Error, Result};
 use crate::numerics::finite::Real;
 use crate::numerics::linalg::{from_columns, vectorized};
-use crate::numerics::spectrum::{Lowest, smallest_eigenvalue};
+use crate::numerics::spectrum::{SmallestEigenvalue, smallest_eigenvalue};
 
 /// Rows that a thread takes at a time.
 const ROWS: usize = 4096;
@@ -86,7 +86,7 @@ impl SparseSymmetric {
         }
         let matrix =
             SparseColMat::try_new_from_triplets(n, n, triplets).map_err(|e| broken(format!("{e:?}")))?;
-        let mut rows = Builder::new(matrix.compute_nnz());
+        let mut rows = SymmetricBuilder::new(matrix.compute_nnz());
         for j in 0..n {
             let (indices, values) = (matrix.row_idx_of_col_raw(j), matrix.val_of_col(j));
             indices.iter().zip(values).for_each(|(&i, &value)| rows.push(i as u32, value));
@@ -123,7 +123,7 @@ impl SparseSymmetric {
 
     /// `self + factor other`.
     pub(crate) fn plus(&self, factor: f64, other: &SparseSymmetric) -> SparseSymmetric {
-        let mut rows = Builder::new(self.values.len().max(other.values.len()));
+        let mut rows = SymmetricBuilder::new(self.values.len().max(other.values.len()));
         for j in 0..self.dim() {
             let (mut a, mut b) = (self.entries(j).peekable(), other.entries(j).peekable());
             while let (Some(&(i, x)), Some(&(k, y))) = (a.peek(), b.peek()) {
@@ -228,7 +228,7 @@ impl SparseSymmetric {
     }
 
     /// Where the smallest eigenvalue lies.
-    pub(crate) fn lowest(&self) -> Result<Lowest> {
+    pub(crate) fn lowest(&self) -> Result<SmallestEigenvalue> {
         smallest_eigenvalue(self.dim(), self.spectrum_bound(), &|x, out| self.apply(x, out))
     }
 
@@ -239,7 +239,7 @@ impl SparseSymmetric {
         if missing.is_empty() {
             return self;
         }
-        let mut zeros = Builder::new(missing.len());
+        let mut zeros = SymmetricBuilder::new(missing.len());
         for j in 0..self.dim() {
             if missing.binary_search(&j).is_ok() {
                 zeros.push(j as u32, 0.0);
@@ -251,15 +251,15 @@ impl SparseSymmetric {
 }
 
 /// Makes a matrix, row after row.
-struct Builder {
+struct SymmetricBuilder {
     matrix: SparseSymmetric,
 }
 
-impl Builder {
+impl SymmetricBuilder {
     /// With room for `entries`.
     fn new(entries: usize) -> Self {
         let pattern = Pattern { starts: vec![0], indices: Vec::with_capacity(entries) };
-        Builder { matrix: SparseSymmetric { pattern, values: Vec::with_capacity(entries) } }
+        SymmetricBuilder { matrix: SparseSymmetric { pattern, values: Vec::with_capacity(entries) } }
     }
 
     fn push(&mut self, index: u32, value: f64) {

@@ -38,12 +38,12 @@ struct Direction {
 
 /// The lowest of the Ritz values, and by how much the eigenvalue that it is near to may lie below it: Kato and Temple's bound.
 /// That is the smallest eigenvalue unless the iteration missed it altogether.
-pub(super) struct Bottom {
+pub(super) struct LowestRitzValue {
     quotient: f64,
     pub(super) error: f64,
 }
 
-impl Bottom {
+impl LowestRitzValue {
     /// A lower bound on the eigenvalue.
     pub(super) fn value(&self) -> f64 {
         self.quotient - self.error
@@ -210,14 +210,14 @@ impl<'a, const N: usize> Basis<'a, N> {
 
     /// The lowest of the Ritz `values` to whose vectors the basis has been turned. What is left of its vector's image comes
     /// next.
-    pub(super) fn bottom(&mut self, values: &[f64]) -> Bottom {
+    pub(super) fn bottom(&mut self, values: &[f64]) -> LowestRitzValue {
         let (residual, norm) = self.residual(0, values[0]);
         // The next eigenvalue is not below this.
         let second = if self.v.len() > 1 { values[1] - self.residual(1, values[1]).1 } else { f64::INFINITY };
         let gap = second - values[0];
         let error = if gap > norm { norm * norm / gap } else { norm };
         self.next = Direction { along: self.along(&residual), x: residual };
-        Bottom { quotient: values[0], error }
+        LowestRitzValue { quotient: values[0], error }
     }
 
     /// What is left of the image of vector k without `value` times itself, and its length.

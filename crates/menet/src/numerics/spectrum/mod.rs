@@ -26,7 +26,7 @@ pub(crate) type Operator<'a> = dyn Fn(&[f64], &mut [f64]) + Sync + 'a;
 
 /// Where the smallest eigenvalue lies.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Lowest {
+pub(crate) struct SmallestEigenvalue {
     pub(crate) below: f64,
     /// It is not above this. Once the iteration has converged both are `1e-12 size` apart at most, and otherwise farther.
     pub(crate) above: f64,
@@ -37,15 +37,15 @@ pub(crate) struct Lowest {
 ///
 /// # Errors
 /// When a decomposition fails.
-pub(crate) fn smallest_eigenvalue(n: usize, size: f64, apply: &Operator<'_>) -> Result<Lowest> {
+pub(crate) fn smallest_eigenvalue(n: usize, size: f64, apply: &Operator<'_>) -> Result<SmallestEigenvalue> {
     let mut basis = Basis::new(n, [apply], [1.0]);
-    let mut lowest = Lowest { below: f64::NEG_INFINITY, above: f64::INFINITY };
+    let mut lowest = SmallestEigenvalue { below: f64::NEG_INFINITY, above: f64::INFINITY };
     for _ in 0..RESTARTS {
         basis.grow(LARGEST, size);
         let (values, vectors) = basis.ritz()?;
         basis.keep(KEPT, &vectors);
         let bottom = basis.bottom(&values);
-        lowest = Lowest { below: bottom.value(), above: values[0] };
+        lowest = SmallestEigenvalue { below: bottom.value(), above: values[0] };
         if bottom.error <= FINEST * size || n <= LARGEST {
             break;
         }
@@ -66,7 +66,7 @@ fn not_found(n: usize) -> Error {
 /// restart, down to the least that the basis allows. The last step is one down: `λ_min(A) ≥ 0`, so that for a part s of t
 /// concavity gives `λ_min(A − stB) ≥ s λ_min(A − tB)`, and where that misses the bound by a rounding, s makes up for it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Search {
+pub(crate) struct ShiftSearch {
     /// The largest possible eigenvalue.
     pub(crate) size: f64,
     /// How well the eigenvalue is known in the end, relative to that.
@@ -75,7 +75,7 @@ pub(crate) struct Search {
     pub(crate) most: f64,
 }
 
-impl Search {
+impl ShiftSearch {
     /// That t for `parts = [A, B]` of n rows, and the smallest eigenvalue there, from below. `None` if even t = 0 does not meet the bound.
     /// `proceed` is asked now and then, and may end the search.
     ///
@@ -87,7 +87,7 @@ impl Search {
         parts: [&Operator<'_>; 2],
         proceed: &dyn Fn() -> Result<()>,
     ) -> Result<Option<(f64, f64)>> {
-        let Search { size, tolerance, bound, most } = *self;
+        let ShiftSearch { size, tolerance, bound, most } = *self;
         let mut basis = Basis::new(n, parts, [1.0, -most]);
         let mut t = most;
         // A lower bound that is good enough, wherever between it and the Ritz value the eigenvalue lies.
@@ -174,7 +174,7 @@ mod tests {
             let lowest = |t: f64| symmetric_eigen((&a - faer::Scale(t) * &b).as_ref()).unwrap().0[0];
             for (bound, most) in [(0.3 * size, 1e3), (1e-3 * size, 1e3), (size, 1e-9)] {
                 let parts: [&Operator<'_>; 2] = [&|x, out| apply(&a, x, out), &|x, out| apply(&b, x, out)];
-                let search = Search { size, tolerance: 1e-12, bound, most };
+                let search = ShiftSearch { size, tolerance: 1e-12, bound, most };
                 let (t, value) = search.run(n, parts, &|| Ok(())).unwrap().unwrap();
                 assert!(value <= lowest(t) + 1e-11 * size && lowest(t) >= -bound - 1e-11 * size, "n {n}");
                 assert!(t == most || lowest(1.0001 * t) < -bound, "n {n}: {t} is not the largest");
@@ -189,7 +189,7 @@ mod tests {
         let n = 400;
         let value = |i: usize| if i < 300 { 1e-7 * (i as f64 / 300.0).powi(4) } else { i as f64 / 300.0 };
         let apply = |x: &[f64], out: &mut [f64]| (0..n).for_each(|i| out[i] = value(i) * x[i]);
-        let Lowest { below, above } = smallest_eigenvalue(n, 2.0, &apply).unwrap();
+        let SmallestEigenvalue { below, above } = smallest_eigenvalue(n, 2.0, &apply).unwrap();
         assert!(below <= 0.0 && 0.0 <= above && above - below < 1e-6, "{below:e} to {above:e}");
     }
 

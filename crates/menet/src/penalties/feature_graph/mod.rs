@@ -32,7 +32,7 @@ use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::params::MenParams;
 use crate::variables::{VariableRef, Variables};
-use written::Written;
+use written::GraphInFile;
 
 pub(crate) use laplacian::Laplacian;
 
@@ -41,7 +41,7 @@ pub const DEFAULT_WEIGHT: f64 = 1.0;
 
 /// Which variables are neighbours. In a parameter file, its name, or the name of a file with edges.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Written", into = "Written")]
+#[serde(from = "GraphInFile", into = "GraphInFile")]
 pub enum FeatureGraph {
     /// The grid if the data are images, else the chain.
     Auto,
@@ -131,7 +131,7 @@ impl FeatureGraph {
     }
 
     /// In words, for reports.
-    pub fn told(&self) -> String {
+    pub fn in_words(&self) -> String {
         match self {
             FeatureGraph::Auto => "auto".to_owned(),
             FeatureGraph::Grid(None) => "grid".to_owned(),
@@ -270,7 +270,7 @@ mod tests {
     fn names_are_read_and_told() {
         for text in ["auto", "grid", "chain", "grid:3x5"] {
             let graph = FeatureGraph::from_text(text);
-            assert_eq!((graph.told().as_str(), graph.unread()), (text, None));
+            assert_eq!((graph.in_words().as_str(), graph.unread()), (text, None));
         }
         for text in ["edges.csv", "grid:3", "grid:0x5", "gird"] {
             assert_eq!(FeatureGraph::from_text(text).unread(), Some(text));
@@ -298,7 +298,7 @@ mod tests {
             FeatureGraph::Edges(EdgeList::new("edges.csv", vec![edge(0, 1), edge(from, to)]))
         };
         assert_eq!(list(3, 2, 2.0).edges(None, None, 4).unwrap(), [(0, 1, 2.0), (2, 3, 2.0)]);
-        for (graph, told) in [
+        for (graph, expected) in [
             (list(1, 0, 1.0), "twice"),
             (list(2, 2, 1.0), "two different variables"),
             (list(2, 3, 0.0), "weights > 0"),
@@ -308,7 +308,7 @@ mod tests {
             (FeatureGraph::from_text("later.csv"), "given again"),
         ] {
             let message = graph.edges(None, None, 4).unwrap_err().to_string();
-            assert!(message.contains(told) && message.contains("penalty.feature_graph"), "{message}");
+            assert!(message.contains(expected) && message.contains("penalty.feature_graph"), "{message}");
         }
     }
 }

@@ -10,14 +10,14 @@ use crate::variables::VariableRef;
 /// A graph in a file: its name, or what is known of listed edges. The edges themselves are read, but not written.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(untagged)]
-pub(super) enum Written {
+pub(super) enum GraphInFile {
     Name(String),
-    Edges(WrittenEdges),
+    Edges(EdgesInFile),
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct WrittenEdges {
+pub(super) struct EdgesInFile {
     source: String,
     edges: usize,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -30,11 +30,11 @@ pub(super) struct WrittenEdges {
     weight: Vec<f64>,
 }
 
-impl From<Written> for FeatureGraph {
-    fn from(written: Written) -> Self {
+impl From<GraphInFile> for FeatureGraph {
+    fn from(written: GraphInFile) -> Self {
         match written {
-            Written::Name(name) => FeatureGraph::from_text(&name),
-            Written::Edges(WrittenEdges { source, edges, variables, from, to, weight }) => {
+            GraphInFile::Name(name) => FeatureGraph::from_text(&name),
+            GraphInFile::Edges(EdgesInFile { source, edges, variables, from, to, weight }) => {
                 let known = from.len() == edges && to.len() == edges && weight.len() == edges;
                 let list = from.into_iter().zip(to).zip(weight);
                 let list = list.map(|(ends, weight)| Edge { ends, weight }).collect();
@@ -45,15 +45,15 @@ impl From<Written> for FeatureGraph {
     }
 }
 
-impl From<FeatureGraph> for Written {
+impl From<FeatureGraph> for GraphInFile {
     fn from(graph: FeatureGraph) -> Self {
         match graph {
             FeatureGraph::Edges(EdgeList { source, count, variables, .. }) if count > 0 => {
                 let (from, to, weight) = (Vec::new(), Vec::new(), Vec::new());
-                Written::Edges(WrittenEdges { source, edges: count, variables, from, to, weight })
+                GraphInFile::Edges(EdgesInFile { source, edges: count, variables, from, to, weight })
             }
-            FeatureGraph::Edges(EdgeList { source, .. }) => Written::Name(source),
-            named => Written::Name(named.told()),
+            FeatureGraph::Edges(EdgeList { source, .. }) => GraphInFile::Name(source),
+            named => GraphInFile::Name(named.in_words()),
         }
     }
 }

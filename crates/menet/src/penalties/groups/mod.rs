@@ -69,14 +69,14 @@ pub use named::{Group, GroupAxes, Groups};
 
 use crate::error::{Error, Result, check};
 use crate::gram::{FactorGram, Gram};
-use crate::lars::{Certificate, Ended, Knot, Path, right_sides};
+use crate::lars::{Certificate, EndReason, Knot, Path, right_sides};
 use crate::monitor::Monitor;
 use crate::numerics::finite::check_finite;
 use crate::numerics::linalg::symmetric_product;
 use crate::numerics::sparse::SparseVector;
-use problem::{Block, Part, Problem};
-use search::Found;
-use solver::{Point, Solver};
+use problem::{Block, GroupPart, Problem};
+use search::GroupSearchResult;
+use solver::{LevelSolution, Solver};
 
 /// Which problem to solve.
 #[derive(Debug, Clone, PartialEq)]
@@ -146,7 +146,7 @@ impl GroupOptions {
 
 /// How sparse a solution should be.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Size {
+pub enum GroupSparsity {
     /// So many groups, at the smallest level that has no more.
     Groups(usize),
     /// The level λ > 0.
@@ -189,20 +189,20 @@ pub fn solve(
     gram: &dyn Gram,
     b: MatRef<'_, f64>,
     options: &GroupOptions,
-    size: Size,
+    size: GroupSparsity,
     monitor: &dyn Monitor,
 ) -> Result<GroupSolution> {
     let wanted = match size {
-        Size::Groups(0) => return Err(Error::parameter("groups", 0, ">= 1")),
-        Size::Groups(wanted) => wanted,
-        Size::Level(level) => {
+        GroupSparsity::Groups(0) => return Err(Error::parameter("groups", 0, ">= 1")),
+        GroupSparsity::Groups(wanted) => wanted,
+        GroupSparsity::Level(level) => {
             let mut found = solve_levels(gram, b, options, &[level], monitor)?;
             return found.pop().ok_or(Error::Empty { rows: 0, columns: 0 });
         }
     };
     let (blocks, which) = prepared(gram, b, options)?;
     let problems = problems(gram, b, options, &blocks)?;
-    let found: Vec<(Found, f64)> = problems
+    let found: Vec<(GroupSearchResult, f64)> = problems
         .par_iter()
         .with_max_len(1)
         .map(|problem| Ok((search::search(problem, wanted, monitor)?, problem.first_level)))
@@ -229,7 +229,7 @@ pub fn solve_levels(
     }
     let (blocks, which) = prepared(gram, b, options)?;
     let problems = problems(gram, b, options, &blocks)?;
-    let found: Vec<(Vec<Point>, f64)> = problems
+    let found: Vec<(Vec<LevelSolution>, f64)> = problems
         .par_iter()
         .with_max_len(1)
         .map(|problem| {
@@ -256,7 +256,7 @@ pub fn regression(
     x: MatRef<'_, f64>,
     y: MatRef<'_, f64>,
     options: &GroupOptions,
-    sizes: &[Size],
+    sizes: &[GroupSparsity],
     monitor: &dyn Monitor,
 ) -> Result<Vec<GroupSolution>> {
     let (n, p) = x.shape();
@@ -276,8 +276,8 @@ pub fn regression(
     let levels: Option<Vec<f64>> = sizes
         .iter()
         .map(|size| match *size {
-            Size::Level(level) => Some(level),
-            Size::Groups(_) => None,
+            GroupSparsity::Level(level) => Some(level),
+            GroupSparsity::Groups(_) => None,
         })
         .collect();
     match levels {
@@ -318,7 +318,7 @@ fn problems<'a>(
 
 /// What was found by every problem, as what is known of every axis.
 fn assembled(
-    points: Vec<(Point, f64)>,
+    points: Vec<(LevelSolution, f64)>,
     next: Vec<Option<usize>>,
     (blocks, which): (&[Block], &[usize]),
 ) -> GroupSolution {
@@ -335,7 +335,7 @@ fn assembled(
     for ((point, first), next) in points.into_iter().zip(next) {
         let chosen: Vec<usize> = point.chosen.iter().map(|&g| which[g]).collect();
         for (axis, coefficients) in point.coefficients.into_iter().enumerate() {
-            let part = |part: &Part| {
+            let part = |part: &GroupPart| {
                 let variables = &blocks[part.group].variables;
                 let values = &part.u[axis * variables.len()..];
                 SparseVector::from_pairs(variables.iter().copied().zip(values.iter().copied()).collect())
@@ -384,8 +384,8 @@ impl GroupSolution {
             };
             let (first, certificate) = (self.first_levels[k], Certificate::default());
             let ended = match self.next[k] {
-                Some(needed) => Ended::MaxNonzeros { needed },
-                None => Ended::LambdaMin,
+                Some(needed) => EndReason::MaxNonzeros { needed },
+                None => EndReason::LambdaMin,
             };
             // A path counts variables, and so may be read up to all of them.
             let count = if w.nonzeros() > 0 { w.nonzeros() } else { wanted };

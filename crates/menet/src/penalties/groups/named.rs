@@ -136,9 +136,9 @@ mod tests {
     #[test]
     fn pairs_become_groups_and_the_rest_are_single() {
         let groups = Groups::from_pairs([(3, "b"), (0, "a"), (1, "b"), (0, "b")]);
-        let told: Vec<(&str, &[usize])> =
+        let pairs: Vec<(&str, &[usize])> =
             groups.groups().iter().map(|group| (group.name.as_str(), &group.variables[..])).collect();
-        assert_eq!(told, [("b", &[3, 1, 0][..]), ("a", &[0])]);
+        assert_eq!(pairs, [("b", &[3, 1, 0][..]), ("a", &[0])]);
         let all = groups.completed(5);
         assert_eq!((all.len(), all.groups()[2].variables[0], all.groups()[3].variables[0]), (4, 2, 4));
         assert_eq!(Groups::default().completed(3).len(), 3);
@@ -150,10 +150,11 @@ mod tests {
             Groups::new(vec![Group { name: "g".to_owned(), variables: variables.to_vec() }]).check(3)
         };
         assert!(of(&[0, 2]).is_ok());
-        for (variables, told) in [(&[][..], "without variables"), (&[0, 3], "variable 3"), (&[1, 1], "twice")]
+        for (variables, expected) in
+            [(&[][..], "without variables"), (&[0, 3], "variable 3"), (&[1, 1], "twice")]
         {
             let message = of(variables).unwrap_err().to_string();
-            assert!(message.contains(told) && message.contains("\"g\""), "{message}");
+            assert!(message.contains(expected) && message.contains("\"g\""), "{message}");
         }
     }
 }

@@ -12,7 +12,7 @@
 use faer::Mat;
 
 use super::problem::norm_of;
-use super::working::Working;
+use super::working::WorkingSet;
 use crate::numerics::linalg::{cholesky, cholesky_solve, column, column_mut, product};
 
 /// The most steps in a row.
@@ -25,7 +25,7 @@ const RAISED: [f64; 5] = [0.0, 1e-13, 1e-10, 1e-7, 1e-4];
 const LENGTHS: [f64; 5] = [1.0, 0.5, 0.25, 0.125, 0.0625];
 
 /// The groups with coefficients, put together.
-struct Active {
+struct ActiveGroups {
     groups: Vec<usize>,
     /// The slots of all of them.
     slots: Vec<usize>,
@@ -39,7 +39,7 @@ struct Active {
     off: Mat<f64>,
 }
 
-impl Working<'_> {
+impl WorkingSet<'_> {
     /// Steps until the violation is at most `tolerance`, or a step no longer helps. Returns the violation.
     pub(super) fn polish(&mut self, level: f64, tolerance: f64) -> f64 {
         let mut raised = 0;
@@ -61,7 +61,7 @@ impl Working<'_> {
         groups.iter().map(|&k| self.violation(k, level)).fold(0.0, f64::max)
     }
 
-    fn put_together(&self, level: f64) -> Active {
+    fn put_together(&self, level: f64) -> ActiveGroups {
         let groups = self.active();
         let (mut slots, mut of, mut curvature, mut inverse) = (vec![], vec![], vec![], vec![]);
         for (at, &k) in groups.iter().enumerate() {
@@ -79,11 +79,11 @@ impl Working<'_> {
         let off = Mat::from_fn(m, width, |s, axis| {
             self.c[(slots[s], axis)] - curvature[of[s]] * self.u[(slots[s], axis)]
         });
-        Active { groups, slots, of, curvature, towards, off }
+        ActiveGroups { groups, slots, of, curvature, towards, off }
     }
 
     /// Takes a step if one of some length lowers the violation of these groups, and turns none of them around.
-    fn step(&mut self, active: &Active, level: f64, raised: f64) -> bool {
+    fn step(&mut self, active: &ActiveGroups, level: f64, raised: f64) -> bool {
         let m = active.slots.len();
         let gram = Mat::from_fn(m, m, |s, t| self.gram[(active.slots[s], active.slots[t])]);
         let step = match self.u.ncols() {
@@ -115,7 +115,7 @@ impl Working<'_> {
     }
 }
 
-impl Active {
+impl ActiveGroups {
     fn one_axis(&self, mut matrix: Mat<f64>, raised: f64) -> Option<Mat<f64>> {
         let towards = column(&self.towards, 0);
         for (s, &group) in self.of.iter().enumerate() {

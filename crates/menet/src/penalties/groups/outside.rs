@@ -12,12 +12,12 @@
 use faer::{Mat, MatRef};
 
 use super::problem::{Problem, norm_at, sum_of};
-use super::working::Working;
+use super::working::WorkingSet;
 use crate::numerics::sparse::SparseVector;
 
 /// A point at which all correlations are known.
 #[derive(Debug)]
-pub(super) struct Anchor {
+pub(super) struct AnchorPoint {
     /// W there, one vector per axis.
     w: Vec<SparseVector>,
     /// All correlations.
@@ -26,7 +26,7 @@ pub(super) struct Anchor {
     norms: Vec<f64>,
 }
 
-impl Anchor {
+impl AnchorPoint {
     /// Where all coefficients are 0.
     pub(super) fn zero(problem: &Problem<'_>) -> Self {
         Self::at(problem, vec![SparseVector::default(); problem.width()], problem.b.to_owned())
@@ -35,7 +35,7 @@ impl Anchor {
     /// At `w` with correlations `c`.
     pub(super) fn at(problem: &Problem<'_>, w: Vec<SparseVector>, c: Mat<f64>) -> Self {
         let norms = problem.blocks.iter().map(|block| norm_at(c.as_ref(), &block.variables)).collect();
-        Anchor { w, c, norms }
+        AnchorPoint { w, c, norms }
     }
 
     /// Whether it is at these coefficients, to the last bit.
@@ -54,7 +54,7 @@ impl Anchor {
     }
 
     /// `h` between the anchor and the working set, rounded up. Infinite where rounding leaves no bound.
-    fn distance(&self, working: &Working<'_>) -> f64 {
+    fn distance(&self, working: &WorkingSet<'_>) -> f64 {
         let (mut square, mut size) = (0.0_f64, 0.0_f64);
         for (axis, anchor) in self.w.iter().enumerate() {
             // A variable of several groups has one e, the sum of its slots.
@@ -73,7 +73,7 @@ impl Anchor {
 
     /// The groups outside the working set whose correlations are above `level` by more than `slack`, each with its `‖c_g‖/v`.
     /// Where most groups are in doubt, all are computed, and the anchor moves here.
-    pub(super) fn above(&mut self, working: &Working<'_>, level: f64, slack: f64) -> Vec<(usize, f64)> {
+    pub(super) fn above(&mut self, working: &WorkingSet<'_>, level: f64, slack: f64) -> Vec<(usize, f64)> {
         let (problem, h) = (working.problem, self.distance(working));
         let doubtful = |&g: &usize| {
             let block = &problem.blocks[g];
@@ -88,7 +88,7 @@ impl Anchor {
         let levels: Vec<(usize, f64)> = if 2 * rows > problem.b.nrows() {
             let c = problem.correlations(&support, w.as_ref());
             let axes = super::problem::axes_of(problem.blocks, &parts, problem.width());
-            *self = Anchor::at(problem, axes, c);
+            *self = AnchorPoint::at(problem, axes, c);
             doubtful.into_iter().map(|g| (g, self.norms[g] / problem.blocks[g].v)).collect()
         } else {
             let variables: Vec<usize> =

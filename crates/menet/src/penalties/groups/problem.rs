@@ -95,15 +95,15 @@ impl<'a> Problem<'a> {
     }
 
     /// The correlations for parts.
-    pub(super) fn correlations_of(&self, parts: &[Part]) -> Mat<f64> {
+    pub(super) fn correlations_of(&self, parts: &[GroupPart]) -> Mat<f64> {
         let (support, w) = sum_of(self.blocks, parts, self.width());
         self.correlations(&support, w.as_ref())
     }
 
     /// How far the parts (by group; groups without a part are zero) are from optimal at `level`, where `c` are their correlations, computed
     /// from `G` and `b` alone.
-    pub(super) fn certificate(&self, parts: &[Part], c: MatRef<'_, f64>, level: f64) -> Certificate {
-        let mut of: Vec<Option<&Part>> = vec![None; self.blocks.len()];
+    pub(super) fn certificate(&self, parts: &[GroupPart], c: MatRef<'_, f64>, level: f64) -> Certificate {
+        let mut of: Vec<Option<&GroupPart>> = vec![None; self.blocks.len()];
         parts.iter().for_each(|part| of[part.group] = Some(part));
         let (mut plain, mut scaled) = (0.0_f64, 0.0_f64);
         for (block, part) in self.blocks.iter().zip(of) {
@@ -130,14 +130,14 @@ impl<'a> Problem<'a> {
 
 /// What a chosen group adds to W.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Part {
+pub(super) struct GroupPart {
     pub(super) group: usize,
     /// One column per axis, one after the other.
     pub(super) u: Vec<f64>,
 }
 
 /// The variables that some part uses, rising, and their coefficients: the sums of the parts.
-pub(super) fn sum_of(blocks: &[Block], parts: &[Part], width: usize) -> (Vec<usize>, Mat<f64>) {
+pub(super) fn sum_of(blocks: &[Block], parts: &[GroupPart], width: usize) -> (Vec<usize>, Mat<f64>) {
     let used = parts.iter().flat_map(|part| blocks[part.group].variables.iter().copied());
     let mut support: Vec<usize> = used.collect();
     support.sort_unstable();
@@ -157,7 +157,7 @@ pub(super) fn sum_of(blocks: &[Block], parts: &[Part], width: usize) -> (Vec<usi
 }
 
 /// The coefficients of every axis.
-pub(super) fn axes_of(blocks: &[Block], parts: &[Part], width: usize) -> Vec<SparseVector> {
+pub(super) fn axes_of(blocks: &[Block], parts: &[GroupPart], width: usize) -> Vec<SparseVector> {
     let (support, w) = sum_of(blocks, parts, width);
     let axis =
         |k: usize| SparseVector::from_rising(support.iter().copied().zip(column(&w, k).iter().copied()));

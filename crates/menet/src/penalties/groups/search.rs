@@ -1,7 +1,7 @@
 //! The level at which a given number of groups is chosen.
 
 use super::problem::Problem;
-use super::solver::{Point, Solver};
+use super::solver::{LevelSolution, Solver};
 use crate::error::Result;
 use crate::monitor::{Monitor, Stage};
 
@@ -18,14 +18,18 @@ const NEAR: f64 = 1e-3;
 const AT_ONCE: f64 = 1e-10;
 
 /// What was found.
-pub(super) struct Found {
-    pub(super) point: Point,
+pub(super) struct GroupSearchResult {
+    pub(super) point: LevelSolution,
     /// How many groups would be chosen next, where there are more than were asked for.
     pub(super) next: Option<usize>,
 }
 
 /// The solution with `wanted` groups at the smallest level, or with as many as there can be below that.
-pub(super) fn search(problem: &Problem<'_>, wanted: usize, monitor: &dyn Monitor) -> Result<Found> {
+pub(super) fn search(
+    problem: &Problem<'_>,
+    wanted: usize,
+    monitor: &dyn Monitor,
+) -> Result<GroupSearchResult> {
     let mut solver = Solver::new(problem);
     let (mut high, mut chosen, mut low) = (problem.first_level, 0, None);
     while low.is_none() && high > SMALLEST * problem.first_level {
@@ -58,5 +62,5 @@ pub(super) fn search(problem: &Problem<'_>, wanted: usize, monitor: &dyn Monitor
         point = solver.at((high * (1.0 + step)).min(problem.first_level), monitor)?;
         step *= 10.0;
     }
-    Ok(Found { point, next: low.map(|(_, count)| count) })
+    Ok(GroupSearchResult { point, next: low.map(|(_, count)| count) })
 }

@@ -1,8 +1,8 @@
 //! One level after the other, each from where the last one ended.
 
-use super::outside::Anchor;
-use super::problem::{Part, Problem, axes_of};
-use super::working::Working;
+use super::outside::AnchorPoint;
+use super::problem::{GroupPart, Problem, axes_of};
+use super::working::WorkingSet;
 use crate::error::Result;
 use crate::lars::Certificate;
 use crate::monitor::Monitor;
@@ -30,44 +30,44 @@ const ROUNDS: usize = 1_000;
 #[derive(Debug)]
 pub(super) struct Solver<'a> {
     problem: &'a Problem<'a>,
-    working: Working<'a>,
-    anchor: Anchor,
+    working: WorkingSet<'a>,
+    anchor: AnchorPoint,
     /// The groups in the order in which they were first chosen.
     order: Vec<usize>,
 }
 
 /// The solution at a level.
 #[derive(Debug, Clone)]
-pub(super) struct Point {
+pub(super) struct LevelSolution {
     pub(super) level: f64,
     pub(super) coefficients: Vec<SparseVector>,
     pub(super) certificate: Certificate,
     /// The groups that have coefficients, in the order in which they were first chosen.
     pub(super) chosen: Vec<usize>,
     /// What each of them adds.
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<GroupPart>,
 }
 
 impl<'a> Solver<'a> {
     pub(super) fn new(problem: &'a Problem<'a>) -> Self {
-        let anchor = Anchor::zero(problem);
-        Solver { problem, working: Working::new(problem), anchor, order: Vec::new() }
+        let anchor = AnchorPoint::zero(problem);
+        Solver { problem, working: WorkingSet::new(problem), anchor, order: Vec::new() }
     }
 
     /// The solution at `level`, with its certificate from all groups.
-    pub(super) fn at(&mut self, level: f64, monitor: &dyn Monitor) -> Result<Point> {
+    pub(super) fn at(&mut self, level: f64, monitor: &dyn Monitor) -> Result<LevelSolution> {
         let parts = self.solve(level, monitor)?;
         let coefficients = axes_of(self.problem.blocks, &parts, self.problem.width());
         // Where the anchor is here already, all correlations were computed from G, b and these parts.
         if !self.anchor.is_at(&coefficients) {
             self.anchor =
-                Anchor::at(self.problem, coefficients.clone(), self.problem.correlations_of(&parts));
+                AnchorPoint::at(self.problem, coefficients.clone(), self.problem.correlations_of(&parts));
         }
         let certificate = self.problem.certificate(&parts, self.anchor.correlations(), level);
         let found = |&g: &usize| Some(parts[parts.binary_search_by_key(&g, |part| part.group).ok()?].clone());
-        let parts: Vec<Part> = self.order.iter().filter_map(found).collect();
+        let parts: Vec<GroupPart> = self.order.iter().filter_map(found).collect();
         let chosen = parts.iter().map(|part| part.group).collect();
-        Ok(Point { level, coefficients, certificate, chosen, parts })
+        Ok(LevelSolution { level, coefficients, certificate, chosen, parts })
     }
 
     /// How many groups are chosen at `level`.
@@ -75,7 +75,7 @@ impl<'a> Solver<'a> {
         Ok(self.solve(level, monitor)?.len())
     }
 
-    fn solve(&mut self, level: f64, monitor: &dyn Monitor) -> Result<Vec<Part>> {
+    fn solve(&mut self, level: f64, monitor: &dyn Monitor) -> Result<Vec<GroupPart>> {
         let target = TARGET * self.problem.first_level;
         // Coarse as long as the groups that take part are a guess.
         let mut tolerance = if self.begin(level)? { COARSE * level } else { target };

@@ -5,7 +5,7 @@
 use faer::Mat;
 use rayon::prelude::*;
 
-use super::problem::{Block, Part, Problem};
+use super::problem::{Block, GroupPart, Problem};
 use super::secular::Spectrum;
 use crate::error::{Error, Result};
 use crate::monitor::{Monitor, Stage, proceed};
@@ -25,7 +25,7 @@ const PAUSE: usize = 40;
 
 /// The groups that take part, and where they stand.
 #[derive(Debug)]
-pub(super) struct Working<'a> {
+pub(super) struct WorkingSet<'a> {
     pub(super) problem: &'a Problem<'a>,
     /// Which groups, in the order in which they were admitted.
     pub(super) groups: Vec<usize>,
@@ -46,10 +46,10 @@ pub(super) struct Working<'a> {
     room: Vec<f64>,
 }
 
-impl<'a> Working<'a> {
+impl<'a> WorkingSet<'a> {
     pub(super) fn new(problem: &'a Problem<'a>) -> Self {
         let width = problem.width();
-        Working {
+        WorkingSet {
             problem,
             groups: Vec::new(),
             inside: vec![false; problem.blocks.len()],
@@ -83,12 +83,12 @@ impl<'a> Working<'a> {
     }
 
     /// What the groups with coefficients add to W.
-    pub(super) fn parts(&self) -> Vec<Part> {
+    pub(super) fn parts(&self) -> Vec<GroupPart> {
         let part = |k: usize| {
             let u = (0..self.u.ncols()).flat_map(|axis| column(&self.u, axis)[self.range(k)].iter().copied());
-            Part { group: self.groups[k], u: u.collect() }
+            GroupPart { group: self.groups[k], u: u.collect() }
         };
-        let mut parts: Vec<Part> = self.active().into_iter().map(part).collect();
+        let mut parts: Vec<GroupPart> = self.active().into_iter().map(part).collect();
         parts.sort_by_key(|part| part.group);
         parts
     }

@@ -107,14 +107,14 @@ impl Table {
     }
 
     /// The gains of all variables once the correlations are `c + a u` and the distances `d + e u²`.
-    fn gains<'a>(&'a self, problem: &'a Scaled<'_>, u: &'a [f64], a: f64, e: f64) -> Gains<'a> {
+    fn gains<'a>(&'a self, problem: &'a Scaled<'_>, u: &'a [f64], a: f64, e: f64) -> EntryGains<'a> {
         let (c, explained, floor) = (&self.c[..], &self.explained[..], &self.floor[..]);
-        Gains { c, diagonal: &problem.diagonal, explained, floor, u, a, e }
+        EntryGains { c, diagonal: &problem.diagonal, explained, floor, u, a, e }
     }
 }
 
 /// Twice what each variable would gain.
-struct Gains<'a> {
+struct EntryGains<'a> {
     c: &'a [f64],
     diagonal: &'a [f64],
     explained: &'a [f64],
@@ -124,7 +124,7 @@ struct Gains<'a> {
     e: f64,
 }
 
-impl Gains<'_> {
+impl EntryGains<'_> {
     #[inline(always)]
     fn gain(&self, j: usize) -> f64 {
         let c = self.c[j] + self.a * self.u[j];

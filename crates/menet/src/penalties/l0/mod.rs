@@ -17,13 +17,13 @@
 //! one added, and from the ℓ1 path where it has k nonzeros; the better end is kept. So the result is never worse than the
 //! support of the lasso with its coefficients refitted.
 //!
-//! All single exchanges are tried exactly (`table.rs`, `gains.rs`), and at the end none of them helps. [`Spliced::certified`] says so
+//! All single exchanges are tried exactly (`table.rs`, `gains.rs`), and at the end none of them helps. [`SplicingResult::certified`] says so
 //! where rounding leaves no doubt (`rounding.rs`): it is a local certificate, not a proof of the global optimum. Memory is that of some
 //! columns of G: p times a few K.
 //!
 //! # The path
 //!
-//! [`Spliced::path`] is a staircase: each subset has two knots, with the same coefficients. Going from one subset to the
+//! [`SplicingResult::path`] is a staircase: each subset has two knots, with the same coefficients. Going from one subset to the
 //! next has a *price*, the root of twice what the next variable brings:
 //!
 //! ```text
@@ -59,11 +59,11 @@ mod table;
 
 use crate::error::{Error, Result};
 use crate::gram::Gram;
-use crate::lars::{Certificate, Ended, Knot, LarsOptions, Path};
+use crate::lars::{Certificate, EndReason, Knot, LarsOptions, Path};
 use crate::monitor::{Monitor, Stage, proceed};
 use crate::numerics::sparse::SparseVector;
 use scaled::{Scaled, sorted};
-use search::Local;
+use search::LocalSupport;
 use table::Table;
 
 /// A variable whose correlation, over its distance from the support, is below this part of the largest brings nothing.
@@ -71,7 +71,7 @@ const NOTHING: f64 = 1e-10;
 
 /// The best subsets that were found.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Spliced {
+pub struct SplicingResult {
     /// The subsets as a path, two knots for each; in the first knot only free variables are nonzero. Certificates
     /// are those of the coefficients on their support, where the correlations must be 0.
     pub path: Path,
@@ -103,11 +103,11 @@ pub fn splice(
     options: &LarsOptions,
     exchanges: usize,
     monitor: &dyn Monitor,
-) -> Result<Spliced> {
+) -> Result<SplicingResult> {
     let mut problem = Scaled::new(gram, b, options)?;
     let most = options.max_nonzeros.or(path.max_nonzeros()).unwrap_or(b.len());
-    let mut search = Search::new(&mut problem, path, exchanges)?;
-    let mut stairs = Stairs::new(search.problem.solution(&search.problem.free.clone())?);
+    let mut search = SubsetSearch::new(&mut problem, path, exchanges)?;
+    let mut stairs = StaircasePath::new(search.problem.solution(&search.problem.free.clone())?);
     let mut spliced = (0, Vec::new(), Vec::new());
     let mut level = f64::INFINITY;
     let ended = loop {
@@ -115,14 +115,14 @@ pub fn splice(
         let k = stairs.supports.len();
         let Some((table, price)) = search.with_next() else {
             // Nothing is left that helps, down to level 0; or it cannot be told apart from what is there.
-            let ended = search.obstacle().unwrap_or(Ended::Complete);
-            stairs.end(if ended == Ended::Complete || level.is_infinite() { 0.0 } else { level });
+            let ended = search.obstacle().unwrap_or(EndReason::Complete);
+            stairs.end(if ended == EndReason::Complete || level.is_infinite() { 0.0 } else { level });
             break ended;
         };
         level = level.min(price * search.problem.unit);
         stairs.end(level);
         if k > most {
-            break Ended::MaxNonzeros { needed: k };
+            break EndReason::MaxNonzeros { needed: k };
         }
         let mut best = search.subset(k, table, monitor)?;
         let certified = best.certified && best.is_best(search.problem);
@@ -138,21 +138,21 @@ pub fn splice(
     let free = search.problem.free.clone();
     let path = Path::from_knots(stairs.knots, ended, options.max_nonzeros.or(path.max_nonzeros()))?;
     let (exchanged, certified, objective) = spliced;
-    Ok(Spliced { path: path.with_free(free), exchanged, certified, objective })
+    Ok(SplicingResult { path: path.with_free(free), exchanged, certified, objective })
 }
 
 /// The search along k.
-struct Search<'a, 'b> {
+struct SubsetSearch<'a, 'b> {
     problem: &'a mut Scaled<'b>,
     /// The ℓ1 path, and the table of its support.
     path: &'a Path,
     lasso: Table,
     /// The best subset so far.
-    best: Local,
+    best: LocalSupport,
     exchanges: usize,
 }
 
-impl<'a, 'b> Search<'a, 'b> {
+impl<'a, 'b> SubsetSearch<'a, 'b> {
     fn new(problem: &'a mut Scaled<'b>, path: &'a Path, exchanges: usize) -> Result<Self> {
         if path.free() != problem.free {
             let (given, expected) = (path.free().len(), problem.free.len());
@@ -165,8 +165,8 @@ impl<'a, 'b> Search<'a, 'b> {
         }
         let table = Table::of_free(problem);
         let lasso = table.clone();
-        let best = Local::new(problem, table).ok_or_else(singular)?;
-        Ok(Search { problem, path, lasso, best, exchanges })
+        let best = LocalSupport::new(problem, table).ok_or_else(singular)?;
+        Ok(SubsetSearch { problem, path, lasso, best, exchanges })
     }
 
     /// The best subset with the best variable added, and its price; none if no variable brings anything.
@@ -177,23 +177,23 @@ impl<'a, 'b> Search<'a, 'b> {
     }
 
     /// What keeps a variable out that would bring something.
-    fn obstacle(&self) -> Option<Ended> {
+    fn obstacle(&self) -> Option<EndReason> {
         let table = &self.best.table;
         let waiting = (0..table.c.len()).filter(|&j| table.floor[j].is_finite());
         let variable =
             waiting.max_by(|&i, &j| table.c[i].abs().total_cmp(&table.c[j].abs()).then(j.cmp(&i)))?;
         // As on an ℓ1 path: were b in the range of G, only a variable that is not in the span could have a correlation.
         match table.c[variable].abs() {
-            c if c > 1e-5 => Some(Ended::Unbounded { variable }),
-            c if c > 1e-9 => Some(Ended::Dependent { variable }),
+            c if c > 1e-5 => Some(EndReason::Unbounded { variable }),
+            c if c > 1e-9 => Some(EndReason::Dependent { variable }),
             _ => None,
         }
     }
 
     /// The best subset of k variables, from `next` and from the ℓ1 path.
-    fn subset(&mut self, k: usize, next: Table, monitor: &dyn Monitor) -> Result<Local> {
+    fn subset(&mut self, k: usize, next: Table, monitor: &dyn Monitor) -> Result<LocalSupport> {
         let problem = &mut *self.problem;
-        let mut best = Local::new(problem, next).ok_or_else(singular)?;
+        let mut best = LocalSupport::new(problem, next).ok_or_else(singular)?;
         let start = best.table.clone();
         best.descend(problem, self.exchanges, monitor)?;
         let mut steps = best.steps;
@@ -203,7 +203,7 @@ impl<'a, 'b> Search<'a, 'b> {
         let new = other.chosen().len() == k
             && !best.same(&other)
             && sorted(&start.members) != sorted(&other.members);
-        if new && let Some(mut other) = Local::new(problem, other) {
+        if new && let Some(mut other) = LocalSupport::new(problem, other) {
             other.descend(problem, self.exchanges, monitor)?;
             steps += other.steps;
             if other.f.sure < best.f.sure {
@@ -214,7 +214,7 @@ impl<'a, 'b> Search<'a, 'b> {
             steps += 1;
             best.descend(problem, self.exchanges, monitor)?;
         }
-        Ok(Local { steps, ..best })
+        Ok(LocalSupport { steps, ..best })
     }
 }
 
@@ -266,17 +266,17 @@ fn follow(problem: &mut Scaled<'_>, table: &mut Table, support: &[usize]) {
 }
 
 /// The knots of a path whose coefficients change in steps.
-struct Stairs {
+struct StaircasePath {
     knots: Vec<Knot>,
     /// The penalised variables of each subset.
     supports: Vec<Vec<usize>>,
 }
 
-impl Stairs {
+impl StaircasePath {
     fn new((coefficients, certificate): (SparseVector, Certificate)) -> Self {
         let (entered, left) = (Vec::new(), Vec::new());
         let first = Knot { level: f64::INFINITY, coefficients, entered, left, certificate };
-        Stairs { knots: vec![first], supports: vec![Vec::new()] }
+        StaircasePath { knots: vec![first], supports: vec![Vec::new()] }
     }
 
     /// The last subset holds down to `level`.

@@ -18,7 +18,7 @@
 //! others count as open. So near copies, which it does not take for different variables, cannot be overlooked.
 
 use super::scaled::Scaled;
-use super::search::Local;
+use super::search::LocalSupport;
 use super::table::Table;
 use crate::numerics::linalg::axpy;
 
@@ -29,16 +29,16 @@ const ROUNDING: f64 = 16.0 * f64::EPSILON;
 const IMPROVES: f64 = 1e-10;
 
 /// A variable that is not among some members: its correlation and its squared distance from them, and by how much they may be off.
-struct Outside {
+struct OutsideVariable {
     c: f64,
     d: f64,
     c_off: f64,
     d_off: f64,
 }
 
-impl Outside {
+impl OutsideVariable {
     fn new(c: f64, d: f64, sigma: f64, mu: f64) -> Self {
-        Outside {
+        OutsideVariable {
             c: c.abs(),
             d,
             c_off: ROUNDING * (1.0 + sigma) * (1.0 + mu),
@@ -64,7 +64,7 @@ impl Outside {
     }
 }
 
-impl Local {
+impl LocalSupport {
     /// Whether it is certain that no exchange of one variable improves the subset.
     pub(super) fn is_best(&mut self, problem: &mut Scaled<'_>) -> bool {
         if self.strays(problem) {
@@ -87,8 +87,8 @@ impl Local {
         let most = 4.0 * ROUNDING * (1.0 + size(table));
         // Those of the members are 0.
         (0..c.len()).any(|j| {
-            let told = if table.members.contains(&j) { 0.0 } else { table.c[j] };
-            problem.floor[j].is_finite() && (c[j] - told).abs() > most
+            let held = if table.members.contains(&j) { 0.0 } else { table.c[j] };
+            problem.floor[j].is_finite() && (c[j] - held).abs() > most
         })
     }
 }
@@ -115,13 +115,14 @@ fn no_exchange(problem: &mut Scaled<'_>, table: &Table, at: usize, along: &[f64]
     // The coefficients without i, and those of i on the others.
     let sigma: f64 = others().map(|member| (table.c[member] + w * inverse * own[member]).abs()).sum();
     let mu = others().map(|member| own[member].abs()).sum::<f64>() * inverse;
-    let loss = Outside::new(w * inverse, inverse, sigma, mu).least();
+    let loss = OutsideVariable::new(w * inverse, inverse, sigma, mu).least();
     (0..table.c.len()).filter(|&j| table.floor[j].is_finite()).all(|j| {
         let u = own[j];
         let gains = |length: f64| {
             let c = table.c[j] + u * w * inverse;
             let d = length - table.explained[j] + u * u * inverse;
-            Outside::new(c, d, sigma, along[j] - u.abs() + u.abs() * mu).most(table.floor[j]) - loss > bar
+            OutsideVariable::new(c, d, sigma, along[j] - u.abs() + u.abs() * mu).most(table.floor[j]) - loss
+                > bar
         };
         // Where only a bound of the length is known, the length itself may tell.
         !gains(problem.diagonal[j]) || (!problem.resolve(j) && !gains(problem.diagonal[j]))

@@ -36,7 +36,7 @@ const AT_MOST: usize = 5;
 
 /// A support, and what is known of it.
 #[derive(Clone)]
-pub(super) struct Local {
+pub(super) struct LocalSupport {
     pub(super) table: Table,
     /// The objective, from a fresh factorization.
     pub(super) f: Objective,
@@ -46,11 +46,11 @@ pub(super) struct Local {
     pub(super) steps: usize,
 }
 
-impl Local {
+impl LocalSupport {
     /// The support of a table; none where its variables depend on each other.
     pub(super) fn new(problem: &mut Scaled<'_>, table: Table) -> Option<Self> {
         let f = problem.objective(&table.members)?;
-        let mut local = Local { table, f, certified: false, steps: 0 };
+        let mut local = LocalSupport { table, f, certified: false, steps: 0 };
         local.steady(problem);
         Some(local)
     }
@@ -156,7 +156,7 @@ impl Local {
             if subsets(chosen.len(), s) * subsets(open, s - 1) * entries > ALL {
                 return false;
             }
-            let mut best = Best { f: self.bar(), table: None };
+            let mut best = BestExchange { f: self.bar(), table: None };
             best.remove(problem, &self.table, &chosen, s, s);
             if best.table.is_some_and(|best| self.accept(problem, best)) {
                 return true;
@@ -177,12 +177,12 @@ fn subsets(n: usize, s: usize) -> f64 {
 }
 
 /// The best of many exchanges.
-struct Best {
+struct BestExchange {
     f: f64,
     table: Option<Table>,
 }
 
-impl Best {
+impl BestExchange {
     /// Takes `count` of `members` out, in every way, and then puts `s` others in.
     fn remove(&mut self, problem: &mut Scaled<'_>, table: &Table, members: &[usize], count: usize, s: usize) {
         if count == 0 {

@@ -77,20 +77,20 @@ pub(super) fn whitened_centres(
 }
 
 /// What was found, with the size of the samples; none where it is inaccurate.
-fn sized(masses: &[f64], plain: Mat<f64>, total: f64, found: Found) -> Option<(Mat<f64>, f64)> {
+fn sized(masses: &[f64], plain: Mat<f64>, total: f64, found: WhiteningOutcome) -> Option<(Mat<f64>, f64)> {
     match found {
-        Found::Whitened { centres, rank } => {
+        WhiteningOutcome::Whitened { centres, rank } => {
             let squares = centres.row_iter().map(|row| row.squared_norm_l2());
             let between: f64 = squares.zip(masses).map(|(square, &mass)| mass * square).sum();
             Some((centres, (rank as f64 + between).sqrt()))
         }
-        Found::NoSpread => Some((plain, total.sqrt())),
-        Found::Inaccurate => None,
+        WhiteningOutcome::NoSpread => Some((plain, total.sqrt())),
+        WhiteningOutcome::Inaccurate => None,
     }
 }
 
 /// What became of the centres.
-enum Found {
+enum WhiteningOutcome {
     /// They are whitened, for samples of this rank.
     Whitened { centres: Mat<f64>, rank: usize },
     /// No class varies within itself: there is nothing to whiten by.
@@ -105,12 +105,12 @@ fn by_variables(
     centres: &Mat<f64>,
     (most, total): (usize, f64),
     shrinkage: f64,
-) -> Result<Found> {
+) -> Result<WhiteningOutcome> {
     let covariance = within_covariance(data, x, means);
     let found = by_scatter((&data.masses(), means), covariance, centres, total, shrinkage, |scatter| {
         rank(scatter, x, most).map(Some)
     })?;
-    Ok(found.unwrap_or(Found::Inaccurate)) // the rank is always told
+    Ok(found.unwrap_or(WhiteningOutcome::Inaccurate)) // the rank is always told
 }
 
 /// With `M` from the within-class products; none where `rank`, which gets the products of all samples, does not tell it.
@@ -121,10 +121,10 @@ fn by_scatter(
     total: f64,
     shrinkage: f64,
     rank: impl FnOnce(Mat<f64>) -> Result<Option<usize>>,
-) -> Result<Option<Found>> {
+) -> Result<Option<WhiteningOutcome>> {
     let trace = trace(&covariance);
     if trace <= 1e-24 * total {
-        return Ok(Some(Found::NoSpread));
+        return Ok(Some(WhiteningOutcome::NoSpread));
     }
     // The inner products of all columns: those within classes, and those of the class means.
     let size = |class: usize| masses[class].sqrt();
@@ -135,7 +135,7 @@ fn by_scatter(
     let factor = cholesky(covariance.as_ref()).ok_or_else(|| singular(shrinkage))?;
     let mut columns = centres.transpose().to_owned();
     solve_lower(factor.as_ref(), columns.as_mut());
-    Ok(Some(Found::Whitened { centres: columns.transpose().to_owned(), rank }))
+    Ok(Some(WhiteningOutcome::Whitened { centres: columns.transpose().to_owned(), rank }))
 }
 
 /// Whitened centres from sums over the samples.
@@ -174,21 +174,21 @@ fn by_samples(
     centres: &Mat<f64>,
     (most, total): (usize, f64),
     shrinkage: f64,
-) -> Result<Found> {
+) -> Result<WhiteningOutcome> {
     let mut gram = within_gram(data, (x, rows), means);
     let trace = trace(&gram);
     if trace <= 1e-24 * total {
-        return Ok(Found::NoSpread);
+        return Ok(WhiteningOutcome::NoSpread);
     }
     let rank = rank(whole_gram(data, x, means, &gram), x, most)?;
     let shift = shrinkage * trace / rank as f64;
     shifted(&mut gram, shift);
-    let Some(factor) = cholesky(gram.as_ref()) else { return Ok(Found::Inaccurate) };
+    let Some(factor) = cholesky(gram.as_ref()) else { return Ok(WhiteningOutcome::Inaccurate) };
     drop(gram);
     let svd = thin_svd(centres.as_ref())?;
     let solved = Dual { data, roots: roots(data), x, factor, shift }.solve(svd.v.transpose());
     let centres = solved.and_then(|solved| rotated(&svd, solved.transpose()));
-    Ok(centres.map_or(Found::Inaccurate, |centres| Found::Whitened { centres, rank }))
+    Ok(centres.map_or(WhiteningOutcome::Inaccurate, |centres| WhiteningOutcome::Whitened { centres, rank }))
 }
 
 /// In the PCA space of the samples, from their decomposition: slow, and for a tiny γ the last resort.

@@ -5,11 +5,11 @@
 
 use rayon::prelude::*;
 
-use super::{Found, rotated, singular};
+use super::{WhiteningOutcome, rotated, singular};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::monitor::{Monitor, Stage, proceed};
-use crate::numerics::conjugate_gradients::{System, conjugate_gradients, squares_by};
+use crate::numerics::conjugate_gradients::{LinearSystem, conjugate_gradients, squares_by};
 use crate::numerics::linalg::{column, from_columns, thin_svd};
 use crate::numerics::sparse::SparseMatrix;
 use crate::preprocess::SparseColumns;
@@ -32,17 +32,17 @@ pub(super) fn by_gradients(
     (rank, total): (usize, f64),
     shrinkage: f64,
     monitor: &dyn Monitor,
-) -> Result<Found> {
+) -> Result<WhiteningOutcome> {
     let mut diagonal = within_squares(data, columns, means);
     let trace: f64 = diagonal.iter().sum();
     let svd = thin_svd(centres.as_ref())?;
     if trace <= 1e-24 * total || svd.s.is_empty() {
-        return Ok(Found::NoSpread);
+        return Ok(WhiteningOutcome::NoSpread);
     }
     let shift = shrinkage * trace / rank as f64;
     diagonal.iter_mut().for_each(|d| *d += shift);
     let (entries, rows) = (&columns.entries, columns.entries.transpose());
-    let within = Within { entries, rows, data, shrinkage, shift, diagonal, monitor };
+    let within = ShiftedScatter { entries, rows, data, shrinkage, shift, diagonal, monitor };
     let r = svd.s.len();
     let mut solved = Vec::with_capacity(r);
     for start in (0..r).step_by(LANES) {
@@ -58,7 +58,7 @@ pub(super) fn by_gradients(
     }
     let solved = from_columns(columns.count(), &solved);
     let centres = rotated(&svd, solved.as_ref()).ok_or_else(|| singular(shrinkage))?;
-    Ok(Found::Whitened { centres, rank })
+    Ok(WhiteningOutcome::Whitened { centres, rank })
 }
 
 /// The diagonal of `S_w`: of every variable the squares of what its values differ from the mean of their class by.
@@ -88,7 +88,7 @@ fn within_squares(data: &Dataset<'_>, columns: &SparseColumns, centres: &Mat<f64
 }
 
 /// `M = S_w + shift I`.
-struct Within<'a> {
+struct ShiftedScatter<'a> {
     /// The variables in rows, and the samples in rows. Means of classes need no base.
     entries: &'a SparseMatrix,
     rows: SparseMatrix,
@@ -99,7 +99,7 @@ struct Within<'a> {
     monitor: &'a dyn Monitor,
 }
 
-impl Within<'_> {
+impl ShiftedScatter<'_> {
     /// `M v = XᵀPX v + shift v`.
     fn apply<const L: usize>(&self, v: &[[f64; L]]) -> Vec<[f64; L]> {
         let mut scores = self.rows.multiply(v, |_| [0.0; L]);
@@ -143,7 +143,7 @@ impl Within<'_> {
 }
 
 /// Preconditioned by the diagonal.
-impl<const L: usize> System<f64, L> for Within<'_> {
+impl<const L: usize> LinearSystem<f64, L> for ShiftedScatter<'_> {
     const TERMS: usize = usize::MAX;
     const PRECONDITIONED: bool = true;
 

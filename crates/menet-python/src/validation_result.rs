@@ -1,19 +1,19 @@
 //! What a validation found, as dictionaries that the package makes its own classes from.
 
-use menet_lab::validate::{self, Assessed, Interval, Validation};
+use menet_lab::validate::{self, Interval, MethodResult, Validation};
 use pyo3::prelude::*;
 
 use crate::model::Model;
 
 /// An estimate and the ends of its interval.
-type Ends = (f64, f64, f64);
+type IntervalEnds = (f64, f64, f64);
 
-fn ends(interval: Interval) -> Ends {
+fn ends(interval: Interval) -> IntervalEnds {
     (interval.mean, interval.low, interval.high)
 }
 
 #[derive(IntoPyObject)]
-pub(crate) struct Found {
+pub(crate) struct ValidationResult {
     /// What a reader should know of copies of samples.
     copies: Option<String>,
     methods: Vec<Method>,
@@ -21,7 +21,7 @@ pub(crate) struct Found {
     stability: Option<Stability>,
     /// Number of variables, balanced accuracy, its standard error, whether chosen, whether best.
     sizes: Vec<(f64, f64, f64, bool, bool)>,
-    panel: Vec<Entry>,
+    panel: Vec<PanelEntry>,
     words: Vec<String>,
     seconds: f64,
     model: Option<Model>,
@@ -34,11 +34,11 @@ type Repeat = (f64, f64, Option<f64>, Option<f64>, f64);
 #[derive(IntoPyObject)]
 struct Method {
     name: String,
-    balanced: Ends,
-    rate: Ends,
-    auc: Option<Ends>,
-    log_loss: Option<Ends>,
-    recalls: Vec<Option<Ends>>,
+    balanced: IntervalEnds,
+    rate: IntervalEnds,
+    auc: Option<IntervalEnds>,
+    log_loss: Option<IntervalEnds>,
+    recalls: Vec<Option<IntervalEnds>>,
     confusion: Vec<Vec<usize>>,
     repeats: Vec<Repeat>,
     variables: f64,
@@ -55,7 +55,7 @@ struct Permutation {
     observed: f64,
     permuted: Vec<f64>,
     as_good: usize,
-    p_value: Ends,
+    p_value: IntervalEnds,
     asked: usize,
     early: bool,
     failed: usize,
@@ -67,8 +67,8 @@ struct Permutation {
 struct Stability {
     half_samples: usize,
     size: usize,
-    index: Ends,
-    by_size: Vec<(usize, Ends)>,
+    index: IntervalEnds,
+    by_size: Vec<(usize, IntervalEnds)>,
     frequencies: Vec<(usize, f64)>,
     stable_size: usize,
     threshold: f64,
@@ -80,7 +80,7 @@ struct Stability {
 
 /// A variable of the panel.
 #[derive(IntoPyObject)]
-struct Entry {
+struct PanelEntry {
     name: String,
     variable: usize,
     frequency: Option<f64>,
@@ -94,17 +94,17 @@ struct Entry {
     stable: bool,
 }
 
-impl Found {
+impl ValidationResult {
     pub(crate) fn new(found: Validation, model: Option<Model>) -> Self {
         let row =
             |row: validate::SizeRow| (row.variables, row.balanced, row.standard_error, row.chosen, row.best);
-        Found {
+        ValidationResult {
             copies: found.copies.filter(|_| found.design.copies > 0),
             methods: found.methods.into_iter().map(Method::from).collect(),
             permutation: found.permutation.map(Permutation::from),
             stability: found.stability.map(Stability::from),
             sizes: found.sizes.into_iter().map(row).collect(),
-            panel: found.panel.into_iter().map(Entry::from).collect(),
+            panel: found.panel.into_iter().map(PanelEntry::from).collect(),
             words: found.words,
             seconds: found.seconds,
             model,
@@ -112,8 +112,8 @@ impl Found {
     }
 }
 
-impl From<Assessed> for Method {
-    fn from(method: Assessed) -> Self {
+impl From<MethodResult> for Method {
+    fn from(method: MethodResult) -> Self {
         let repeats = method.repeats.into_iter();
         let samples = &method.samples;
         Method {
@@ -173,9 +173,9 @@ impl From<validate::StabilityFound> for Stability {
     }
 }
 
-impl From<validate::PanelEntry> for Entry {
+impl From<validate::PanelEntry> for PanelEntry {
     fn from(entry: validate::PanelEntry) -> Self {
-        Entry {
+        PanelEntry {
             name: entry.name,
             variable: entry.variable,
             frequency: entry.frequency,
