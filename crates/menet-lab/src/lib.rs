@@ -16,6 +16,7 @@
 //! | [`summary`] | from cells to the rows of the table and to the confusion of classes |
 //! | [`study`] | the results of a run |
 //! | [`output`] | tables and files |
+//! | [`charts`] | what figures show, as plain data: one file per chart |
 //! | [`figures`] | static figures, one file per figure |
 //! | [`report`] | the self-contained page |
 //! | [`validate`] | how far a model can be trusted: held-out samples, permuted labels, half-samples |
@@ -24,6 +25,7 @@
 #![warn(clippy::unwrap_used)]
 
 pub mod cell;
+pub mod charts;
 mod curves;
 pub mod error;
 pub mod figures;

@@ -45,6 +45,11 @@ pub(crate) fn escaped(text: &str) -> String {
     out
 }
 
+/// A name that can be seen.
+pub(crate) fn named(name: &str) -> String {
+    if name.trim().is_empty() { "(no name)".to_owned() } else { name.to_owned() }
+}
+
 /// A set and training size in titles.
 pub(crate) fn setting(data: &str, train_per_class: usize) -> String {
     let samples = if train_per_class == 1 { "sample" } else { "samples" };

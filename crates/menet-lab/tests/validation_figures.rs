@@ -188,6 +188,9 @@ fn built_in(name: &str) -> Dataset<'static> {
 fn drawn(folder: &str, validation: &Validation, data: &Dataset<'_>) -> Vec<String> {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("validation").join(folder);
     let files = figures::write_validation(validation, data, &opened(&folder), &()).unwrap();
+    let values = menet_lab::charts::values(validation, data).unwrap();
+    assert_eq!(2 * values.len(), files.len(), "a value per figure, which is an SVG and a PNG");
+    values.iter().for_each(|(name, value)| is_plain(name, value));
     for file in &files {
         let bytes = std::fs::read(file).unwrap();
         match file.extension().unwrap().to_str().unwrap() {
@@ -208,6 +211,21 @@ fn drawn(folder: &str, validation: &Validation, data: &Dataset<'_>) -> Vec<Strin
     }
     let stem = |path: &Path| path.file_stem().unwrap().to_str().unwrap().to_owned();
     files.iter().map(|path| stem(path)).step_by(2).collect()
+}
+
+/// The contract of every chart's value: all numbers are finite, and names cannot rearrange the text around them.
+fn is_plain(chart: &str, value: &serde_json::Value) {
+    use serde_json::Value;
+    match value {
+        Value::String(text) => assert!(!text.contains(['\u{202e}', '\u{1}']), "{chart}: {text}"),
+        // serde writes a number that is not finite as null.
+        Value::Array(parts) => parts.iter().for_each(|part| {
+            assert!(!part.is_null(), "{chart}: {value}");
+            is_plain(chart, part);
+        }),
+        Value::Object(fields) => fields.values().for_each(|part| is_plain(chart, part)),
+        _ => (),
+    }
 }
 
 fn svg(validation: &Validation, data: &Dataset<'_>, name: &str) -> String {

@@ -29,6 +29,7 @@
 
 mod arrays;
 mod baselines;
+mod charts;
 mod command;
 mod counting;
 mod errors;
@@ -55,6 +56,8 @@ use pyo3::prelude::*;
 mod core {
     #[pymodule_export]
     use super::baselines::Baseline;
+    #[pymodule_export]
+    use super::charts::{confusion_chart, heatmap_chart, histogram};
     #[pymodule_export]
     use super::command::{CommandParams, column_roles, label_texts, missing_texts, param_flags};
     #[pymodule_export]

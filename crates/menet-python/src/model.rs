@@ -7,6 +7,7 @@ use menet::rules::LearnedRule;
 use menet::{Men, Method, Named, SizeLimits};
 use menet_io::ModelFile;
 use menet_io::model::LabelKind;
+use menet_lab::charts::effects::effects_of_model;
 use numpy::ndarray::Array2;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -32,6 +33,9 @@ pub(crate) struct Model {
 
 /// How to make it again, for pickle.
 type PickleParts<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>,));
+
+/// A variable of an axis: its weight × standard deviation, and the class that a larger value speaks for.
+type EffectParts = (usize, f64, Option<usize>);
 
 /// A row of the panel's table: variable, axes, place of entry, weight, effect, importance, class.
 type PanelRow =
@@ -330,6 +334,13 @@ impl Model {
             (variable, row.axes, entered, weight, effect, importance, class, higher_in, row.class_means)
         })
         .collect()
+    }
+
+    /// Variable, weight × standard deviation and class of every axis, the largest first; and whether all deviations are known.
+    fn effects(&self) -> (Vec<Vec<EffectParts>>, bool) {
+        let (axes, known) = effects_of_model(self.men());
+        let effect = |it: menet_lab::charts::effects::VariableEffect| (it.variable, it.value, it.class);
+        (axes.into_iter().map(|axis| axis.into_iter().map(effect).collect()).collect(), known)
     }
 
     /// How many of these samples it was fitted to.

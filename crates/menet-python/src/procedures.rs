@@ -13,7 +13,6 @@ use crate::settings::Settings;
 
 /// A procedure as the package describes it; its keys say which kind it is.
 #[derive(FromPyObject)]
-#[expect(clippy::large_enum_variant, reason = "there is one per method")]
 pub(crate) enum ProcedureDescription {
     /// A method of the registry, with its own choice of settings.
     #[pyo3(from_item_all)]

@@ -98,7 +98,7 @@ def _filled(model: Any, X: Samples) -> Floats:
         counts = (~lacking).sum(axis=0)
         means = np.where(lacking, 0.0, values).sum(axis=0) / np.maximum(counts, 1)
         values[lacking] = np.broadcast_to(means, values.shape)[lacking]
-    if scale != "none" and scale != "log1p":
+    if scale not in ("none", "log1p"):
         deviations = values.std(axis=0)
         scales = np.sqrt(deviations) if scale == "pareto" else deviations
         values /= np.where(scales > 0, scales, 1.0)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from menet._core import confusion_chart
 from menet.plot._looks import new_axes
 from menet.plot._panel import literal, visible
 
@@ -53,9 +55,11 @@ def confusion(result_or_matrix: Any, *, normalize: bool = True, ax: Axes | None 
     labels = [str(place) for place in range(n)] if names is None else [visible(name, 18) for name in names]
     if len(labels) != n:
         raise ValueError(f"there are {len(labels)} classes, but the confusion matrix has {n} rows")
-    total = counts.sum(axis=1, keepdims=True)
+    cells = json.loads(confusion_chart(counts.tolist(), labels))["cells"]
     # A class that was never tested stays white.
-    shares = np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
+    shares = np.zeros_like(counts)
+    for cell in cells:
+        shares[cell["class"], cell["given"]] = cell["share"]
 
     side = float(np.clip(0.62 * n, 2.4, 7))
     ax = new_axes(ax, figsize=(side + 1.4, side + 0.9))
@@ -64,10 +68,10 @@ def confusion(result_or_matrix: Any, *, normalize: bool = True, ax: Axes | None 
     colours = LinearSegmentedColormap.from_list("menet", ("#ffffff", "#00528c"))
     ax.imshow(shares, cmap=colours, vmin=0, vmax=1)
     size = "small" if n <= 10 else 6
-    for a, b in zip(*np.nonzero(counts), strict=True) if n <= NUMBERS else ():
-        text = _percent(float(shares[a, b])) if normalize else f"{counts[a, b]:,.0f}"
-        ink = "#ffffff" if shares[a, b] > 0.5 else "#222222"
-        ax.text(b, a, text, ha="center", va="center", color=ink, fontsize=size)
+    for cell in cells if n <= NUMBERS else ():
+        text = cell["percent"] if normalize else f"{cell['count']:,.0f}"
+        ink = "#ffffff" if cell["share"] > 0.5 else "#222222"
+        ax.text(cell["given"], cell["class"], text, ha="center", va="center", color=ink, fontsize=size)
     # Names that are wider than a cell, at about a twelfth of an inch per letter.
     turned = max(map(len, labels)) / 12 > side / n
     ax.set_xticks(range(n), labels, fontsize=size, rotation=90 if turned else 0)
@@ -78,11 +82,3 @@ def confusion(result_or_matrix: Any, *, normalize: bool = True, ax: Axes | None 
         ax.set_title("percent of every true class", fontsize="medium")
     literal(ax)
     return ax
-
-
-def _percent(share: float) -> str:
-    """Return a percentage that reads neither 0 nor 100 unless it is."""
-    whole = f"{100 * share:.0f}"
-    if whole == "0":
-        return "<1"
-    return ">99" if whole == "100" and share < 1 else whole

@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from menet._core import heatmap_chart
 from menet._input import Floats, Samples
 from menet.plot._bases import DIVERGING
 from menet.plot._looks import new_axes
-from menet.plot._panel import class_look, codes_of, columns_of, fitted, literal, panel_of, visible
+from menet.plot._panel import class_look, codes_of, columns_of, fitted, literal, variable_name, visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# How many variables and samples are drawn.
-VARIABLES, SAMPLES = 60, 400
+# How many variables are drawn.
+VARIABLES = 60
 
-# With more classes, samples are ordered inside their classes.
+# With more classes, samples are ordered inside their classes, which share one row of marks.
 MIXED = 12
 
 # The standard deviations at which the colours end.
@@ -62,35 +63,24 @@ def heatmap(model: Any, X: Samples, y: ArrayLike, *, batch: ArrayLike | None = N
     True
     """
     men = fitted(model)
-    panel = panel_of(men)
-    positions = panel.positions[:VARIABLES]
+    positions = np.array([row[0] for row in men._model_of_fit().panel_table()[:VARIABLES]], dtype=np.int64)
     if not len(positions):
         raise ValueError("the model uses no variables, so there is nothing to draw")
     values = columns_of(men, X, batch, positions)
     classes, codes = codes_of(y, len(values))
-    deviation = values.std(axis=0, ddof=1) if len(values) > 1 else np.zeros(len(positions))
-    standardized = (values - values.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
-    some = _share(codes, SAMPLES)
-    standardized, codes = standardized[some], codes[some]
-    rows = _order(standardized.T)
-    if len(classes) <= MIXED:
-        across = _order(standardized)
-    else:
-        groups = [np.flatnonzero(codes == place) for place in range(len(classes))]
-        across = np.concatenate([group[_order(standardized[group])] for group in groups])
+    names = getattr(men, "feature_names_in_", None)
+    rows, samples, standardized = heatmap_chart(np.ascontiguousarray(values), codes.tolist(), len(classes))
 
     ax = new_axes(ax, figsize=(7.5, 1.6 + 0.16 * max(len(rows), 8) + 0.1 * min(len(classes), MIXED)))
     from matplotlib.colors import LinearSegmentedColormap, to_rgb
 
     colours = LinearSegmentedColormap.from_list("menet", DIVERGING, N=257)
     span: dict[str, Any] = {"vmin": -ENDS, "vmax": ENDS, "aspect": "auto", "interpolation": "nearest"}
-    image = ax.imshow(standardized[np.ix_(across, rows)].T, cmap=colours, **span)
-    ax.set_yticks(range(len(rows)), [panel.names[j] for j in rows], fontsize=7)
+    image = ax.imshow(np.array(standardized), cmap=colours, **span)
+    ax.set_yticks(range(len(rows)), [variable_name(names, positions[k]) for k in rows], fontsize=7)
     ax.set_xticks([])
-    missing = len(np.asarray(y)) - len(some)
-    note = f"{len(some):,} of {len(some) + missing:,} samples" if missing else "samples"
-    ax.set_xlabel(note)
-    marks = _marks(codes[across], len(classes), [to_rgb(class_look(place)[0]) for place in range(len(classes))])
+    ax.set_xlabel("samples" if len(samples) == len(codes) else f"{len(samples):,} of {len(codes):,} samples")
+    marks = _marks(codes[samples], len(classes), [to_rgb(class_look(place)[0]) for place in range(len(classes))])
     room = ax.inset_axes((0.0, 1.012, 1.0, 0.05 * min(len(marks), 6)))
     room.imshow(marks, aspect="auto", interpolation="nearest")
     room.set_xticks([])
@@ -102,21 +92,6 @@ def heatmap(model: Any, X: Samples, y: ArrayLike, *, batch: ArrayLike | None = N
     bar.set_label("standard deviations from the mean", fontsize="small")
     literal(ax)
     return ax
-
-
-def _share(codes: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-    """Return about `most` samples, the same share of every class; all if they are no more."""
-    step = max(1, -(-len(codes) // most))
-    return np.sort(np.concatenate([np.flatnonzero(codes == place)[::step] for place in range(codes.max() + 1)]))
-
-
-def _order(rows: Floats) -> NDArray[np.int64]:
-    """Return the order of the leaves of the tree of average linkage, with the most similar neighbours."""
-    from scipy.cluster.hierarchy import leaves_list, linkage
-
-    if len(rows) < 3:
-        return np.arange(len(rows))
-    return np.asarray(leaves_list(linkage(rows, "average", optimal_ordering=True)), dtype=np.int64)
 
 
 def _marks(codes: NDArray[np.int64], classes: int, colours: list[tuple[float, float, float]]) -> Floats:

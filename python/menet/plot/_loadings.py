@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from menet._settings import whole_number
 from menet.plot._looks import new_axes, positive
-from menet.plot._panel import class_look, fitted, literal, panel_of, visible
+from menet.plot._panel import class_look, fitted, literal, variable_name, visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,27 +46,23 @@ def loadings(model: Any, *, axis: int = 0, top: int = 20, ax: Axes | None = None
     ['M55150_at', 'U05259_rna1_at']
     """
     men = fitted(model)
-    panel = panel_of(men)
-    weights = np.asarray(men.components_, dtype=np.float64)
+    axes, known = men._model_of_fit().effects()
     k = whole_number("axis", axis)
-    if not 0 <= k < len(weights):
-        raise IndexError(f"axis {k} was asked for, but there are 0 to {len(weights) - 1}")
-    most = positive("top", top)
-    known = bool(np.isfinite(panel.deviations).all())
-    effects = weights[k, panel.positions] * (panel.deviations if known else 1.0)
-    order = np.argsort(-np.abs(effects), kind="stable")
-    order = order[effects[order] != 0][:most]
+    if not 0 <= k < len(axes):
+        raise IndexError(f"axis {k} was asked for, but there are 0 to {len(axes) - 1}")
+    effects = axes[k][: positive("top", top)]
+    names = getattr(men, "feature_names_in_", None)
 
-    ax = new_axes(ax, figsize=(6.4, 1.2 + 0.19 * max(len(order), 4)))
+    ax = new_axes(ax, figsize=(6.4, 1.2 + 0.19 * max(len(effects), 4)))
     from matplotlib.patches import Patch
 
-    colours = [class_look(int(place))[0] if place >= 0 else "#9a9a9a" for place in panel.classes[order]]
-    ax.barh(range(len(order)), effects[order], color=colours, height=0.75)
+    colours = ["#9a9a9a" if place is None else class_look(place)[0] for *_, place in effects]
+    ax.barh(range(len(effects)), [value for _, value, _ in effects], color=colours, height=0.75)
     ax.axvline(0, color="#777777", linewidth=0.8)
-    ax.set_yticks(range(len(order)), [panel.names[j] for j in order], fontsize="small")
-    ax.set_ylim(max(len(order), 1) - 0.4, -0.6)
+    ax.set_yticks(range(len(effects)), [variable_name(names, j) for j, *_ in effects], fontsize="small")
+    ax.set_ylim(max(len(effects), 1) - 0.4, -0.6)
     ax.set_xlabel(f"weight times standard deviation, axis {k}" if known else f"weight, axis {k}")
-    present = sorted({int(place) for place in panel.classes[order] if place >= 0})
+    present = sorted({place for *_, place in effects if place is not None})
     if present:
         handles = [Patch(color=class_look(place)[0], label=visible(men.classes_[place])) for place in present]
         # Beside the bars: they may fill the whole height on both sides.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,33 +16,12 @@ from menet._input import Floats, Samples
 from menet.plot._looks import COLOURS, MARKERS, short
 
 
-@dataclass(frozen=True)
-class Panel:
-    """The variables of a model, the most important first."""
-
-    positions: NDArray[np.int64]
-    names: list[str]
-    # NaN where the model does not know it.
-    deviations: Floats
-    # The place in ``classes_`` of the class that a larger value points to, all others fixed; -1 if unknown.
-    classes: NDArray[np.int64]
-
-
 def fitted(model: Any) -> Decider:
     """Return a model of menet, refusing what is none or is not fitted."""
     if not isinstance(model, Decider):
         raise TypeError(f"`model` is a {type(model).__name__}, but must be a fitted ManifoldElasticNet")
     check_is_fitted(model)
     return model
-
-
-def panel_of(model: Decider) -> Panel:
-    rows = model._model_of_fit().panel_table()
-    positions = np.array([row[0] for row in rows], dtype=np.int64)
-    deviations = [np.nan if row[4] is None or row[3] == 0 else row[4] / row[3] for row in rows]
-    classes = [-1 if row[6] is None else row[6] for row in rows]
-    names = [variable_name(getattr(model, "feature_names_in_", None), j) for j in positions]
-    return Panel(positions, names, np.array(deviations, dtype=np.float64), np.array(classes, dtype=np.int64))
 
 
 def variable_name(names: Any, position: Any) -> str:

@@ -57,7 +57,7 @@ def path(
     >>> from menet import ManifoldElasticNet, plot
     >>> from menet.datasets import load_leukemia
     >>> X, y = load_leukemia(return_X_y=True, as_frame=True)
-    >>> men = ManifoldElasticNet(n_nonzeros=5, preset="paper").fit(X, y)
+    >>> men = ManifoldElasticNet.preset("paper", n_nonzeros=5).fit(X, y)
     >>> ax = plot.path(men, 1, labels=3)
     >>> print(*(text.get_text() for text in ax.texts))
     U05259_rna1_at M55150_at U82759_at

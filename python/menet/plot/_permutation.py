@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from menet._core import histogram
 from menet.plot._looks import COLOURS, new_axes
 
 if TYPE_CHECKING:
@@ -47,12 +48,11 @@ def permutation(result: Any, *, ax: Axes | None = None) -> Axes:
     # What could not be learned from has no value.
     permuted = permuted[np.isfinite(permuted)]
     observed = 100 * float(test.observed)
-    low, high = permuted.min(initial=observed), permuted.max(initial=observed)
-    step = next((step for step in (1.0, 2.0, 5.0) if (high - low) / step <= 40), 5.0)
-    edges = np.arange(np.floor(low / step) - 1, np.floor(high / step) + 3) * step
+    edges, counts = np.transpose(histogram(permuted.tolist(), [observed]))
 
     ax = new_axes(ax, figsize=(6, 3.8))
-    ax.hist(permuted, bins=edges.tolist(), color="#b8b8b8", label=f"permuted labels ({len(permuted):,})")
+    label = f"permuted labels ({len(permuted):,})"
+    ax.bar(edges[:-1], counts[:-1], np.diff(edges), align="edge", color="#b8b8b8", label=label)
     ax.axvline(observed, color=COLOURS[1], linewidth=2, label=f"true labels: {observed:.1f} %")
     p = test.p_value
     ax.set_title(f"p = {p.mean:.2g} ({p.low:.2g} to {p.high:.2g})")

@@ -8,9 +8,11 @@ use menet::lars::Path;
 
 use super::bars::{Bar, STEP, panel};
 use super::canvas::{Canvas, TextAnchor};
-use super::paths::chart;
+use super::lines::{self, Frame};
 use super::pictures::{axis, fitted, key};
-use crate::names::{plotted, setting, shown, split, variable};
+use crate::charts::lines::Lines;
+use crate::charts::paths::paths;
+use crate::names::{setting, shown, split, variable};
 use crate::palette::{LOOKS, look};
 use crate::study::Showcase;
 
@@ -24,11 +26,13 @@ pub(super) fn figure(showcase: &Showcase) -> Option<String> {
     let path = men.paths().first()?;
     let entries = entries(path);
     let last = entries.last()?.knot;
-    let what = plotted(&setting(&showcase.data, showcase.train_per_class), 80);
-    let title = format!("The first variables to enter column 1: {what}");
-    let note =
-        format!("one colour per variable, for its line above and its marks below; {}", split(showcase));
-    let drawn = chart(men, path, &path.knots()[..=last], (title, &note), (WIDTH, CHART));
+    let what = shown(&setting(&showcase.data, showcase.train_per_class), 80);
+    let drawn = Lines {
+        title: format!("The first variables to enter column 1: {what}"),
+        note: format!("one colour per variable, for its line above and its marks below; {}", split(showcase)),
+        ..paths(men, path, last + 1)
+    };
+    let drawn = lines::svg(&drawn, Frame { size: (WIDTH, CHART), ..Frame::default() });
     Some(match showcase.image_shape {
         Some(shape) => pictures(showcase, men, path, &entries, shape, &drawn),
         None => bars(showcase, path, &entries, &drawn),

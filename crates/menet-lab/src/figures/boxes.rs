@@ -7,71 +7,55 @@ use kuva::render::layout::Layout;
 use kuva::render::plots::Plot;
 
 use super::canvas::FONT;
-use super::rates::AxesExtent;
-use crate::curves::{TrainingSetting, curves, shown_dimensions};
-use crate::names::{plotted, setting as named};
-use crate::palette::look;
-use crate::study::Study;
+use crate::charts::boxes::Boxes;
+use crate::names::plotted;
 
-/// None where the setting has no results.
-pub(super) fn figure(study: &Study, setting: &TrainingSetting) -> Option<String> {
-    let curves = curves(study, setting);
-    let dimensions = shown_dimensions(&curves);
-    if dimensions.is_empty() {
-        return None;
-    }
+/// The chart as an SVG.
+pub(super) fn svg(chart: &Boxes) -> String {
+    let Boxes { title, dimensions, methods, limits } = chart;
     let mut boxes = BoxPlot::new().with_width(0.86).with_strip(0.0).with_overlay_size(2.0);
     let mut colours: Vec<&str> = Vec::new();
-    let mut flat: Vec<Plot> = Vec::new();
-    let mut extent = AxesExtent::default();
-    let middle = curves.len() / 2;
-    for d in &dimensions {
+    let mut plots: Vec<Plot> = Vec::new();
+    for (at, d) in dimensions.iter().enumerate() {
         boxes = boxes.with_group("", Vec::<f64>::new());
         colours.push("none");
-        for (place, (number, _, curve)) in curves.iter().enumerate() {
-            let label = if place == middle { d.to_string() } else { String::new() };
-            let rates = curve.get(d).cloned().unwrap_or_default();
-            rates.iter().for_each(|&rate| extent.rate(rate));
-            colours.push(look(*number).colour);
-            flat.extend(stroke(colours.len(), &rates, look(*number).colour));
-            boxes = boxes.with_group(label, rates);
+        for (place, method) in methods.iter().enumerate() {
+            let label = if place == methods.len() / 2 { d.to_string() } else { String::new() };
+            colours.push(method.colour);
+            plots.extend(stroke(colours.len(), &method.rates[at], method.colour));
+            boxes = boxes.with_group(label, method.rates[at].clone());
         }
     }
     boxes = boxes.with_group("", Vec::<f64>::new());
     colours.push("none");
-    let legend = curves
-        .iter()
-        .map(|(number, method, _)| LegendEntry {
-            label: plotted(method, 18),
-            color: look(*number).colour.to_owned(),
-            shape: LegendShape::Rect,
-            dasharray: None,
-        })
-        .collect();
+    let entry = |method: &crate::charts::boxes::BoxesOfMethod| LegendEntry {
+        label: plotted(&method.name, 18),
+        color: method.colour.to_owned(),
+        shape: LegendShape::Rect,
+        dasharray: None,
+    };
     let slots = colours.len();
-    let mut plots = vec![Plot::Box(boxes.with_group_colors(colours))];
-    plots.splice(0..0, flat);
-    let (low, high) = extent.rates();
+    plots.push(Plot::Box(boxes.with_group_colors(colours)));
     let mut layout = Layout::auto_from_plots(&plots)
-        .with_title(format!("Rates over the repeats: {}", plotted(&named(&setting.data, setting.train), 80)))
+        .with_title(plotted(title, usize::MAX))
         .with_subtitle("box: quartiles and median; whiskers: within 1.5 quartile ranges; one dot per repeat; boxes in the legend's order")
         .with_x_label("dimension of the projected space")
         .with_y_label("recognition rate (%)")
-        .with_y_axis_min(low)
-        .with_y_axis_max(high)
+        .with_y_axis_min(limits.0)
+        .with_y_axis_max(limits.1)
         .with_tick_length(0.0)
-        .with_legend_entries(legend)
+        .with_legend_entries(methods.iter().map(entry).collect())
         .with_font_family(FONT)
         .with_width((300.0 + 14.0 * slots as f64).max(800.0))
         .with_height(520.0);
     // Every other dimension on grey, to keep its boxes together.
-    let step = (curves.len() + 1) as f64;
+    let step = (methods.len() + 1) as f64;
     for i in (1..dimensions.len()).step_by(2) {
         let left = i as f64 * step + 1.0;
         let band = ShadedRegion::vertical(left, left + step).with_color("#888888").with_opacity(0.12);
         layout = layout.with_shaded_region(band);
     }
-    Some(kuva::render_to_svg(plots, layout))
+    kuva::render_to_svg(plots, layout)
 }
 
 /// A line in the method's colour below a box that has no height, which would show as its white median alone.

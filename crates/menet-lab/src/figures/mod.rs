@@ -8,10 +8,13 @@ use std::path::PathBuf;
 use menet::Men;
 use menet::sparse::SparseVector;
 
+use crate::charts::rates::rates;
+use crate::charts::tuning::tuning;
+use crate::charts::{self, paths};
 use crate::curves::{self, TrainingSetting};
 use crate::error::{Error, Result};
 use crate::folder::Folder;
-use crate::names::slug;
+use crate::names::{setting, slug};
 use crate::progress::{Progress, Steps};
 use crate::study::{Showcase, Study};
 use crate::tune::TuningResult;
@@ -21,16 +24,14 @@ mod bars;
 mod bases;
 mod boxes;
 mod canvas;
-mod paths;
+mod lines;
 mod pictures;
 mod raster;
-mod rates;
 mod samples;
-mod tuning;
 pub mod validation;
 
 pub(crate) use bases::heaviest;
-pub(crate) use paths::norm;
+use lines::Frame;
 pub(crate) use samples::by_class;
 pub use validation::write as write_validation;
 
@@ -59,13 +60,13 @@ pub fn all(study: &Study) -> Result<Vec<Figure>> {
             let name = format!("{kind}-{place}");
             figures.extend(svg.map(|svg| Figure { name, svg: renumbered(&svg) }));
         };
-        add("rates", rates::figure(study, setting));
-        add("boxes", boxes::figure(study, setting));
+        add("rates", rates(study, setting).map(|chart| lines::svg(&chart, Frame::default())));
+        add("boxes", charts::boxes::boxes(study, setting).map(|chart| boxes::svg(&chart)));
         if let Some(showcase) = showcase(study, setting) {
             check(showcase)?;
             add("samples", samples::figure(showcase));
             add("bases", bases::figure(showcase));
-            add("path", paths::figure(showcase));
+            add("path", path_of(showcase));
             add("entries", annotated::figure(showcase));
         }
     }
@@ -78,10 +79,13 @@ pub fn all(study: &Study) -> Result<Vec<Figure>> {
 /// When a file cannot be written, or the study's parts do not fit together.
 pub fn write_all(study: &Study, folder: &Folder, progress: &dyn Progress) -> Result<Vec<PathBuf>> {
     Steps::new(progress, 1).next("drawing the figures".to_owned());
-    let figures = all(study)?;
+    write_figures(&all(study)?, folder, progress)
+}
+
+fn write_figures(figures: &[Figure], folder: &Folder, progress: &dyn Progress) -> Result<Vec<PathBuf>> {
     let mut steps = Steps::new(progress, figures.len());
     let mut files = Vec::new();
-    for figure in &figures {
+    for figure in figures {
         steps.next(format!("figure {}", figure.name));
         files.extend(figure.write(folder, "figures/")?);
     }
@@ -90,7 +94,12 @@ pub fn write_all(study: &Study, folder: &Folder, progress: &dyn Progress) -> Res
 
 /// The path of a model's column, counted from 0, as an SVG; none if the model has no such path. `what` says of which data.
 pub fn path(men: &Men, column: usize, what: &str) -> Option<String> {
-    paths::whole(men, column, what)
+    Some(lines::svg(&paths::whole(men, column, what)?, Frame::default()))
+}
+
+fn path_of(showcase: &Showcase) -> Option<String> {
+    let what = format!("{}, repeat {}", setting(&showcase.data, showcase.train_per_class), showcase.repeat);
+    path(showcase.men.as_ref()?, 0, &what)
 }
 
 /// An axis as a picture of `shape` (height, width): blue pixels count against, orange for, white not at all. The square root
@@ -104,7 +113,8 @@ pub fn axis_picture(shape: (usize, usize), axis: &SparseVector) -> image::RgbIma
 /// # Errors
 /// When a file cannot be written.
 pub fn write_tuning(tuned: &TuningResult, source: &str, folder: &Folder) -> Result<Vec<PathBuf>> {
-    Figure { name: "tuning".to_owned(), svg: renumbered(&tuning::figure(tuned, source)) }.write(folder, "")
+    let svg = lines::svg(&tuning(tuned, source), Frame::default());
+    Figure { name: "tuning".to_owned(), svg: renumbered(&svg) }.write(folder, "")
 }
 
 impl Figure {

@@ -2,51 +2,22 @@
 "use strict";
 (() => {
   const { data, byId, css, plain, cut, draw, show } = report;
-  // More classes than that are no longer legible: those with the most mistakes are shown.
-  const MOST = 100;
   const LABELLED = 50;
   const WRITTEN = 12;
 
-  const percent = (part, whole) => `${((100 * part) / whole).toFixed(1)} %`;
-
-  const shownClasses = (count, mistakes) => {
-    const all = Array.from({ length: count }, (_, i) => i);
-    if (count <= MOST) return all;
-    const involved = new Array(count).fill(0);
-    for (const [of, as, n] of mistakes) {
-      involved[of] += n;
-      involved[as] += n;
-    }
-    return all.sort((a, b) => involved[b] - involved[a] || a - b).slice(0, MOST).sort((a, b) => a - b);
-  };
-
-  const words = (classes, { tested, mistakes }, shown) => {
-    const whole = tested.reduce((a, b) => a + b, 0);
-    const wrong = mistakes.reduce((sum, [, , n]) => sum + n, 0);
-    const worst = [...mistakes].sort((a, b) => b[2] - a[2]).slice(0, 3);
-    const named = worst.map(([of, as, n]) => `${cut(classes[of], 24)} for ${cut(classes[as], 24)} (${n})`);
-    const often = named.length ? ` Most often: ${named.join(", ")}.` : "";
-    const part = shown < classes.length ? ` The map shows the ${shown} of ${classes.length} classes with the most mistakes.` : "";
-    return `${wrong} of ${whole} test samples (${percent(wrong, whole)}) are taken for another class.${often}${part}`;
-  };
-
-  const chart = (i, classes, method) => {
-    const { tested, mistakes } = method;
-    const places = shownClasses(classes.length, mistakes);
-    const placeOf = new Map(places.map((k, at) => [k, at]));
+  const chart = (i, { classes, tested, cells, legible: places, summary }) => {
     const counts = places.map(() => new Array(places.length).fill(0));
-    const right = [...tested];
-    for (const [of, as, n] of mistakes) {
-      right[of] -= n;
-      if (placeOf.has(of) && placeOf.has(as)) counts[placeOf.get(of)][placeOf.get(as)] = n;
+    const z = counts.map((row) => [...row]);
+    for (const { class: of, given, count, share } of cells) {
+      const [a, b] = [places.indexOf(of), places.indexOf(given)];
+      if (a < 0 || b < 0) continue;
+      counts[a][b] = count;
+      // Blue where the class is found, orange where it is taken for another.
+      z[a][b] = Math.sqrt(share) * (a === b ? -1 : 1);
     }
-    places.forEach((k, at) => (counts[at][at] = right[k]));
-    // Blue where the class is found, orange where it is taken for another.
-    const strength = (n, a, b) => Math.sqrt(n / Math.max(1, tested[places[a]])) * (a === b ? -1 : 1);
-    const z = counts.map((row, a) => row.map((n, b) => strength(n, a, b)));
     const told = (n, a, b) => {
       const whole = tested[places[a]];
-      const share = whole ? ` (${percent(n, whole)})` : "";
+      const share = whole ? ` (${((100 * n) / whole).toFixed(1)} %)` : "";
       const [of, as] = [a, b].map((at) => plain(classes[places[at]]));
       return a === b ? `${of}: ${n} of ${whole} recognised${share}` : `${of} taken for ${as}: ${n} of ${whole}${share}`;
     };
@@ -99,20 +70,13 @@
       plot_bgcolor: css("--line"),
       hovermode: "closest",
     });
-    byId(`confusion-note-${i}`).textContent = words(classes, method, places.length);
+    byId(`confusion-note-${i}`).textContent = summary;
   };
 
-  for (const [i, { classes, methods }] of Object.entries(data.confusions)) {
+  for (const [i, charts] of Object.entries(data.confusions)) {
     const select = byId(`confusion-method-${i}`);
-    select.append(
-      ...methods.map(({ name }, k) => {
-        const option = document.createElement("option");
-        option.value = String(k);
-        option.textContent = name;
-        return option;
-      }),
-    );
-    const act = () => chart(i, classes, methods[Number(select.value)]);
+    select.append(...charts.map(({ method }, k) => new Option(method, k)));
+    const act = () => chart(i, charts[Number(select.value)]);
     select.addEventListener("change", act);
     show(act);
   }

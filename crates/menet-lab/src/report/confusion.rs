@@ -3,44 +3,17 @@
 
 use std::fmt::Write;
 
-use serde_json::{Value, json};
-
-use crate::curves::{TrainingSetting, methods};
+use crate::charts::confusion::of_setting;
+use crate::curves::TrainingSetting;
 use crate::names::{escaped, shown};
 use crate::study::{Confusion, Study};
 
 /// How many classes are shown without folding the table.
 const UNFOLDED: usize = 12;
 
-/// The confusions of a setting, in the order of the methods.
-fn of<'a>(study: &'a Study, setting: &TrainingSetting) -> Vec<&'a Confusion> {
-    let find = |method: &String| {
-        study.confusions.iter().find(|confusion| {
-            confusion.data == setting.data
-                && confusion.train_per_class == setting.train
-                && confusion.method == *method
-        })
-    };
-    methods(study).iter().filter_map(find).collect()
-}
-
-/// The data of one setting's heat map; none where nothing was tested.
-pub(super) fn data(study: &Study, setting: &TrainingSetting) -> Option<Value> {
-    let found = of(study, setting);
-    let classes: Vec<String> = found.first()?.classes.iter().map(|name| shown(name, 60)).collect();
-    let method = |confusion: &&Confusion| {
-        json!({
-            "name": shown(&confusion.method, 30),
-            "tested": confusion.tested,
-            "mistakes": confusion.mistakes,
-        })
-    };
-    Some(json!({ "classes": classes, "methods": found.iter().map(method).collect::<Value>() }))
-}
-
 /// The markup of setting number `i`: a place for the heat map, and the table. `over` says which repeats are counted.
 pub(super) fn markup(study: &Study, setting: &TrainingSetting, i: usize, over: &str) -> String {
-    let found = of(study, setting);
+    let found = of_setting(study, setting);
     if found.is_empty() {
         return String::new();
     }

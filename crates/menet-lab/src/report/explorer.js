@@ -1,7 +1,7 @@
 // The path explorer: choose a set and a column, move along its knots.
 "use strict";
 (() => {
-  const { data, byId, draw } = report;
+  const { base, byId, draw } = report;
   const { sets, nameOf, short, colourOf, lookOf, activeAt, mark, chart, picture, bars } = paths;
   const now = { set: 0, column: 0, knot: 0 };
   const set = () => sets[now.set];
@@ -54,7 +54,8 @@
       const ring = { symbol: "circle-open", size: 16, color: lookOf(1)[0], line: { width: 3 } };
       traces.push({ type: "scatter", mode: "markers", x: [here[0]], y: [here[1]], marker: ring, hoverinfo: "skip" });
     }
-    draw("explorer-rates", traces, data.rateLayout);
+    const layout = base("variables an axis may use", "rate on this split (%)");
+    draw("explorer-rates", traces, { ...layout, xaxis: { ...layout.xaxis, rangemode: "tozero" }, showlegend: false });
   };
   const showKnot = () => {
     const { places, knots, entered } = column();

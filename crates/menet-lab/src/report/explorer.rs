@@ -7,8 +7,9 @@ use menet::lars::{Knot, Path};
 use serde_json::{Value, json};
 
 use super::script::number;
+use crate::charts::{self, paths::Column};
 use crate::error::Result;
-use crate::figures::{check, norm};
+use crate::figures::check;
 use crate::names::{scale, setting, shown, variable};
 use crate::palette::LOOKS;
 use crate::study::{Showcase, Study};
@@ -69,7 +70,7 @@ fn set(showcase: &Showcase, budget: usize) -> Value {
 
 fn column(path: &Path, used: &[usize], budget: usize) -> Value {
     let kept = kept(path, budget);
-    let knots: Vec<&Knot> = kept.iter().map(|&k| &path.knots()[k]).collect();
+    let Column { knots, norms, lines } = charts::paths::column(path, kept.iter().copied());
     let place = |j: &usize| used.binary_search(j).ok();
     // What happened at the knots since the last one that was kept.
     let since = |list: fn(&Knot) -> &Vec<usize>| -> Value {
@@ -80,17 +81,14 @@ fn column(path: &Path, used: &[usize], budget: usize) -> Value {
         });
         gathered.collect()
     };
-    let lines = path.order_of_entry().into_iter().filter_map(|j| {
-        let moved = knots.iter().position(|knot| knot.coefficients.get(j) != 0.0)?;
-        let from = moved.saturating_sub(1);
-        let coefficients: Value = knots[from..].iter().map(|knot| number(knot.coefficients.get(j))).collect();
-        Some(json!([place(&j), from, coefficients]))
+    let lines = lines.iter().filter(|line| !line.2.is_empty()).map(|(j, from, coefficients)| {
+        json!([place(j), from, coefficients.iter().map(|&w| number(w)).collect::<Value>()])
     });
     let numbers =
         |value: fn(&Knot) -> f64| -> Value { knots.iter().map(|knot| number(value(knot))).collect() };
     json!({
         "levels": numbers(|knot| knot.level),
-        "norms": numbers(norm),
+        "norms": norms.into_iter().map(number).collect::<Value>(),
         "kkt": numbers(|knot| knot.certificate.kkt),
         "scaled": numbers(|knot| knot.certificate.scaled),
         "entered": since(|knot| &knot.entered),

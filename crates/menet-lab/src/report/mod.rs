@@ -9,11 +9,14 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value, json};
 
-use crate::curves::{TrainingSetting, curves, has_spread, settings};
+use crate::charts::boxes::boxes;
+use crate::charts::confusion::of_study;
+use crate::charts::rates::rates;
+use crate::curves::{TrainingSetting, settings};
 use crate::error::{Error, Result};
 use crate::figures;
 use crate::names::{escaped, setting as named, split};
-use crate::palette::{LOOKS, look};
+use crate::palette::LOOKS;
 use crate::study::{Showcase, Study};
 
 mod axes;
@@ -45,9 +48,7 @@ pub fn html(study: &Study) -> Result<String> {
         "pictures": page.pictures,
         "confusions": page.confusions,
         "explorer": explorer,
-        "pathLayout": charts::path_layout(),
-        "rateLayout": charts::sparsity_layout(),
-        "looks": (0..LOOKS).map(|i| json!([look(i).colour, charts::dash_name(look(i).dash)])).collect::<Value>(),
+        "looks": shell::looks(LOOKS),
         "dark": shell::dark(),
     });
     let links: String = settings
@@ -111,20 +112,26 @@ impl Page {
     ) -> Result<()> {
         let title = escaped(&named(&setting.data, setting.train));
         self.push(format_args!("<section id=\"set-{i}\">\n<h2>{title}</h2>\n"));
-        let curves = curves(study, setting);
         let over = words::repeats(study, setting);
-        if !curves.is_empty() {
-            let id = format!("rates-{i}");
-            let spread = curves.iter().any(|(_, _, curve)| has_spread(curve));
-            let (mean, spread) = if spread { ("mean over ", charts::BANDS_NOTE) } else { ("", "") };
-            self.chart(&id, "Recognition rate against dimension", &format!("{mean}{over}{spread}"));
-            self.charts.insert(id, charts::rates(&curves));
-            let id = format!("boxes-{i}");
-            self.chart(&id, "Rates over the repeats", &format!("{over}; {}", charts::BOXES_NOTE));
-            self.charts.insert(id, charts::boxes(&curves));
+        if let Some(chart) = rates(study, setting) {
+            self.chart(
+                &format!("rates-{i}"),
+                "Recognition rate against dimension",
+                &format!("{over}; {}", chart.note),
+            );
+            self.charts.insert(format!("rates-{i}"), json!({ "lines": chart }));
         }
-        if let Some(data) = confusion::data(study, setting) {
-            self.confusions.insert(i.to_string(), data);
+        if let Some(chart) = boxes(study, setting) {
+            self.chart(
+                &format!("boxes-{i}"),
+                "Rates over the repeats",
+                &format!("{over}; {}", charts::BOXES_NOTE),
+            );
+            self.charts.insert(format!("boxes-{i}"), json!({ "boxes": chart }));
+        }
+        let confusions = of_study(study, setting);
+        if !confusions.is_empty() {
+            self.confusions.insert(i.to_string(), json!(confusions));
             self.markup += &confusion::markup(study, setting, i, &over);
         }
         let fits = |s: &&Showcase| s.data == setting.data && s.train_per_class == setting.train;

@@ -2,7 +2,7 @@
 // coefficients are listed, coefficients].
 "use strict";
 const paths = (() => {
-  const { data, css, plain, twin, draw, mixer } = report;
+  const { data, looks, base, css, plain, twin, draw, mixer } = report;
   const sets = data.explorer;
   const nameOf = (set, v) => {
     const { names, shape, variables } = set;
@@ -15,8 +15,8 @@ const paths = (() => {
     const text = size === 0 || (size >= 0.001 && size < 1e5) ? String(Number(value.toPrecision(digits))) : value.toExponential(2);
     return text.replace("-", "−");
   };
-  const looked = (place) => place >= 0 && place < data.looks.length;
-  const lookOf = (place) => (looked(place) ? data.looks[place] : ["#9a9a9a", "solid"]);
+  const looked = (place) => place >= 0 && place < looks.length;
+  const lookOf = (place) => (looked(place) ? looks[place] : ["#9a9a9a", "solid"]);
   // The colour of a variable in a column: its own if it was among the first to enter.
   const colourOf = (column, v) => {
     const place = column.paths.findIndex(([other]) => other === v);
@@ -51,10 +51,10 @@ const paths = (() => {
     });
     // The named lines above the others.
     traces.reverse();
-    const legend = { ...data.pathLayout.legend, traceorder: "reversed" };
+    const layout = base("ℓ1 norm of the coefficients", `coefficient (${set.scale})`);
+    const legend = { ...layout.legend, traceorder: "reversed" };
     const shapes = knot === undefined ? [] : mark(column, knot);
-    const yaxis = { ...data.pathLayout.yaxis, title: { text: `coefficient (${set.scale})` } };
-    draw(id, traces, { ...data.pathLayout, yaxis, legend, shapes });
+    draw(id, traces, { ...layout, legend, shapes });
   };
 
   // The axis at a knot as a picture, some variables with a ring and some with a cross.
@@ -130,7 +130,7 @@ const paths = (() => {
 
   // The first variables that entered a column, each with the axis at the end of the step that its entry begins.
   const entries = (box, set, column) => {
-    const cells = column.paths.slice(0, data.looks.length).map(([v], place) => {
+    const cells = column.paths.slice(0, looks.length).map(([v], place) => {
       const entered = column.entered.findIndex((list) => list.includes(v));
       const active = activeAt(column, Math.min(entered + 1, column.norms.length - 1));
       const cell = document.createElement("div");

@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{charts, script};
 use crate::error::Result;
 use crate::names::escaped;
-use crate::palette::dark_twins;
+use crate::palette::{dark_twins, look};
 
 /// The scripts that several pages use. [`DRAW`] comes first.
 pub(super) const DRAW: &str = include_str!("draw.js");
@@ -74,6 +74,11 @@ impl Document<'_> {
 /// Every colour for light grounds with its twin for dark ones, for `draw.js`.
 pub(super) fn dark() -> Map<String, Value> {
     dark_twins().map(|(light, dark)| (light.to_owned(), dark.into())).collect()
+}
+
+/// Colour, dash pattern and number of the marker of the first looks.
+pub(super) fn looks(count: usize) -> Value {
+    (0..count).map(look).map(|look| json!([look.colour, look.dash, look.marker])).collect()
 }
 
 /// The place of a chart, wider than a phone where its marks would otherwise be too small. `title` and `note` are markup.

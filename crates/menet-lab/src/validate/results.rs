@@ -15,6 +15,14 @@ pub struct Interval {
     pub high: f64,
 }
 
+impl Interval {
+    /// The ends, the estimate in the place of one that is not known.
+    pub(crate) fn ends(&self) -> (f64, f64) {
+        let known = |end: f64| if end.is_finite() { end } else { self.mean };
+        (known(self.low), known(self.high))
+    }
+}
+
 /// The results of a validation, and everything that its tables, figures and report need besides the data.
 #[derive(Debug, Clone)]
 pub struct Validation {
@@ -171,7 +179,7 @@ pub struct PermutationTest {
 }
 
 /// How stable the selection is over half-samples.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StabilityFound {
     /// How many half-samples there are.
     pub half_samples: usize,

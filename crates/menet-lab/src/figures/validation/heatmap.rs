@@ -4,18 +4,11 @@ use image::{Rgb, RgbImage};
 use menet::Dataset;
 
 use super::super::canvas::{Canvas, TextAnchor};
-use super::values::{class, columns, longest, mean_and_deviation, rgb, some_samples, variable};
+use crate::charts::heatmap::{Heatmap, VARIABLES};
+use crate::charts::values::{class, longest, rgb, variable};
 use crate::names::shown;
 use crate::palette::{diverging, look};
 use crate::validate::Validation;
-use crate::validate::cluster::order;
-
-/// How many variables and samples are shown.
-const VARIABLES: usize = 60;
-const SAMPLES: usize = 400;
-
-/// With more classes, samples are ordered inside their classes, whose names stand above.
-const MIXED: usize = 12;
 
 /// The standard deviations at which the colours end.
 const ENDS: f64 = 3.0;
@@ -25,67 +18,34 @@ const WIDTH: f64 = 800.0;
 const ROW: f64 = 13.0;
 const TOP: f64 = 64.0;
 
-/// None without a panel.
-pub(super) fn figure(validation: &Validation, data: &Dataset<'_>) -> Option<String> {
-    if validation.panel.is_empty() {
-        return None;
-    }
-    let variables: Vec<usize> = validation.panel.iter().take(VARIABLES).map(|entry| entry.variable).collect();
-    let samples = some_samples(data, SAMPLES);
-    let standardized: Vec<Vec<f64>> = columns(data, &variables)
-        .into_iter()
-        .map(|column| {
-            let (mean, deviation) = mean_and_deviation(&column);
-            let scale = if deviation > 0.0 { 1.0 / deviation } else { 0.0 };
-            samples.iter().map(|&i| (column[i] - mean) * scale).collect()
-        })
-        .collect();
-    let classes: Vec<usize> = samples.iter().map(|&i| data.class_of(i)).collect();
-    let mixed = validation.classes.len() <= MIXED;
-    let across = sample_order(&standardized, &classes, mixed);
-    let down = order(&standardized);
-
+/// The chart as an SVG.
+pub(super) fn svg(chart: &Heatmap, validation: &Validation, data: &Dataset<'_>) -> String {
+    let Heatmap { variables, samples, classes, values, mixed } = chart;
     let names: Vec<String> =
         (0..validation.classes.len()).map(|number| class(validation, number, 10)).collect();
-    let head = if mixed { names.len() as f64 * ROW + 6.0 } else { 0.87 * longest(&names, 9.5) + 16.0 };
-    let bottom = TOP + head + down.len() as f64 * ROW;
+    let head = if *mixed { names.len() as f64 * ROW + 6.0 } else { 0.87 * longest(&names, 9.5) + 16.0 };
+    let bottom = TOP + head + variables.len() as f64 * ROW;
     let mut canvas = Canvas::new(LEFT + WIDTH + 24.0, bottom + 56.0);
     let title = format!("The panel in every sample: {}", shown(&validation.data, 28));
     canvas.title((16.0, 26.0), 17.0, TextAnchor::Start, &title);
-    canvas.text((16.0, 46.0), 12.0, TextAnchor::Start, &note(validation, data, samples.len(), mixed));
-    if mixed {
-        memberships(&mut canvas, validation, &across, &classes);
+    canvas.text((16.0, 46.0), 12.0, TextAnchor::Start, &note(validation, data, samples.len(), *mixed));
+    if *mixed {
+        memberships(&mut canvas, validation, classes);
     } else {
-        blocks(&mut canvas, &names, &across, &classes, (TOP + head, bottom));
+        blocks(&mut canvas, &names, classes, (TOP + head, bottom));
     }
-    let picture = RgbImage::from_fn(across.len() as u32, down.len() as u32, |x, y| {
-        let value = standardized[down[y as usize]][across[x as usize]];
+    let picture = RgbImage::from_fn(samples.len() as u32, variables.len() as u32, |x, y| {
+        let value = values[y as usize][x as usize];
         Rgb(if value.is_finite() { diverging(value / ENDS) } else { [170; 3] })
     });
     canvas.picture((LEFT, TOP + head), (WIDTH, bottom - TOP - head), &picture);
-    for (row, &k) in down.iter().enumerate() {
+    for (row, &k) in variables.iter().enumerate() {
         let y = TOP + head + (row + 1) as f64 * ROW - 3.0;
-        let name = shown(&variable(data, variables[k]), 22);
+        let name = shown(&variable(data, validation.panel[k].variable), 22);
         canvas.text((LEFT - 6.0, y), 9.5, TextAnchor::End, &name);
     }
     key(&mut canvas, (LEFT, bottom + 12.0));
-    Some(canvas.finish())
-}
-
-/// Samples by clustering; inside their classes if they are not mixed.
-fn sample_order(standardized: &[Vec<f64>], classes: &[usize], mixed: bool) -> Vec<usize> {
-    let rows: Vec<Vec<f64>> =
-        (0..classes.len()).map(|i| standardized.iter().map(|column| column[i]).collect()).collect();
-    if mixed {
-        return order(&rows);
-    }
-    let mut across = Vec::with_capacity(rows.len());
-    for class in 0..classes.iter().max().map_or(0, |most| most + 1) {
-        let members: Vec<usize> = (0..rows.len()).filter(|&i| classes[i] == class).collect();
-        let own: Vec<Vec<f64>> = members.iter().map(|&i| rows[i].clone()).collect();
-        across.extend(order(&own).into_iter().map(|place| members[place]));
-    }
-    across
+    canvas.finish()
 }
 
 fn note(validation: &Validation, data: &Dataset<'_>, samples: usize, mixed: bool) -> String {
@@ -103,10 +63,10 @@ fn note(validation: &Validation, data: &Dataset<'_>, samples: usize, mixed: bool
 }
 
 /// One row of marks per class, so that classes can be told without their colours.
-fn memberships(canvas: &mut Canvas, validation: &Validation, across: &[usize], classes: &[usize]) {
+fn memberships(canvas: &mut Canvas, validation: &Validation, classes: &[usize]) {
     let k = validation.classes.len();
-    let marks = RgbImage::from_fn(across.len() as u32, k as u32, |x, y| {
-        let number = classes[across[x as usize]];
+    let marks = RgbImage::from_fn(classes.len() as u32, k as u32, |x, y| {
+        let number = classes[x as usize];
         Rgb(if number == y as usize { rgb(look(number).colour) } else { [245; 3] })
     });
     canvas.picture((LEFT, TOP), (WIDTH, k as f64 * ROW), &marks);
@@ -118,21 +78,15 @@ fn memberships(canvas: &mut Canvas, validation: &Validation, across: &[usize], c
 }
 
 /// The names of the classes above their samples, and lines between the classes.
-fn blocks(
-    canvas: &mut Canvas,
-    names: &[String],
-    across: &[usize],
-    classes: &[usize],
-    (top, bottom): (f64, f64),
-) {
-    let cell = WIDTH / across.len() as f64;
+fn blocks(canvas: &mut Canvas, names: &[String], classes: &[usize], (top, bottom): (f64, f64)) {
+    let cell = WIDTH / classes.len() as f64;
     let mut start = 0;
-    for end in 1..=across.len() {
-        if end < across.len() && classes[across[end]] == classes[across[start]] {
+    for end in 1..=classes.len() {
+        if end < classes.len() && classes[end] == classes[start] {
             continue;
         }
         // Names closer than their height would overlap.
-        let number = classes[across[start]];
+        let number = classes[start];
         let middle = LEFT + (start + end) as f64 / 2.0 * cell;
         if (end - start) as f64 * cell >= 9.0 {
             canvas.turned((middle + 3.0, top - 6.0), 9.5, -60.0, TextAnchor::Start, &names[number]);
@@ -156,19 +110,4 @@ fn key(canvas: &mut Canvas, (x, y): (f64, f64)) {
     let note =
         "standard deviations from the mean of the variable, over all samples; beyond 3, the colours of 3";
     canvas.text((x + length + 24.0, y + 11.0), 12.0, TextAnchor::Start, note);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn samples_stay_inside_their_classes_unless_mixed() {
-        let values = vec![vec![0.0, 9.0, 0.1, 9.1, 0.2, 5.0]];
-        let classes = [0, 1, 1, 0, 0, 1];
-        let apart: Vec<usize> = sample_order(&values, &classes, false).iter().map(|&i| classes[i]).collect();
-        assert_eq!(apart, [0, 0, 0, 1, 1, 1]);
-        let mixed: Vec<usize> = sample_order(&values, &classes, true).iter().map(|&i| classes[i]).collect();
-        assert_ne!(mixed, apart);
-    }
 }

@@ -5,7 +5,9 @@ use menet::Dataset;
 
 use super::super::bars::{Bar, STEP, panel};
 use super::super::canvas::{Canvas, TextAnchor};
-use super::values::{class, counted, effects, variable};
+use crate::charts::effects::VariableEffect;
+use crate::charts::text::counted;
+use crate::charts::values::{class, variable};
 use crate::names::shown;
 use crate::palette::look;
 use crate::validate::Validation;
@@ -19,17 +21,12 @@ const CELL: f64 = 350.0;
 const NAMES: f64 = 150.0;
 const TOP: f64 = 84.0;
 
-/// None where no axis uses a variable.
-pub(super) fn figure(validation: &Validation, data: &Dataset<'_>) -> Option<String> {
-    let all = effects(validation, data);
-    if all.iter().all(Vec::is_empty) {
-        return None;
-    }
+/// The chart as an SVG.
+pub(super) fn svg(all: &[Vec<VariableEffect>], validation: &Validation, data: &Dataset<'_>) -> String {
     let axes = &all[..all.len().min(AXES)];
     let across = axes.len().min(ACROSS);
-    let rows = |row: &[Vec<super::values::VariableEffect>]| {
-        row.iter().map(|axis| axis.len().min(LARGEST)).max().unwrap_or(0)
-    };
+    let rows =
+        |row: &[Vec<VariableEffect>]| row.iter().map(|axis| axis.len().min(LARGEST)).max().unwrap_or(0);
     let heights: Vec<f64> = axes.chunks(ACROSS).map(|row| rows(row) as f64 * STEP + 62.0).collect();
     let width = (across as f64 * CELL + 24.0).max(760.0);
     let mut canvas = Canvas::new(width, TOP + heights.iter().sum::<f64>());
@@ -66,5 +63,5 @@ pub(super) fn figure(validation: &Validation, data: &Dataset<'_>) -> Option<Stri
             canvas.styled(place, 8.5, anchor, look(number).colour, false, &class(validation, number, 13));
         }
     }
-    Some(canvas.finish())
+    canvas.finish()
 }

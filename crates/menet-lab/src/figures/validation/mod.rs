@@ -4,26 +4,20 @@ use std::path::PathBuf;
 
 use menet::Dataset;
 
-use super::{Figure, renumbered};
-use crate::error::{Error, Result};
+use super::lines::{self, Frame};
+use super::{Figure, renumbered, write_figures};
+use crate::charts::{Chart, of_validation};
+use crate::error::Result;
 use crate::folder::Folder;
 use crate::progress::{Progress, Steps};
 use crate::validate::{Validation, shown};
 
-mod batches;
 mod comparison;
 mod confusion;
 mod heatmap;
 mod loadings;
-mod permutation;
 mod picture;
-mod roc;
-mod samples;
-mod selection;
-mod spectrum;
 mod stability;
-mod stability_sizes;
-mod values;
 
 /// All figures of a validation of `data`. A figure is missing where there is nothing to show: no permutation test, no half-samples, no
 /// probabilities, one method, no model, no batches.
@@ -31,25 +25,33 @@ mod values;
 /// # Errors
 /// When the results are not of these data.
 pub fn all(validation: &Validation, data: &Dataset<'_>) -> Result<Vec<Figure>> {
-    check(validation, data)?;
     let values = shown(validation, data)?;
-    let mut figures = Vec::new();
-    let mut add = |name: &str, svg: Option<String>| {
-        figures.extend(svg.map(|svg| Figure { name: name.to_owned(), svg: renumbered(&svg) }));
+    let figure = |(name, chart): (&str, Chart)| Figure {
+        name: name.to_owned(),
+        svg: renumbered(&svg(name, &chart, validation, &values)),
     };
-    add("samples", samples::figure(validation, data)?);
-    add("batches", batches::figure(validation, data)?);
-    add("loadings", loadings::figure(validation, &values));
-    add("panel", picture::figure(validation, &values).or_else(|| spectrum::figure(validation, &values)));
-    add("heatmap", heatmap::figure(validation, &values));
-    add("stability", stability::figure(validation, &values));
-    add("stability-sizes", stability_sizes::figure(validation));
-    add("selection", selection::figure(validation));
-    add("permutation", permutation::figure(validation));
-    add("confusion", confusion::figure(validation));
-    add("roc", roc::figure(validation));
-    add("comparison", comparison::figure(validation));
-    Ok(figures)
+    Ok(of_validation(validation, data)?.into_iter().map(figure).collect())
+}
+
+fn svg(name: &str, chart: &Chart, validation: &Validation, data: &Dataset<'_>) -> String {
+    let plain = Frame::default();
+    let frame = match name {
+        "selection" => Frame { wrap: Some(110), ..plain },
+        "permutation" => Frame { title: Some(15), ..plain },
+        "roc" => Frame { wrap: Some(90), size: (840.0, 600.0), ..plain },
+        _ => plain,
+    };
+    match chart {
+        Chart::Lines(chart) => lines::svg(chart, frame),
+        Chart::Beside(panels) => lines::beside(panels, (560.0, 520.0)),
+        Chart::Below(panels) => lines::below(panels, (960.0, 300.0)),
+        Chart::Comparison(chart) => comparison::svg(chart),
+        Chart::Confusion(chart) => confusion::svg(chart, validation),
+        Chart::Heatmap(chart) => heatmap::svg(chart, validation, data),
+        Chart::Bars(effects) => loadings::svg(effects, validation, data),
+        Chart::Pictures(effects) => picture::svg(effects, validation, data),
+        Chart::Frequencies(found) => stability::svg(found, validation, data),
+    }
 }
 
 /// Writes every figure of a validation into `folder/figures`, which is made if need be, and returns the files.
@@ -63,63 +65,5 @@ pub fn write(
     progress: &dyn Progress,
 ) -> Result<Vec<PathBuf>> {
     Steps::new(progress, 1).next("drawing the figures".to_owned());
-    let figures = all(validation, data)?;
-    let mut steps = Steps::new(progress, figures.len());
-    let mut files = Vec::new();
-    for figure in &figures {
-        steps.next(format!("figure {}", figure.name));
-        files.extend(figure.write(folder, "figures/")?);
-    }
-    Ok(files)
-}
-
-/// Refuses results that are not of these data, so that no drawing reads beyond an end.
-fn check(validation: &Validation, data: &Dataset<'_>) -> Result<()> {
-    let (n, p, classes) = (data.samples(), data.variables(), data.classes().len());
-    let mut sizes = vec![
-        ("`variables`", validation.variables, p),
-        ("the list of classes", validation.classes.len(), classes),
-        ("the list of class sizes", validation.class_sizes.len(), classes),
-    ];
-    for method in &validation.methods {
-        sizes.push(("a confusion matrix", method.confusion.len(), classes));
-        sizes.extend(method.confusion.iter().map(|row| ("a row of a confusion matrix", row.len(), classes)));
-        for sample in method.samples.iter().filter(|sample| !sample.probabilities.is_empty()) {
-            sizes.push(("a sample's list of probabilities", sample.probabilities.len(), classes));
-        }
-        let below = method.samples.iter().filter(|sample| sample.class >= classes).count();
-        sizes.push(("the list of samples of unknown classes", below, 0));
-    }
-    let axes = validation.panel.first().map_or(0, |entry| entry.weights.len());
-    for entry in &validation.panel {
-        sizes.push(("a variable's list of weights", entry.weights.len(), axes));
-    }
-    if let Some(models) = &validation.models {
-        sizes.push(("the final model", models.all.projection().variables(), p));
-        sizes.push(("the model of a fold", models.fold.projection().variables(), p));
-    }
-    if let Some((what, given, expected)) = sizes.into_iter().find(|&(_, given, expected)| given != expected) {
-        return Err(Error::Study(format!("{what} has size {given}, but the data ask for {expected}")));
-    }
-    let frequent = validation
-        .stability
-        .iter()
-        .flat_map(|found| found.frequencies.iter().chain(&found.stable_frequencies));
-    let variables = validation.panel.iter().map(|entry| entry.variable);
-    if let Some(j) = variables.chain(frequent.map(|&(j, _)| j)).find(|&j| j >= p) {
-        return Err(Error::Study(format!("variable {j} is beyond the {p} variables of the data")));
-    }
-    let unknown = |entry: &&crate::validate::PanelEntry| entry.class.is_some_and(|class| class >= classes);
-    if let Some(entry) = validation.panel.iter().find(unknown) {
-        return Err(Error::Study(format!(
-            "variable {} speaks for a class that the data lack",
-            entry.variable
-        )));
-    }
-    let split =
-        validation.models.iter().flat_map(|models| models.split.train.iter().chain(&models.split.test));
-    match split.copied().find(|&i| i >= n) {
-        Some(i) => Err(Error::Study(format!("row {i} of a fold is beyond the {n} samples of the data"))),
-        None => Ok(()),
-    }
+    write_figures(&all(validation, data)?, folder, progress)
 }

@@ -5,7 +5,8 @@ use menet::sparse::SparseVector;
 
 use super::super::canvas::{Canvas, TextAnchor};
 use super::super::pictures::{axis, fitted, key_of};
-use super::values::{counted, effects};
+use crate::charts::effects::VariableEffect;
+use crate::charts::text::counted;
 use crate::names::shown;
 use crate::validate::Validation;
 
@@ -15,13 +16,9 @@ const ROOM: f64 = 150.0;
 const GAP: f64 = 12.0;
 const TOP: f64 = 62.0;
 
-/// None where samples are not images, or no axis uses a pixel.
-pub(super) fn figure(validation: &Validation, data: &Dataset<'_>) -> Option<String> {
-    let shape = data.image_shape()?;
-    let all = effects(validation, data);
-    if all.iter().all(Vec::is_empty) {
-        return None;
-    }
+/// The chart as an SVG.
+pub(super) fn svg(all: &[Vec<VariableEffect>], validation: &Validation, data: &Dataset<'_>) -> String {
+    let shape = data.image_shape().unwrap_or((1, data.variables()));
     let axes = &all[..all.len().min(AXES)];
     let (w, h) = fitted(shape, ROOM);
     let across = axes.len().min(ACROSS);
@@ -49,5 +46,5 @@ pub(super) fn figure(validation: &Validation, data: &Dataset<'_>) -> Option<Stri
         200.0,
         "weight × standard deviation over the axis's largest (square-root scale)",
     );
-    Some(canvas.finish())
+    canvas.finish()
 }

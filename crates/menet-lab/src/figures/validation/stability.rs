@@ -3,7 +3,8 @@
 use menet::Dataset;
 
 use super::super::canvas::{Canvas, TextAnchor};
-use super::values::{counted, fraction, variable};
+use crate::charts::text::{counted, fraction};
+use crate::charts::values::variable;
 use crate::names::shown;
 use crate::palette::look;
 use crate::validate::{StabilityFound, Validation};
@@ -16,9 +17,8 @@ const WIDTH: f64 = 560.0;
 const ROW: f64 = 15.0;
 const LINE: f64 = 16.0;
 
-/// None without half-samples, or where they select nothing.
-pub(super) fn figure(validation: &Validation, data: &Dataset<'_>) -> Option<String> {
-    let found = validation.stability.as_ref().filter(|found| !found.stable_frequencies.is_empty())?;
+/// The chart as an SVG.
+pub(super) fn svg(found: &StabilityFound, validation: &Validation, data: &Dataset<'_>) -> String {
     let shown_rows = &found.stable_frequencies[..found.stable_frequencies.len().min(MOST)];
     let notes = notes(found, shown_rows.len());
     let top = 78.0 + LINE * notes.len() as f64;
@@ -53,7 +53,7 @@ pub(super) fn figure(validation: &Validation, data: &Dataset<'_>) -> Option<Stri
     canvas.text((threshold, top - 10.0), 11.0, TextAnchor::Middle, &label);
     let label = format!("of {} half-samples", found.half_samples);
     canvas.text((LEFT + WIDTH / 2.0, bottom + 40.0), 12.0, TextAnchor::Middle, &label);
-    Some(canvas.finish())
+    canvas.finish()
 }
 
 fn notes(found: &StabilityFound, shown_rows: usize) -> Vec<String> {

@@ -31,7 +31,7 @@ pub(super) fn five(mut values: Vec<f64>) -> Option<FiveNumbers> {
 
 /// The boxes of entry `k` of the panel.
 pub(super) fn sparkline(subject: &PageSubject<'_>, k: usize) -> String {
-    let column = |rows: &mut dyn Iterator<Item = usize>| five(rows.map(|i| subject.values[(i, k)]).collect());
+    let column = |rows: &mut dyn Iterator<Item = usize>| five(rows.map(|i| subject.values[k][i]).collect());
     let own = subject.validation.panel[k].higher_in;
     let boxes: Vec<(Option<usize>, FiveNumbers)> = if subject.classes.len() <= CLASSES {
         let each = |c: usize| Some((Some(c), column(&mut subject.data.members(c).iter().copied())?));

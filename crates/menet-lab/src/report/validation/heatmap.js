@@ -1,9 +1,9 @@
 // Panel × samples in the order of the clustering, with a strip of classes above.
 "use strict";
 (() => {
-  const { data, byId, css, plain, cut, twin, draw, show } = report;
+  const { data, looks, byId, css, plain, cut, twin, draw, show } = report;
   if (!data.heatmap) return;
-  const { classes, looks, heatmap } = data;
+  const { classes, heatmap } = data;
   const { variables, samples, steps } = heatmap;
   const LABELLED = 60;
   const bytes = Uint8Array.from(atob(heatmap.levels), (c) => c.charCodeAt(0));

@@ -1,41 +1,37 @@
 //! The weights of every axis, times the standard deviation of the variable: weights alone make the quietest variables the heaviest. As
 //! bars; as pictures where samples are images; along the spectrum where names are numbers in order.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::format::count;
-use super::{Page, PageSubject, spaced};
-use crate::palette::{LOOKS, look};
+use super::{Page, PageSubject};
+use crate::charts::effects::{VariableEffect, effects};
+use crate::charts::spectrum::spectrum;
+use crate::names::escaped;
+use crate::palette::LOOKS;
 use crate::report::axes::{KEY, bar, canvas, figure, levels};
-use crate::report::charts::{layout, text};
-use crate::report::script::number;
 use crate::report::shell;
-use crate::validate::spectrum::{class_means, numeric_axis};
 
-/// The most bars per axis, axes, axes with bars, points of a mean spectrum, and classes with a mean spectrum.
+/// The most bars per axis, axes, and axes with bars.
 const BARS: usize = 25;
 const AXES: usize = 10;
 const BARRED: usize = 6;
-const POINTS: usize = 2000;
-const CLASSES: usize = 10;
 
 pub(super) fn add(subject: &PageSubject<'_>, page: &mut Page) {
-    let panel = &subject.validation.panel;
-    let axes = panel.iter().map(|entry| entry.weights.len()).max().unwrap_or(0);
+    let effects = effects(subject.validation, &subject.shown);
+    let axes = effects.len();
     if axes == 0 {
         return;
     }
-    let known = panel.iter().all(|entry| entry.deviation.is_some());
-    let what = if known { "weight × sd" } else { "weight; the standard deviations are not known" };
+    let what = "weight × sd";
     let shown = axes.min(AXES);
     let mut markup = String::new();
     if let Some(shape) = subject.data.image_shape() {
         let mut rows = String::from("<tr>");
         (1..=shown).for_each(|a| rows += &format!("<th scope=\"col\">axis {a}</th>"));
         rows += "</tr>\n<tr>";
-        for a in 0..shown {
-            let weights: Vec<(usize, f64)> =
-                effects(subject, a).into_iter().map(|(k, weight)| (panel[k].variable, weight)).collect();
+        for (a, effects) in effects.iter().take(shown).enumerate() {
+            let weights: Vec<(usize, f64)> = effects.iter().map(|it| (it.variable, it.value)).collect();
             let name = format!("axis {}: {} pixels count", a + 1, weights.len());
             let levels = levels(subject.data.variables(), &weights);
             rows += &canvas(&mut page.pictures, "axis", shape, levels, &name);
@@ -47,41 +43,30 @@ pub(super) fn add(subject: &PageSubject<'_>, page: &mut Page) {
         markup += &figure(&caption, &rows);
         markup += &format!("{KEY}<p class=\"note\">{what} over the axis's largest, square-root scale</p>\n");
     }
-    if let Some(at) = numeric_axis(subject.data) {
-        for a in 0..shown {
+    if let Some(panels) = spectrum(subject.validation, &subject.shown) {
+        for (a, chart) in panels.charts.into_iter().enumerate() {
             let id = format!("spectrum-{a}");
-            let note = format!(
-                "stems: {what}, in the colour of the class that a larger value speaks for, all others fixed; lines: class means"
-            );
+            let points = "points in the colour of the class that a larger value speaks for, all others fixed";
+            let note = escaped(&format!("{}; {}; {points}", chart.title, panels.note));
             markup += &shell::chart(&id, &format!("Axis {} along the spectrum", a + 1), &note);
-            page.charts.insert(id, spectrum_chart(subject, &at, a, what));
+            page.charts.insert(id, json!({ "lines": chart }));
         }
     }
     markup += &subject.key();
     markup += "<div class=\"panes\">\n";
-    for a in 0..axes.min(BARRED) {
-        let weights = effects(subject, a);
-        let largest = weights.first().map_or(1.0, |(_, weight)| weight.abs());
-        let bars: String = weights
-            .iter()
-            .take(BARS)
-            .map(|&(k, weight)| {
-                let colour = panel[k]
-                    .class
-                    .map_or_else(|| "var(--faint)".to_owned(), |c| format!("var(--k{})", c % LOOKS));
-                bar(
-                    &subject.variable(panel[k].variable),
-                    weight,
-                    largest,
-                    "class=\"by-class\"",
-                    &format!(";background:{colour}"),
-                )
-            })
-            .collect();
-        let cut = if weights.len() > BARS {
-            format!("the {BARS} heaviest of {}", count(weights.len()))
+    for (a, effects) in effects.iter().take(BARRED).enumerate() {
+        let largest = effects.first().map_or(1.0, |effect| effect.value.abs());
+        let one = |effect: &VariableEffect| {
+            let colour =
+                effect.class.map_or_else(|| "var(--faint)".to_owned(), |c| format!("var(--k{})", c % LOOKS));
+            let (name, style) = (subject.variable(effect.variable), format!(";background:{colour}"));
+            bar(&name, effect.value, largest, "class=\"by-class\"", &style)
+        };
+        let bars: String = effects.iter().take(BARS).map(one).collect();
+        let cut = if effects.len() > BARS {
+            format!("the {BARS} heaviest of {}", count(effects.len()))
         } else {
-            count(weights.len()) + " in all"
+            count(effects.len()) + " in all"
         };
         markup += &format!(
             "<figure class=\"loadings\">\n<figcaption>Axis {} <span class=\"note\">{what}; {cut}</span></figcaption>\n<ul class=\"bars\">{bars}</ul>\n</figure>\n",
@@ -93,67 +78,4 @@ pub(super) fn add(subject: &PageSubject<'_>, page: &mut Page) {
         markup += &format!("<p class=\"note\">The first of {axes} axes are shown.</p>\n");
     }
     page.section("loadings", "Weights", "Weights", &markup);
-}
-
-/// The entries of the panel that axis `a` uses, with weight × sd, the heaviest first.
-fn effects(subject: &PageSubject<'_>, a: usize) -> Vec<(usize, f64)> {
-    let entries = subject.validation.panel.iter().enumerate();
-    let effect = entries
-        .map(|(k, entry)| (k, entry.weights.get(a).copied().unwrap_or(0.0) * entry.deviation.unwrap_or(1.0)));
-    let mut used: Vec<(usize, f64)> = effect.filter(|(_, weight)| *weight != 0.0).collect();
-    used.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
-    used
-}
-
-fn spectrum_chart(subject: &PageSubject<'_>, at: &[f64], a: usize, what: &str) -> Value {
-    let drawn = spaced(at.len(), POINTS);
-    let mut traces: Vec<Value> = class_means(&subject.shown)
-        .into_iter()
-        .take(CLASSES)
-        .enumerate()
-        .map(|(class, means)| {
-            json!({
-                "type": "scatter", "mode": "lines",
-                "name": text(&subject.validation.classes[class], 24),
-                "x": drawn.iter().map(|&j| number(at[j])).collect::<Value>(),
-                "y": drawn.iter().map(|&j| number(means[j])).collect::<Value>(),
-                "line": { "color": look(class).colour, "width": 1.5 },
-                "opacity": 0.7,
-                "hoverinfo": "skip",
-            })
-        })
-        .collect();
-    let weights = effects(subject, a);
-    let owners = (0..subject.classes.len()).map(Some).chain([None]);
-    for owner in owners {
-        let own: Vec<&(usize, f64)> =
-            weights.iter().filter(|(k, _)| subject.validation.panel[*k].class == owner).collect();
-        if own.is_empty() {
-            continue;
-        }
-        let colour = owner.map_or("#808080", |class| look(class).colour);
-        let place = |k: usize| at[subject.validation.panel[k].variable];
-        traces.push(json!({
-            "type": "scatter", "mode": "lines", "yaxis": "y2", "showlegend": false, "hoverinfo": "skip",
-            "x": own.iter().flat_map(|(k, _)| [number(place(*k)), number(place(*k)), Value::Null]).collect::<Value>(),
-            "y": own.iter().flat_map(|(_, w)| [json!(0), number(*w), Value::Null]).collect::<Value>(),
-            "line": { "color": colour, "width": 2.5 },
-        }));
-        traces.push(json!({
-            "type": "scatter", "mode": "markers", "yaxis": "y2", "showlegend": false,
-            "x": own.iter().map(|(k, _)| number(place(*k))).collect::<Value>(),
-            "y": own.iter().map(|(_, w)| number(*w)).collect::<Value>(),
-            "marker": { "color": colour, "size": 4 },
-            "hovertemplate": "%{x}: %{y:.4g}<extra></extra>",
-        }));
-    }
-    // The second axis lies above the first, so that the means are behind the weights.
-    let mut layout = layout("variable", "class mean");
-    layout["hovermode"] = "closest".into();
-    layout["yaxis"]["side"] = "right".into();
-    layout["yaxis"]["showgrid"] = false.into();
-    layout["yaxis2"] = json!({
-        "title": { "text": what.split(';').next() }, "overlaying": "y", "side": "left", "zeroline": true, "automargin": true,
-    });
-    json!({ "data": traces, "layout": layout })
 }

@@ -1,10 +1,9 @@
 // The sample map: samples on two axes, or along one, with decision regions, ellipses and the samples that a reader projects.
 "use strict";
 const sampleMap = (() => {
-  const { data, byId, css, plain, cut, twin, draw, follow } = report;
+  const { data, looks, base, byId, css, plain, cut, twin, draw, follow } = report;
   if (!data.map) return { project: () => {} };
-  const { classes, looks } = data;
-  const { map } = data;
+  const { classes, map } = data;
   // What one redraw may compute: grid points × samples of the gallery × axes.
   const BUDGET = 2e7;
   const LEGEND = 24;
@@ -107,7 +106,7 @@ const sampleMap = (() => {
     traces.push(...lines.filter((line) => line));
     classes.forEach((name, k) => {
       const own = members[k];
-      const [color, symbol] = look(k);
+      const [color, , symbol] = look(k);
       const points = (which, marker, showlegend) => ({
         type: "scatter",
         mode: "markers",
@@ -149,11 +148,8 @@ const sampleMap = (() => {
     const perRow = narrow ? 1.7 : 4;
     byId("map-chart").style.height = `${(flat ? 160 + 44 * Math.min(classes.length, 20) : 500) + 22 * Math.ceil((shown + 1) / perRow)}px`;
     draw("map-chart", traces, {
-      paper_bgcolor: "rgba(0,0,0,0)",
-      plot_bgcolor: "rgba(0,0,0,0)",
-      margin: { l: 56, r: 12, t: 12, b: 48 },
+      ...base(),
       legend: { orientation: "h", x: 0, itemsizing: "constant" },
-      hovermode: "closest",
       xaxis: axis(`axis ${state.x + 1}`, xs),
       yaxis: flat ? { ...axis("", ys), ...strip } : axis(`axis ${state.y + 1}`, ys),
     });

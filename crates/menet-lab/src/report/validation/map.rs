@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::format::count;
 use super::{Page, PageSubject, model, sample_name, spaced};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::report::script::number;
 
 /// The most samples that are drawn.
@@ -20,9 +20,6 @@ pub(super) fn add(subject: &PageSubject<'_>, page: &mut Page) -> Result<()> {
         return Ok(());
     };
     let n = subject.data.samples();
-    if models.split.test.iter().chain(&models.split.train).any(|&i| i >= n) {
-        return Err(Error::Study(format!("the shown fold has samples beyond the {n} of the data")));
-    }
     let drawn = spaced(n, MOST);
     let mut held = vec![Value::Null; n];
     models.split.train.iter().for_each(|&i| held[i] = false.into());

@@ -8,19 +8,19 @@
 //! | `panel`, `boxes`, `link` | the table of the panel |
 //! | `loadings` | weights as bars, as pictures, or along a spectrum |
 //! | `heatmap`, `cluster` | panel × samples, in the order of a hierarchical clustering |
-//! | `charts`, `roc`, `frequencies` | the other charts |
+//! | `charts`, `frequencies` | the other charts |
 //! | `model` | the numbers that project a new sample inside the page |
 //! | `format` | numbers in text |
 
-use faer::Mat;
 use menet::Dataset;
-use menet::dataset::View;
 use serde_json::{Map, Value, json};
 
-use super::shell::{CONFUSION, DRAW, Document, NO_SCRIPT, dark};
+use super::shell::{CONFUSION, DRAW, Document, NO_SCRIPT, dark, looks};
+use crate::charts::check::check;
+use crate::charts::values::columns;
 use crate::error::{Error, Result};
 use crate::names::{escaped, name_of, shown};
-use crate::palette::{LOOKS, dark_twins, look};
+use crate::palette::{LOOKS, dark_twins};
 use crate::validate::{MethodResult, SampleResult, Validation};
 
 mod answer;
@@ -34,7 +34,6 @@ mod loadings;
 mod map;
 mod model;
 mod panel;
-mod roc;
 #[cfg(test)]
 mod tests;
 
@@ -70,9 +69,7 @@ pub fn html(validation: &Validation, data: &Dataset<'_>, link: Option<&str>) -> 
         "charts": page.charts,
         "pictures": page.pictures,
         "classes": subject.classes,
-        "looks": (0..LOOKS.max(subject.classes.len()))
-            .map(|i| json!([look(i).colour, super::charts::symbol(look(i).marker)]))
-            .collect::<Value>(),
+        "looks": looks(LOOKS.max(subject.classes.len())),
         "dark": dark(),
     });
     if let Value::Object(values) = &mut values {
@@ -103,42 +100,18 @@ struct PageSubject<'a> {
     first: &'a MethodResult,
     /// The names of the classes, fit to be shown.
     classes: Vec<String>,
-    /// The values of the panel's variables: one row per sample, one column per entry.
-    values: Mat<f64>,
+    /// The values of the panel's variables, one list per entry.
+    values: Vec<Vec<f64>>,
     link: Option<LinkTemplate>,
 }
 
 impl<'a> PageSubject<'a> {
     fn new(validation: &'a Validation, data: &'a Dataset<'a>, link: Option<&str>) -> Result<Self> {
-        let wrong = |what: String| Err(Error::Study(what));
         let Some(first) = validation.methods.first() else {
-            return wrong("the validation has no method".to_owned());
+            return Err(Error::Study("the validation has no method".to_owned()));
         };
-        if data.variables() != validation.variables || data.classes() != validation.classes {
-            return wrong(format!(
-                "the validation is of {} variables and {} classes, the data have {} and {}",
-                validation.variables,
-                validation.classes.len(),
-                data.variables(),
-                data.classes().len()
-            ));
-        }
-        for method in &validation.methods {
-            if method.samples.len() != data.samples() || method.confusion.len() != data.classes().len() {
-                return wrong(format!(
-                    "`{}` has results of {} samples and {} classes, the data have {} and {}",
-                    method.name,
-                    method.samples.len(),
-                    method.confusion.len(),
-                    data.samples(),
-                    data.classes().len()
-                ));
-            }
-        }
+        check(validation, data)?;
         let variables: Vec<usize> = validation.panel.iter().map(|entry| entry.variable).collect();
-        if let Some(beyond) = variables.iter().find(|&&j| j >= data.variables()) {
-            return wrong(format!("the panel has variable {beyond} of {} (from 0)", data.variables()));
-        }
         let drawn = crate::validate::shown(validation, data)?;
         Ok(PageSubject {
             validation,
@@ -250,29 +223,6 @@ fn colours() -> String {
 /// How a sample is called.
 fn sample_name(sample: &SampleResult) -> String {
     sample.name.as_ref().map_or_else(|| format!("row {}", sample.row), |name| shown(name, 60))
-}
-
-/// Some variables of all samples, in the order given.
-fn columns(data: &Dataset<'_>, variables: &[usize]) -> Mat<f64> {
-    match data.view() {
-        View::Double(x) => Mat::from_fn(data.samples(), variables.len(), |i, k| x[(i, variables[k])]),
-        View::Single(x) => {
-            Mat::from_fn(data.samples(), variables.len(), |i, k| f64::from(x[(i, variables[k])]))
-        }
-        View::Sparse(x) => {
-            let mut places = vec![None; data.variables()];
-            variables.iter().enumerate().for_each(|(k, &j)| places[j] = Some(k));
-            let mut out = Mat::zeros(data.samples(), variables.len());
-            for i in 0..data.samples() {
-                for (j, value) in x.row(i) {
-                    if let Some(k) = places[j] {
-                        out[(i, k)] = value;
-                    }
-                }
-            }
-            out
-        }
-    }
 }
 
 /// At most `most` of `0..n`, evenly spaced.

@@ -1,19 +1,17 @@
 //! The ROC curve of every class against the rest, from the probabilities of held-out samples.
 
-use kuva::plot::LinePlot;
-use kuva::render::layout::Layout;
-use kuva::render::plots::Plot;
-
-use super::super::canvas::FONT;
-use super::super::rates::style;
-use super::values::{class, fraction};
-use crate::names::plotted;
-use crate::palette::{LOOKS, look};
+use super::lines::{Axis, Lines, Series};
+use super::text::fraction;
+use crate::names::{named, shown};
+use crate::palette::LOOKS;
 use crate::validate::roc::{area, curve};
 use crate::validate::{SampleResult, Validation};
 
+/// The most points of a curve.
+const POINTS: usize = 1000;
+
 /// None without probabilities.
-pub(super) fn figure(validation: &Validation) -> Option<String> {
+pub(crate) fn roc(validation: &Validation) -> Option<Lines> {
     let method = validation.methods.first()?;
     let usable = |sample: &&SampleResult| {
         sample.tested > 0
@@ -24,51 +22,54 @@ pub(super) fn figure(validation: &Validation) -> Option<String> {
     let classes = validation.classes.len();
     // The curves of two classes are each other's mirror image.
     let drawn = if classes == 2 { 1..2 } else { 0..classes };
-    let curves: Vec<(usize, Vec<(f64, f64)>)> = drawn
-        .filter_map(|class| {
-            let scored = samples.iter().map(|sample| (sample.probabilities[class], sample.class == class));
-            Some((class, curve(scored.collect())?))
-        })
-        .collect();
+    let of_class = |class: usize| {
+        let scored = samples.iter().map(|sample| (sample.probabilities[class], sample.class == class));
+        Some((class, curve(scored.collect())?))
+    };
+    let curves: Vec<(usize, Vec<(f64, f64)>)> = drawn.filter_map(of_class).collect();
     if curves.is_empty() {
         return None;
     }
     let many = curves.len() > LOOKS;
-    let chance = LinePlot::new().with_data([(0.0, 0.0), (1.0, 1.0)]).with_color("#bbbbbb");
-    let mut plots = vec![Plot::Line(chance.with_line_style(style("4,4")).with_stroke_width(1.0))];
+    let line = |number, width, points, colour: &str, dash| Series {
+        colour: colour.to_owned(),
+        dash,
+        ..Series::line(number, width, points)
+    };
+    let mut series = vec![line(0, 1.0, vec![(0.0, 0.0), (1.0, 1.0)], "#bbbbbb", "4,4")];
     for (number, points) in &curves {
-        let look = look(*number);
-        let (colour, width) = if many { ("#9aa8b4", 0.9) } else { (look.colour, 2.0) };
-        let mut line = LinePlot::new().with_data(points.clone()).with_color(colour).with_stroke_width(width);
-        if !many {
-            let name = plotted(&class(validation, *number, 18), 18);
-            let label = format!("{name}: {}", fraction(area(points)));
-            line = line.with_line_style(style(look.dash)).with_legend(label);
-        }
-        plots.push(Plot::Line(line));
+        series.push(if many {
+            line(0, 0.9, thinned(points), "#9aa8b4", "")
+        } else {
+            let name = shown(&named(&validation.classes[*number]), 18);
+            Series::line(*number, 2.0, thinned(points)).named(format!("{name}: {}", fraction(area(points))))
+        });
     }
     if many {
         let mean = mean(&curves);
         let label = format!("mean: {}", fraction(area(&mean)));
-        let line = LinePlot::new().with_data(mean).with_color(look(0).colour).with_stroke_width(2.6);
-        plots.push(Plot::Line(line.with_legend(label)));
+        series.push(Series { dash: "", ..Series::line(0, 2.6, mean) }.named(label));
     }
-    let mut layout = Layout::auto_from_plots(&plots)
-        .with_title(format!("ROC of held-out samples: {}", plotted(&validation.data, 28)))
-        .with_subtitle(note(validation, many))
-        .with_subtitle_wrap(90)
-        .with_x_label("fraction of the other classes taken for the class")
-        .with_y_label("fraction of the class that is found")
-        .with_font_family(FONT)
-        .with_width(840.0)
-        .with_height(600.0);
-    layout = layout.with_x_axis_min(0.0).with_x_axis_max(1.0).with_y_axis_min(0.0).with_y_axis_max(1.01);
-    Some(kuva::render_to_svg(plots, layout))
+    Some(Lines {
+        title: format!("ROC of held-out samples: {}", shown(&validation.data, 28)),
+        note: note(validation, many),
+        x: Axis::from_to("fraction of the other classes taken for the class", (0.0, 1.0)),
+        y: Axis::from_to("fraction of the class that is found", (0.0, 1.01)),
+        series,
+        ..Lines::default()
+    })
+}
+
+/// The points of a curve, every few where they are many, and the last.
+fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let step = points.len().div_ceil(POINTS).max(1);
+    let kept = |i: usize| i.is_multiple_of(step) || i + 1 == points.len();
+    points.iter().enumerate().filter(|&(i, _)| kept(i)).map(|(_, &point)| point).collect()
 }
 
 fn note(validation: &Validation, many: bool) -> String {
     let kind = match (validation.classes.len(), many) {
-        (2, _) => format!("against {}", plotted(&class(validation, 0, 24), 24)),
+        (2, _) => format!("against {}", shown(&named(&validation.classes[0]), 24)),
         (_, true) => "each class against the rest, and their mean".to_owned(),
         (_, false) => "each class against the rest".to_owned(),
     };
