@@ -299,7 +299,7 @@ def test_variables_without_names_go_by_their_number(run, command, data):
         ("--nonzeros", "many"),
         ("--nonzeros", "-1"),
         ("--nonzeros", "0"),
-        ("--components", "0"),
+        ("--set", "components=0"),
         ("--set", "ridge"),
         ("--set", "penalty.gama=3"),
         ("--set", "kappa=3"),

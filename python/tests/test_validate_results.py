@@ -99,11 +99,6 @@ def test_frames_name_variables_and_samples_and_stay_frames():
             "`cv` of ManifoldElasticNetCV is GroupKFold",
         ),
         ({"estimator": ManifoldElasticNetCV(cv=1)}, ValueError, "`cv` is 1, but must be at least 2"),
-        (
-            {"estimator": ManifoldElasticNetCV(param_grid={"n_nonzeros": [2, 3], "panel_size": [2, 3]})},
-            ValueError,
-            "give a list of only one of them",
-        ),
         ({"estimator": ManifoldElasticNetCV(scoring="f1")}, ValueError, "`scoring` is 'f1'"),
         ({"estimator": ManifoldElasticNet(ridge=-1.0)}, ValueError, "`ridge` is -1"),
         ({"n_splits": 1}, ValueError, "`n_splits` is 1, but must be at least 2"),

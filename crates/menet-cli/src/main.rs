@@ -10,7 +10,7 @@ mod regression;
 mod signals;
 mod text;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use failure::Failure;
 use menet_io::formulas;
@@ -103,6 +103,11 @@ impl Context {
     }
 }
 
+/// The command. `menet data --help` shows all options of reading, which other commands hide.
+fn command() -> clap::Command {
+    Menet::command().mut_subcommand("data", |data| data.mut_args(|option| option.hide(false)))
+}
+
 fn main() {
     allocator::share_limited_space();
     // If a decoder panics on a damaged file, only the error is printed, not the panic.
@@ -112,7 +117,8 @@ fn main() {
             default_hook(panic);
         }
     }));
-    let outcome = run(Menet::parse());
+    let menet = Menet::from_arg_matches(&command().get_matches()).unwrap_or_else(|error| error.exit());
+    let outcome = run(menet);
     signals::take_over();
     let code = match (signals::heard(), outcome) {
         (None, Ok(())) => 0,

@@ -134,3 +134,26 @@ fn searches_and_experiments_take_them_too() {
     ok(folder, &[&validate, &common[..]].concat());
     assert!(read("v/run.toml").contains("men-adaptive"), "{}", read("v/run.toml"));
 }
+
+/// Two screens; `menet params` and `menet data --help` have the rest.
+#[test]
+fn the_help_of_fit_shows_what_most_users_need() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = |command: &str| {
+        let help = ok(dir.path(), &[command, "--help"]);
+        let is_option = |line: &&str| {
+            let line = line.trim_start();
+            line.starts_with("--")
+                || (line.starts_with('-') && line.contains(", --") && !line.starts_with("-h,"))
+        };
+        (help.lines().filter(is_option).count(), help)
+    };
+    let (count, help) = options("fit");
+    assert!((20..=30).contains(&count), "{count}: {help}");
+    assert!(help.lines().count() <= 90 && !help.contains("--delimiter"), "{help}");
+    let (count, help) = options("data");
+    assert!(count >= 15 && help.contains("--delimiter") && help.contains("--x-key"), "{help}");
+    // What is hidden works.
+    fs::write(dir.path().join("d.csv"), small_csv().replace(',', ";")).unwrap();
+    ok(dir.path(), &["fit", "--data", "d.csv", "--delimiter", "semicolon", "--model", "m"]);
+}

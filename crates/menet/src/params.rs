@@ -39,7 +39,6 @@ named!(Preset, "preset", Default = "default", Stable = "stable", Paper = "paper"
 #[non_exhaustive]
 pub struct MenParams {
     /// Number of axes d, from 1 to the number of classes minus 1; none: as many as the target has.
-    #[schemars(extend("common" = true))]
     pub components: Option<usize>,
     /// Largest number K of variables that the path of an axis selects, at least 1. None: twice the number of samples, but at least 50
     /// and at most 100; with `panel_size`, as many as the panel needs.

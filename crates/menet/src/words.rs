@@ -116,10 +116,13 @@ pub fn searched(grid: &Grid) -> (Vec<&'static str>, Vec<String>) {
     add("refit.kind", "the refit", names_of(refit));
     let ridges =
         refit_ridge.iter().map(|ridge| ridge.map_or("that of the path".to_owned(), |x| x.to_string()));
-    add("refit.ridge", "the ridge of the refit", ridges.collect());
+    // As the grid does: other refits have no ridge, and other rules neither votes nor a metric.
+    let (has_ridge, votes) =
+        (refit.iter().any(|refit| refit.needs_gram()), rule.contains(&RuleKind::Nearest));
+    add("refit.ridge", "the ridge of the refit", if has_ridge { ridges.collect() } else { Vec::new() });
     add("rule.kind", "the decision rule", names_of(rule));
-    add("rule.k", "the number of neighbours that vote", texts(voters));
-    add("rule.metric", "the metric", names_of(metric));
+    add("rule.k", "the number of neighbours that vote", if votes { texts(voters) } else { Vec::new() });
+    add("rule.metric", "the metric", if votes { names_of(metric) } else { Vec::new() });
     add("rule.priors", "the priors", priors.iter().map(prior).collect());
     (names, words)
 }

@@ -21,7 +21,7 @@ pub(crate) struct DataArgs {
     pub(crate) how: ReadingArgs,
 }
 
-/// How to read the data.
+/// How to read the data. `menet data --help` alone shows the options for files that are not plain tables.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Data")]
 pub(crate) struct ReadingArgs {
@@ -38,41 +38,41 @@ pub(crate) struct ReadingArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) labels: Option<PathBuf>,
     /// The first line of a text file is a sample; columns are named by number, as in --label 5.
-    #[arg(long)]
+    #[arg(long, hide = true)]
     no_header: bool,
     /// The first line of a text file holds names, although it looks like a sample.
-    #[arg(long, conflicts_with = "no_header")]
+    #[arg(long, hide = true, conflicts_with = "no_header")]
     header: bool,
     /// Rows are variables and columns are samples.
-    #[arg(long)]
+    #[arg(long, hide = true)]
     transpose: bool,
     /// The separator of fields in a text file: comma, semicolon, tab, bar, space, or another character [default: from the
     /// file's ending]
-    #[arg(long, value_name = "SIGN")]
+    #[arg(long, hide = true, value_name = "SIGN")]
     delimiter: Option<Delimiter>,
     /// The decimal sign of a text file: . or ,
-    #[arg(long, value_name = "SIGN", default_value = ".", value_parser = [".", ",", "point", "comma"])]
+    #[arg(long, hide = true, value_name = "SIGN", default_value = ".", value_parser = [".", ",", "point", "comma"])]
     decimal: String,
     /// The encoding of a text file, such as latin1 or utf-16le [default: UTF-8]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, hide = true, value_name = "NAME")]
     encoding: Option<String>,
     // The help comes from `format_help`.
-    #[arg(long, value_name = "NAME", help = format_help())]
+    #[arg(long, hide = true, value_name = "NAME", help = format_help())]
     format: Option<String>,
     /// Name of the array of samples in an archive [default: X].
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, hide = true, value_name = "NAME")]
     x_key: Option<String>,
     /// Name of the array of labels in an archive [default: y].
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, hide = true, value_name = "NAME")]
     y_key: Option<String>,
     /// Indices of svmlight files begin at 0.
-    #[arg(long)]
+    #[arg(long, hide = true)]
     zero_based: bool,
     /// Resize images to this many pixels.
-    #[arg(long, value_name = "HxW", value_parser = pair)]
+    #[arg(long, hide = true, value_name = "HxW", value_parser = pair)]
     size: Option<(usize, usize)>,
     /// The samples are images of this shape.
-    #[arg(long, value_name = "HxW", value_parser = pair)]
+    #[arg(long, hide = true, value_name = "HxW", value_parser = pair)]
     shape: Option<(usize, usize)>,
     /// Name of the column with the batch of every sample, such as a plate or a study. The fit subtracts the mean of every batch. For
     /// formats without columns, a file with one batch per line.
@@ -236,7 +236,7 @@ pub(crate) fn source_help() -> String {
     let endings: Vec<&str> = formats::REGISTRY.iter().flat_map(|format| format.endings).copied().collect();
     format!(
         "A file ({}; text also .gz or .zst), a folder with one sub-folder of images per class, a built-in set ({}), or - for \
-         text on standard input",
+         text on standard input. menet data --help lists options for other separators, headers, archives and images",
         endings.join(" "),
         builtin_names()
     )

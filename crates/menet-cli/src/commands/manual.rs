@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 
-use crate::Menet;
 use crate::failure::Failure;
 use crate::text;
 
@@ -23,7 +22,7 @@ impl Completions {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         // The generator panics where it cannot write.
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut Menet::command(), "menet", &mut script);
+        clap_complete::generate(self.shell, &mut crate::command(), "menet", &mut script);
         Ok(menet_io::atomic::write("-".as_ref(), |out| out.write_all(&script))?)
     }
 }
@@ -42,7 +41,7 @@ pub(crate) struct Man {
 
 impl Man {
     pub(crate) fn run(&self) -> Result<(), Failure> {
-        let mut menet = Menet::command().disable_help_subcommand(true);
+        let mut menet = crate::command().disable_help_subcommand(true);
         // Gives the subcommands the options that all share, and names such as `menet-fit`.
         menet.build();
         if let Some(folder) = &self.out {
