@@ -21,7 +21,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from menet import ManifoldElasticNet, plot
+from menet import ManifoldElasticNet, Patch, plot
 from menet.datasets import load_digits
 
 FOLDER = Path("/usr/share/datasets/fashion-mnist")
@@ -58,12 +58,12 @@ print(f"{len(train)} images of {train.shape[1]} pixels to learn from, {len(test)
 # %%
 # The fit
 # -------
-# Half of the time of such a fit is the search for neighbours. ``neighbors="approximate"`` looks only where neighbours
+# Half of the time of such a fit is the search for neighbours. ``Patch(search="approximate")`` looks only where neighbours
 # are likely, and measures what it missed. (It pays from about 50,000 samples on; below 10,000 the search is exact
 # anyway.)
 
 began = time.perf_counter()
-men = ManifoldElasticNet(n_nonzeros=60, neighbors="approximate", n_jobs=-1).fit(train, kind)
+men = ManifoldElasticNet(n_nonzeros=60, patch=Patch(search="approximate"), n_jobs=-1).fit(train, kind)
 print(f"{time.perf_counter() - began:.0f} s for {men.n_components_} axes of at most 60 pixels per path")
 recall = "all, the search was exact" if men.neighbor_recall_ is None else f"{men.neighbor_recall_:.3f}"
 print(f"share of the true neighbours that were found: {recall}")

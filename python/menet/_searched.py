@@ -156,8 +156,8 @@ class Searched(Annotated, Weighted, Decider):
 
     def _chosen(self, trial: dict[str, Any], params: dict[str, Any]) -> ManifoldElasticNet:
         """Return an estimator with the choice. Stages of which nothing was chosen stay as they were given."""
-        own = clone(self).get_params(deep=False)
-        chosen = ManifoldElasticNet(**{name: own[name] for name in Parameters._get_param_names()})
+        own = {name: clone(getattr(self, name), safe=False) for name in Parameters._get_param_names()}
+        chosen = ManifoldElasticNet(**own)
         touched = {searched()[name].stage or searched()[name].name for name in params}
         chosen._take_params({name: value for name, value in trial.items() if name in touched})
         for name in ("classes_", "n_features_in_", "feature_names_in_", "layer_"):

@@ -19,6 +19,8 @@ from menet._stages import CLASSES
 ROOT = Path(__file__).parents[2]
 DEFAULTS = json.loads(_core.defaults())
 BASELINES = [estimator for estimator in ESTIMATORS if estimator is not menet.ManifoldElasticNet]
+# The core's names of the penalty's parameters of a path.
+NAMES = ("kind", "gamma", "epsilon")
 STAGES = sorted({stage for classes in CLASSES.values() for stage in classes.values()}, key=lambda it: it.__name__)
 
 # Every method of the core is an estimator, or one with a parameter changed.
@@ -89,8 +91,8 @@ def test_the_files_made_from_the_core_are_current():
 def test_paths_have_the_defaults_of_the_core(function):
     keywords = inspect.getfullargspec(function).kwonlydefaults
     assert keywords.pop("n_jobs") is None
-    of_penalty = {name: keywords.pop(name) for name in ("penalty", "penalty_shape", "penalty_epsilon")}
-    assert of_penalty == {name: DEFAULTS["men"][name] for name in of_penalty}
+    of_penalty = {name: keywords.pop(name) for name in ("penalty", "gamma", "epsilon")}
+    assert of_penalty == {name: DEFAULTS["men"]["penalty"][core] for name, core in zip(of_penalty, NAMES, strict=True)}
     assert tuple(keywords.values()) == _core.path_defaults()
 
 

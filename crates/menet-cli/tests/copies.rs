@@ -54,7 +54,7 @@ fn every_command_that_splits_says_how_many_copies_there_are() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("d.csv"), twice()).unwrap();
     for command in [
-        "tune --data d.csv --drop patient --nonzeros 1,2 --budget 10 --folds 2 --out t",
+        "tune --data d.csv --drop patient --nonzeros 1,2 --ridge 0.3 --folds 2 --out t",
         "evaluate --data d.csv --drop patient --methods pca --repeats 2 --train-per-class 4 --out e",
         "validate --data d.csv --drop patient --nonzeros 2 --folds 3 --repeats 1 --permutations 3 --pairs 2 --out v",
     ] {
@@ -76,7 +76,7 @@ fn every_command_that_splits_says_how_many_copies_there_are() {
         assert!(!train.is_empty() && !test.is_empty() && train.is_disjoint(&test), "{splits}");
     }
     let said =
-        note(dir.path(), "tune --data d.csv --groups patient --nonzeros 1 --budget 10 --folds 2 --out g");
+        note(dir.path(), "tune --data d.csv --groups patient --nonzeros 1 --ridge 0.3 --folds 2 --out g");
     assert!(said.contains("copies stay on one side of every split\n"), "patients share no copies: {said}");
     let quiet = "validate --data leukemia --nonzeros 2 --repeats 1 --permutations 0 --pairs 0 --out j";
     assert!(!note(dir.path(), quiet).contains("copies"));

@@ -144,8 +144,16 @@ fn kill_when(here: &Path, run: &str, folder: &Path, lines: usize) {
 #[test]
 fn tuned_parameters_are_what_fit_takes() {
     let dir = tempfile::tempdir().unwrap();
-    let printed = ok(dir.path(), "tune --data leukemia --out tuned --budget 15 --folds 3");
-    for words in ["men: balanced accuracy ", "the largest of 160 settings", "standard error", "variables in all", "refit = ", "rule = ", "best.toml"] {
+    let printed = ok(dir.path(), "tune --data leukemia --out tuned --folds 3");
+    for words in [
+        "men: balanced accuracy ",
+        "the largest of 160 settings",
+        "standard error",
+        "variables in all",
+        "refit = ",
+        "rule = ",
+        "best.toml",
+    ] {
         assert!(printed.contains(words), "{words}: {printed}");
     }
     let tuned = dir.path().join("tuned");
@@ -174,7 +182,7 @@ fn tuned_parameters_are_what_fit_takes() {
 #[test]
 fn a_panel_of_so_many_genes_takes_two_commands() {
     let dir = tempfile::tempdir().unwrap();
-    let tune = "tune --panel-size 20 --data leukemia --budget 6 --folds 3 --score balanced --json";
+    let tune = "tune --panel-size 20 --data leukemia --folds 3 --score balanced --json";
     let report = ok(dir.path(), &format!("{tune} --out tuned --model direct.safetensors"));
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
     let panel = report["panel_size"].as_u64().unwrap();
@@ -237,10 +245,11 @@ fn wrong_options_are_reported() {
     refused(here, "evaluate --data leukemia --folds 3 --out no", &["--tune"]);
     refused(here, "evaluate --data leukemia --impute zero --out no", &["impute", "mean, median, knn"]);
     refused(here, "evaluate --data leukemia --dims 1-99999999 --out no", &["10000"]);
-    refused(here, "tune --data leukemia --dims 7-9 --budget 5 --out no", &["at most 2"]);
+    refused(here, "tune --data leukemia --dims 7-9 --out no", &["at most 2"]);
     refused(here, "tune --data leukemia --out k.toml", &["k.toml"]);
     refused(here, "tune --data leukemia --method lda --out no", &["lda"]);
-    refused(here, "tune --data leukemia --budget 2 --out no", &["budget"]);
+    refused(here, "tune --data leukemia --budget 2 --out no", &["--budget 2", "methods other than MEN"]);
+    refused(here, "tune --data leukemia --method dla --budget 2 --out no", &["budget"]);
     refused(here, "tune --data leukemia --score f1 --out no", &["--score", "f1", "balanced", "log_loss"]);
     refused(here, "tune --data leukemia --refit all --out no", &["--refit", "all", "discriminant"]);
     refused(here, "tune --data leukemia --rule nearest,nearest --out no", &["--rule", "twice"]);

@@ -63,9 +63,9 @@ fn no_input_is_overwritten() {
 fn no_result_overwrites_an_input() {
     let dir = stocked();
     let evaluate = ["evaluate", "--data", "d.csv", "--methods", "men,pca", "--repeats", "2", "--out", "run"];
-    let tuned = ["--tune", "--budget", "4", "--folds", "2"];
+    let tuned = ["--tune", "--ridge", "0.3", "--folds", "2"];
     ok(dir.path(), &[&evaluate[..], &tuned[..]].concat());
-    let tune = ["tune", "--data", "d.csv", "--budget", "4", "--folds", "2", "--out", "tuned"];
+    let tune = ["tune", "--data", "d.csv", "--ridge", "0.3", "--folds", "2", "--out", "tuned"];
     ok(dir.path(), &tune);
     let mut tried = 0;
     for (command, folder) in [(&evaluate[..], "run"), (&tune[..], "tuned")] {
@@ -193,7 +193,7 @@ fn outputs_whose_names_are_no_text() {
         "predict --model m --data d.csv --out",
         "path --data d.csv --out",
         "evaluate --data d.csv --methods men,pca --repeats 2 --json --out",
-        "tune --data d.csv --budget 4 --folds 2 --json --out",
+        "tune --data d.csv --ridge 0.3 --folds 2 --json --out",
         "demo --json --out",
     ];
     for line in lines {
@@ -243,7 +243,7 @@ fn hostile_names_do_not_reach_the_terminal() {
         (vec!["predict", "--model", "m", "--data", file, "--out", "\u{1b}l.csv"], 0),
         (vec!["path", "--data", file, "--out", "\u{1b}p.csv", "--svg", svg], 0),
         (vec!["evaluate", "--data", file, "--methods", "men,pca", "--repeats", "2", "--out", run], 0),
-        (vec!["tune", "--data", file, "--budget", "4", "--folds", "2", "--out", "t\u{9b}uned"], 0),
+        (vec!["tune", "--data", file, "--ridge", "0.3", "--folds", "2", "--out", "t\u{9b}uned"], 0),
         (vec!["fit", "--data", file, "--model", file], 2),
         (vec!["fit", "--data", file, "--label", "\u{1b}", "--model", "n"], 2),
         (vec!["fit", "--data", file, "--label", name, "--model", "n"], 2),

@@ -73,7 +73,7 @@ fn a_search_keeps_its_budget_and_its_choice_is_what_fit_takes() {
             if let (None, Some(k)) = (tuned.method.men(), tuned.support()) {
                 assert!(fitted.projection.axes().iter().all(|axis| axis.nonzeros() <= k));
             }
-            if let Some(men) = &tuned.men {
+            if let Some(men) = tuned.men() {
                 assert_eq!(men.projection(), &fitted.projection, "{}", method.name());
             }
             let dir = tempfile::tempdir().unwrap();

@@ -66,8 +66,15 @@ impl SearchArgs {
     }
 
     /// Refuses options that none of `methods` uses.
-    pub(crate) fn refuse_without_men(&self, methods: &[String]) -> Result<(), Failure> {
+    pub(crate) fn refuse_unused(&self, methods: &[String]) -> Result<(), Failure> {
         let is_men = |name: &String| Method::from_name(name).is_ok_and(|method| method.men().is_some());
+        if let (Some(budget), true) = (self.budget, methods.iter().all(is_men)) {
+            return Err(Failure::Usage(format!(
+                "--budget {budget}: it limits the search of methods other than MEN, but the method is {}; remove the option, or \
+                 shorten the lists of what is tried, as --ridge 0.3,3",
+                methods.join(", ")
+            )));
+        }
         match self.options()?.only_for_men() {
             Some(option) if !methods.iter().any(is_men) => {
                 let known: Vec<&str> =

@@ -85,7 +85,7 @@ impl Evaluate {
         if !self.tune {
             self.search.refuse_without_search()?;
         }
-        self.search.refuse_without_men(&self.methods)?;
+        self.search.refuse_unused(&self.methods)?;
         let params = self.search.with_metric(self.params.of_methods()?);
         let prepare = of_others(&params)?;
         let mut protocol = Protocol {

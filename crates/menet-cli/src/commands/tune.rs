@@ -77,7 +77,7 @@ impl Tune {
         overwrite::refuse_run(sources, &self.data.how, self.params.files(), &self.out, TUNING_FILES)?;
         let params = self.params.of_methods()?;
         let name = self.method.clone().unwrap_or_else(|| params.meant().to_owned());
-        self.search.refuse_without_men(std::slice::from_ref(&name))?;
+        self.search.refuse_unused(std::slice::from_ref(&name))?;
         let params = self.search.with_metric(params);
         let method = params.method(&name)?;
         self.refuse_model(&method)?;
@@ -116,8 +116,8 @@ impl Tune {
         context.watch.status(Status { now: "drawing the plot".to_owned(), ..Status::default() });
         menet_lab::output::write_tuning(&tuned, &self.data.data, &folder)?;
         context.watch.done();
-        if let (Some(path), Some(men)) = (&self.model, &tuned.men) {
-            ModelFile::new(men.as_ref().clone(), &data, &self.data.data)?.save(path)?;
+        if let (Some(path), Some(men)) = (&self.model, tuned.men()) {
+            ModelFile::new(men.clone(), &data, &self.data.data)?.save(path)?;
         }
         if context.json {
             return text::print(self.report(&tuned)?);
@@ -178,7 +178,7 @@ impl Tune {
                 report["scores"] = Value::Object(scores.collect());
                 report["standard_error"] = json!(best.standard_error(selection.score));
                 report["variables"] = json!(best.variables);
-                report["panel_size"] = json!(tuned.men.as_ref().map(|men| men.panel().len()));
+                report["panel_size"] = json!(tuned.men().map(|men| men.panel().len()));
                 report["trials"] = json!(selection.trials.len());
                 report["model"] = json!(self.model.as_ref().map(|path| path.to_string_lossy()));
             }
@@ -229,7 +229,7 @@ fn summary(tuned: &TuningResult) -> Result<String, Failure> {
         (None, Some(k)) => format!("nonzeros = {k} per path"),
         (None, None) => "nonzeros by default".to_owned(),
     };
-    let variables = tuned.men.as_ref().map_or(0, |men| men.panel().len());
+    let variables = tuned.men().map_or(0, |men| men.panel().len());
     Ok(format!(
         "{name}: {validated} in cross-validation, chosen from {} settings by {} path computations\n{}\n{}\n{variables} variables in all \
          ({:.1} in the folds), {} axes: {size}\nrefit = {refit}, rule = {how}, ridge = {}, manifold.beta = {}, target.shrinkage = {}",

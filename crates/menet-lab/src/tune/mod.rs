@@ -31,8 +31,6 @@ pub struct TuningResult {
     pub found: TuningTrials,
     /// The number of fits; for MEN, of path computations.
     pub fits: usize,
-    /// The choice, fitted on all samples; for MEN.
-    pub men: Option<Box<Men>>,
 }
 
 /// The trials of a search.
@@ -50,6 +48,14 @@ pub enum TuningTrials {
 }
 
 impl TuningResult {
+    /// The choice, fitted on all samples; for MEN.
+    pub fn men(&self) -> Option<&Men> {
+        match &self.found {
+            TuningTrials::Walk { .. } => None,
+            TuningTrials::Selection(choice) => Some(&choice.men),
+        }
+    }
+
     /// The rate of the choice in cross-validation, in percent.
     pub fn rate(&self) -> f64 {
         match &self.found {

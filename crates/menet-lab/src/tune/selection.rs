@@ -67,7 +67,6 @@ pub(super) fn select(
         method: method.clone().with_men(params),
         dimension,
         fits: options.search.grid(&base, data).paths_per_fold() * folds.len(),
-        men: Some(Box::new(choice.men.clone())),
         found: TuningTrials::Selection(Box::new(choice)),
     })
 }

@@ -133,7 +133,7 @@ pub(crate) fn walk(
     let chosen = overlay(method, &changes)?;
     let (dimension, metric) = (best.dimension, best.metric);
     let found = TuningTrials::Walk { best, trials: search.trials };
-    Ok(TuningResult { method: chosen, dimension, metric, found, fits: search.fits, men: None })
+    Ok(TuningResult { method: chosen, dimension, metric, found, fits: search.fits })
 }
 
 /// The iterations of sparse PCA during the search. Its axes still move after that, but it is clear which setting is better, and

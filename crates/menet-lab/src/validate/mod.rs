@@ -136,7 +136,10 @@ pub fn validate(
     let subject = ValidationSubject { groups: together.units.as_deref(), ..subject };
     let groups = subject.groups;
     let repeats: Vec<Vec<Split>> = (0..options.repeats())
-        .map(|repeat| splits::outer(data, groups, options, repeat))
+        .map(|repeat| match progress.stop() {
+            true => Err(menet::Error::Stopped { stage: menet::Stage::Preprocess }.into()),
+            false => splits::outer(data, groups, options, repeat),
+        })
         .collect::<Result<_>>()?;
     let tested = repeats.iter().flatten().flat_map(|split| &split.test).map(|&i| data.class_of(i));
     let tested: std::collections::BTreeSet<usize> = tested.collect();

@@ -80,7 +80,7 @@ impl Priors {
         let Priors::Given(numbers) = self else { return Ok(()) };
         if numbers.len() != classes {
             let why = format!("there are {classes} classes");
-            return Err(Error::Size { what: "`priors`", given: numbers.len(), expected: classes, why });
+            return Err(Error::Size { what: "`rule.priors`", given: numbers.len(), expected: classes, why });
         }
         numbers.iter().try_for_each(|&x| check("priors", x, "numbers > 0, at most 1e100", |x| x > 0.0))
     }

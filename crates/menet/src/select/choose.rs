@@ -85,6 +85,7 @@ impl Search {
     ) -> Result<Choice> {
         self.space.check()?;
         let grid = self.grid(base, data);
+        grid.priors.iter().try_for_each(|priors| priors.check(data.classes().len()))?;
         let by = (self.score, self.choose);
         let mut trials = search(data, base, &grid, folds, by, monitor, progress)?;
         let mut last = None;
