@@ -58,9 +58,9 @@ print(f"{len(train)} images of {train.shape[1]} pixels to learn from, {len(test)
 # %%
 # The fit
 # -------
-# Half of the time of such a fit is the search for neighbours. ``Patch(search="approximate")`` looks only where neighbours
-# are likely, and measures what it missed. (It pays from about 50,000 samples on; below 10,000 the search is exact
-# anyway.)
+# Half of the time of such a fit is the search for neighbours. ``Patch(search="approximate")`` looks only where
+# neighbours are likely, and measures what it missed. (It pays from about 50,000 samples on; below 10,000 the search is
+# exact anyway.)
 
 began = time.perf_counter()
 men = ManifoldElasticNet(n_nonzeros=60, patch=Patch(search="approximate"), n_jobs=-1).fit(train, kind)
