@@ -74,7 +74,7 @@ fn of_selection(selection: &Choice) -> Lines {
     Lines {
         note: format!(
             "in cross-validation{better}: at every size the best of all other settings; bands are one standard error\n{}",
-            shown(&selection.reason, 150)
+            shown(&selection.reason, 300)
         ),
         x: Axis::sizes("distinct variables of all axes together, mean over the folds", sizes),
         y: Axis::from_to(format!("{}{unit}", words(score)), limits),

@@ -113,7 +113,7 @@ pub fn axis_picture(shape: (usize, usize), axis: &SparseVector) -> image::RgbIma
 /// # Errors
 /// When a file cannot be written.
 pub fn write_tuning(tuned: &TuningResult, source: &str, folder: &Folder) -> Result<Vec<PathBuf>> {
-    let svg = lines::svg(&tuning(tuned, source), Frame::default());
+    let svg = lines::svg(&tuning(tuned, source), Frame { wrap: Some(110), ..Frame::default() });
     Figure { name: "tuning".to_owned(), svg: renumbered(&svg) }.write(folder, "")
 }
 
