@@ -253,7 +253,7 @@ fn wrong_options_are_reported() {
     refused(here, "tune --data leukemia --score f1 --out no", &["--score", "f1", "balanced", "log_loss"]);
     refused(here, "tune --data leukemia --refit all --out no", &["--refit", "all", "discriminant"]);
     refused(here, "tune --data leukemia --rule nearest,nearest --out no", &["--rule", "twice"]);
-    refused(here, "tune --data leukemia --panel-size 0 --out no", &["--panel-size", "1 or more"]);
+    refused(here, "tune --data leukemia --panel-size 0 --out no", &["`panel_size` is 0"]);
     refused(
         here,
         "tune --data leukemia --method dla --panel-size 5 --out no",

@@ -127,7 +127,7 @@ fn experiments_take_missing_values() {
     let record = fs::read_to_string(dir.path().join("run/run.toml")).unwrap();
     assert!(record.contains("knn") && record.contains("unit"), "{record}");
     for method in ["men", "slpp"] {
-        let tune = ["tune", "--method", method, "--budget", "30", "--folds", "3", "--out", "tuned", "--json"];
+        let tune = ["tune", "--method", method, "--folds", "3", "--out", "tuned", "--json"];
         assert!(json(dir.path(), &[&tune[..], &DATA, &prepared].concat())["rate"].as_f64().unwrap() > 60.0);
     }
     assert!(fs::read_to_string(dir.path().join("tuned/best.toml")).is_ok());

@@ -35,7 +35,7 @@ pub(crate) fn effects(validation: &Validation, data: &Dataset<'_>) -> Vec<Vec<Va
     (0..axes).map(|axis| sorted(panel.iter().zip(&deviations).map(|entry| of(entry, axis)))).collect()
 }
 
-/// The same for a model alone, and whether it knows the standard deviations of all its variables: if not, effects are weights.
+/// The effects of the variables of a model alone, and whether it knows the standard deviations of all its variables: if not, effects are weights.
 pub fn effects_of_model(men: &Men) -> (Vec<Vec<VariableEffect>>, bool) {
     let panel = &men.parts().panel;
     let known = panel.iter().all(|entry| entry.deviation.is_some_and(f64::is_finite));
