@@ -3,7 +3,7 @@
 use menet::evaluate::{Split, generator, random_split, subset};
 use menet::prepare::PrepareParams;
 use menet::rules::Metric;
-use menet::select::{Search, TrialChoice};
+use menet::select::Search;
 use menet::{Dataset, Method};
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
@@ -82,21 +82,6 @@ pub struct TuneOptions {
 impl Default for TuneOptions {
     fn default() -> Self {
         TuneOptions { budget: 100, folds: 5, prepare: PrepareParams::default(), search: Search::default() }
-    }
-}
-
-impl TuneOptions {
-    /// The first given option that works only for MEN, as an option of the command.
-    pub fn only_for_men(&self) -> Option<String> {
-        let Search { space, score, choose } = &self.search;
-        let default = Search::default();
-        let list =
-            serde_json::to_value(space).ok().and_then(|lists| lists.as_object()?.keys().next().cloned());
-        match (choose, list) {
-            (TrialChoice::MostStable, _) => Some("--most-stable".to_owned()),
-            _ if *score != default.score => Some("--score".to_owned()),
-            (_, list) => list.map(|path| format!("a list of {path}")),
-        }
     }
 }
 

@@ -93,12 +93,12 @@ impl ChoiceArgs {
         Ok(search)
     }
 
-    /// The first option that was given.
-    pub(crate) fn given(&self) -> Result<Option<String>, Failure> {
+    /// The first option that was given; of those that say something to MEN alone, if `men`.
+    pub(crate) fn given(&self, men: bool) -> Result<Option<String>, Failure> {
         let others = [
             ("--score", self.score.is_some()),
-            ("--one-standard-error", self.one_standard_error),
             ("--most-stable", self.most_stable),
+            ("--one-standard-error", self.one_standard_error && !men),
         ];
         let other = others.iter().find(|(_, given)| *given).map(|(name, _)| (*name).to_owned());
         Ok(self.lists()?.into_iter().map(|(flag, ..)| flag).next().or(other))

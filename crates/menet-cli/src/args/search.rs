@@ -75,7 +75,7 @@ impl SearchArgs {
                 methods.join(", ")
             )));
         }
-        match self.options()?.only_for_men() {
+        match self.choice.given(true)? {
             Some(option) if !methods.iter().any(is_men) => {
                 let known: Vec<&str> =
                     Method::all().iter().filter(|method| method.men().is_some()).map(Method::name).collect();
@@ -93,7 +93,7 @@ impl SearchArgs {
     pub(crate) fn refuse_without_search(&self) -> Result<(), Failure> {
         let given = [("--budget", self.budget.is_some()), ("--folds", self.folds.is_some())];
         let first = given.iter().find(|(_, given)| *given).map(|(name, _)| (*name).to_owned());
-        match first.map_or_else(|| self.choice.given(), |name| Ok(Some(name)))? {
+        match first.map_or_else(|| self.choice.given(false), |name| Ok(Some(name)))? {
             Some(name) => {
                 Err(Failure::Usage(format!("{name} needs --tune; without it, nothing is searched")))
             }

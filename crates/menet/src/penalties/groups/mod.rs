@@ -40,12 +40,12 @@
 //!
 //! ```
 //! use faer::mat;
-//! use menet::penalties::groups::{GroupOptions, Groups, Size, solve};
+//! use menet::penalties::groups::{GroupOptions, Groups, GroupSparsity, solve};
 //!
 //! let gram = mat![[2.0, 0.0, 0.5], [0.0, 1.0, 0.0], [0.5, 0.0, 1.0f64]];
 //! let b = mat![[3.0], [2.0], [0.5]];
 //! let options = GroupOptions::new(Groups::from_pairs([(0, "first"), (2, "first")]));
-//! let found = solve(&gram, b.as_ref(), &options, Size::Groups(1), &())?;
+//! let found = solve(&gram, b.as_ref(), &options, GroupSparsity::Groups(1), &())?;
 //! assert_eq!(found.coefficients[0].indices(), [0, 2]); // both variables of the group, and not the other
 //! assert!(found.exact && found.certificates[0].kkt < 1e-9);
 //! # Ok::<(), menet::Error>(())
