@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from menet._settings import described
+
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 SCRIPTS = ROOT / "scripts/site"
@@ -82,6 +84,12 @@ def test_no_option_of_the_command_is_lost(command, tmp_path):
         for flag in re.findall(r"^ {2,6}(?:-\w, )?(--[\w-]+)", text, flags=re.MULTILINE):
             assert flag in written, f"{page.stem}: {flag}"
     assert (tmp_path / "docs/generated/parameters.json").read_text().count('"about"') >= 40
+
+
+def test_the_guide_has_advice_on_every_parameter():
+    page = (DOCS / "guide/parameters.md").read_text(encoding="utf-8")
+    written = re.findall(r"^```\{parameter\} (\S+)", page, flags=re.MULTILINE)
+    assert sorted(written) == sorted(described())
 
 
 def test_bad_links_are_found(tmp_path):
