@@ -76,8 +76,10 @@ def _values(name: str, given: Any) -> list[Any]:
     plain = [converted(searched()[name], one) for one in given]
     if not plain:
         raise ValueError(f"`param_grid` has an empty list for {name!r}, but must have at least one value to try")
-    if wrong := [one for one in plain if isinstance(one, float) and not math.isfinite(one)]:
-        raise ValueError(f"`param_grid` has {wrong[0]} for {name!r}, but must have finite numbers")
+    for one in plain:
+        numbers = one if isinstance(one, list) else [one]
+        if not all(math.isfinite(number) for number in numbers if isinstance(number, float)):
+            raise ValueError(f"`param_grid` has {one} for {name!r}, but must have finite numbers")
     return [one for place, one in enumerate(plain) if one not in plain[:place]]
 
 

@@ -250,6 +250,8 @@ def test_any_folds_of_scikit_learn(few_digits):
         (lists(ridge=[]), ValueError, "`param_grid` has an empty list for 'ridge', but must have at least one value"),
         (lists(ridge=[0.1, "much"]), TypeError, "`ridge` is 'much', but must be a number"),
         (lists(ridge=[-1.0]), ValueError, "`ridge` is -1"),
+        (lists(ridge=[np.inf]), ValueError, "`param_grid` has inf for 'ridge', but must have finite numbers"),
+        (lists(rule__priors=[[1.0, np.inf]]), ValueError, r"has \[1.0, inf\] for 'rule__priors', but must have finite"),
         (lists(ridge=0.1), TypeError, "`param_grid` has 0.1 for 'ridge', but must have a list of values to try"),
         (lists(rule=["nearest", "best"]), ValueError, "`rule.kind` is 'best', but must be one of"),
         (lists(n_nonzeros=[0]), ValueError, "`n_nonzeros` is 0"),

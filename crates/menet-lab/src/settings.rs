@@ -77,7 +77,9 @@ pub fn values(path: &str, list: &str) -> Result<serde_json::Value> {
             _ => {
                 set_text(&mut table, path, text)?;
                 let number = || Error::Usage(format!("`{path}` is {text}, but must be finite"));
-                get(&table, path).and_then(|value| serde_json::to_value(value).ok()).ok_or_else(number)?
+                // JSON has no infinity.
+                let value = get(&table, path).and_then(|value| serde_json::to_value(value).ok());
+                value.filter(|value| !value.is_null()).ok_or_else(number)?
             }
         };
         if values.contains(&value) {
@@ -322,6 +324,25 @@ mod tests {
                 "{}",
                 parameter.path
             );
+        }
+    }
+
+    #[test]
+    fn lists_of_a_search_are_read_and_refused_by_name() {
+        assert_eq!(values("panel_size", "5, none").unwrap(), serde_json::json!([5, null]));
+        assert_eq!(
+            values("rule.kind", "nearest,gaussian").unwrap(),
+            serde_json::json!(["nearest", "gaussian"])
+        );
+        for (path, list, word) in [
+            ("ridge", "0.1,inf", "`ridge` is inf, but must be finite"),
+            ("ridge", "", "`ridge` is \"\", but must be a number"),
+            ("nonzeros", "5,5", "given twice"),
+            ("refit.kind", "none,best", "must be one of"),
+            ("penalty.gamma", "2", "does not try values of `penalty.gamma`"),
+        ] {
+            let message = values(path, list).unwrap_err().to_string();
+            assert!(message.contains(word), "{message}");
         }
     }
 

@@ -6,6 +6,7 @@ use faer::Mat;
 use menet::evaluate::generator;
 use menet::penalties::feature_graph::{Edge, EdgeList, FeatureGraph};
 use menet::penalties::groups::Groups;
+use menet::select::{Search, Space, TrialChoice};
 use menet::{Dataset, MenParams};
 use menet_lab::params::MethodParams;
 use menet_lab::validate::{Baseline, MenProcedure, NAME, Options, Procedure, ValidationSubject, validate};
@@ -164,6 +165,37 @@ fn an_experiment_continues_only_with_the_same_inputs() {
     let tune = Some(TuneOptions::default());
     refused(go(&Protocol { tune, ..few() }, &set(data())), "tune");
     go(&few(), &set(data())).unwrap();
+    assert_eq!(file(dir.path(), menet_lab::journal::NAME), journal, "nothing was computed again");
+}
+
+/// Every list of a search is in the key, "none" in it too.
+#[test]
+fn a_tuned_experiment_continues_only_with_the_same_search() {
+    let dir = tempfile::tempdir().unwrap();
+    let set = set(data());
+    let go = |space: &Space, choose: TrialChoice| {
+        let search = Search { space: space.clone(), choose, ..Search::default() };
+        let tune = Some(TuneOptions { folds: 2, search, ..TuneOptions::default() });
+        let few = Protocol {
+            methods: vec!["men".to_owned()],
+            train_per_class: vec![4],
+            repeats: 1,
+            tune,
+            ..protocol()
+        };
+        run(&few, std::slice::from_ref(&set), dir.path(), &[], &())
+    };
+    let (own, best) =
+        (Space { panel_size: vec![None, Some(3)], ridge: vec![0.3], ..Space::default() }, TrialChoice::Best);
+    go(&own, best).unwrap();
+    let journal = file(dir.path(), menet_lab::journal::NAME);
+    for panel_size in [vec![], vec![Some(3)], vec![None], vec![Some(3), None]] {
+        refused(go(&Space { panel_size, ..own.clone() }, best), "tune");
+    }
+    refused(go(&Space { refit_ridge: vec![None, Some(1.0)], ..own.clone() }, best), "tune");
+    refused(go(&Space { voters: vec![3], ..own.clone() }, best), "tune");
+    refused(go(&own, TrialChoice::Smallest), "tune");
+    go(&own, best).unwrap();
     assert_eq!(file(dir.path(), menet_lab::journal::NAME), journal, "nothing was computed again");
 }
 

@@ -5,7 +5,7 @@ use menet::{Dataset, Result};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
-use crate::arrays::{Samples, vector};
+use crate::arrays::{Samples, View, vector};
 use crate::run::run;
 
 /// How much every labelled sample counts, as the package gives it.
@@ -36,6 +36,22 @@ pub(crate) struct CountingView<'a> {
 }
 
 impl CountingView<'_> {
+    /// Samples with their classes, batches, weights and the names of their variables.
+    pub(crate) fn labelled<'d>(
+        self,
+        x: View<'d>,
+        codes: &[i64],
+        classes: Vec<String>,
+        batches: Option<&[String]>,
+        feature_names: Option<Vec<String>>,
+    ) -> Result<Dataset<'d>> {
+        let data = self.weigh(x.lacking(codes, classes, batches)?)?;
+        match feature_names {
+            Some(names) => data.with_feature_names(names),
+            None => Ok(data),
+        }
+    }
+
     /// The data with these weights.
     pub(crate) fn weigh<'d>(self, mut data: Dataset<'d>) -> Result<Dataset<'d>> {
         match self.weights {

@@ -109,10 +109,7 @@ impl Model {
         let (x, codes, counting) = (x.view()?, vector(&codes)?, counting.view()?);
         run(py, threads, |monitor| {
             check_named(&params, feature_names.as_deref())?;
-            let mut data = counting.weigh(x.lacking(codes, classes, batches.as_deref())?)?;
-            if let Some(names) = feature_names {
-                data = data.with_feature_names(names)?;
-            }
+            let data = counting.labelled(x, codes, classes, batches.as_deref(), feature_names)?;
             let men = match variables {
                 Some(variables) => menet::stability::fit_on(&data, &variables, &params, monitor)?,
                 None => menet::fit(&data, &params, monitor)?,

@@ -84,10 +84,7 @@ pub(crate) fn search<'py>(
     };
     let (choice, model) = run(py, threads, |monitor| {
         check_named(&base, feature_names.as_deref())?;
-        let mut data = counting.weigh(x.lacking(codes, classes, batches.as_deref())?)?;
-        if let Some(names) = feature_names {
-            data = data.with_feature_names(names)?;
-        }
+        let data = counting.labelled(x, codes, classes, batches.as_deref(), feature_names)?;
         let choice = search.run(&data, &base, &folds, monitor, &step)?;
         let file = ModelFile::new(choice.men.clone(), &data, "Python")?;
         Ok((choice, Model::from(ModelFile { label_kind: Some(label_kind), ..file })))

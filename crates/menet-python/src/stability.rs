@@ -68,11 +68,8 @@ pub(crate) fn stable_selection(
         (x.view()?, vector(&codes)?, counting.view()?, StabilityParams::from(how));
     let raised: Mutex<Option<PyErr>> = Mutex::new(None);
     let found = run(py, threads, |monitor| {
-        let mut data = counting.weigh(x.lacking(codes, classes, batches.as_deref())?)?;
         check_named(&params, feature_names.as_deref())?;
-        if let Some(names) = feature_names {
-            data = data.with_feature_names(names)?;
-        }
+        let data = counting.labelled(x, codes, classes, batches.as_deref(), feature_names)?;
         let step = |done: usize, total: usize| {
             let Some(progress) = &progress else { return };
             let reported = Python::attach(|py| progress.call1(py, (done, total)).map(drop));

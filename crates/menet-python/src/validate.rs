@@ -115,10 +115,7 @@ pub(crate) fn validate(
     let outcome = run_apart(py, threads, |monitor| {
         let watch = PythonProgress { monitor, callback: progress.as_ref(), raised: &raised };
         check_link(link.as_deref())?;
-        let mut data = counting.weigh(x.lacking(codes, classes, batches.as_deref())?)?;
-        if let Some(names) = variables {
-            data = data.with_feature_names(names)?;
-        }
+        let mut data = counting.labelled(x, codes, classes, batches.as_deref(), variables)?;
         if let Some((height, width)) = shape {
             data = data.with_image_shape(height, width)?;
         }

@@ -153,10 +153,9 @@ impl Search {
 /// The size of a model in words.
 fn size_words(params: &MenParams) -> String {
     let plural = |count: usize| if count == 1 { "variable" } else { "variables" };
-    match (ModelSize::of(params), params.penalty.grouped()) {
-        (ModelSize { panel: Some(size), .. }, _) => format!("a panel of {size}"),
-        (ModelSize { nonzeros: Some(k), .. }, false) => format!("{k} {} per axis", plural(k)),
-        (ModelSize { nonzeros: Some(k), .. }, true) => format!("{k} groups per axis"),
+    match ModelSize::of(params) {
+        ModelSize { panel: Some(size), .. } => format!("a panel of {size}"),
+        ModelSize { nonzeros: Some(k), .. } => format!("{k} {} per axis", plural(k)),
         _ => "the default size".to_owned(),
     }
 }

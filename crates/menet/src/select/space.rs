@@ -26,10 +26,10 @@ pub const REFITS: [Refit; 2] = [Refit::Panel, Refit::Discriminant];
 #[serde(default, deny_unknown_fields)]
 pub struct Space {
     /// Numbers of variables per path; none: as many as a fit takes by default.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(with = "open", skip_serializing_if = "Vec::is_empty")]
     pub nonzeros: Vec<Option<usize>>,
     /// Numbers of variables over all axes; none: no limit. A limit per path applies to each of them.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(with = "open", skip_serializing_if = "Vec::is_empty")]
     pub panel_size: Vec<Option<usize>>,
     /// Ridges.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -44,7 +44,7 @@ pub struct Space {
     #[serde(rename = "refit.kind", skip_serializing_if = "Vec::is_empty")]
     pub refit: Vec<Refit>,
     /// Ridges of the refits "axis" and "panel"; none: that of the path.
-    #[serde(rename = "refit.ridge", skip_serializing_if = "Vec::is_empty")]
+    #[serde(rename = "refit.ridge", with = "open", skip_serializing_if = "Vec::is_empty")]
     pub refit_ridge: Vec<Option<f64>>,
     /// Rules.
     #[serde(rename = "rule.kind", skip_serializing_if = "Vec::is_empty")]
@@ -140,6 +140,42 @@ impl Space {
     }
 }
 
+/// Lists in which "none" leaves a parameter open: a word, since TOML has no null. JSON may have null as well.
+mod open {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum Word {
+        None,
+    }
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(untagged)]
+    enum Entry<T> {
+        Value(T),
+        Open(Word),
+    }
+
+    pub(super) fn serialize<T: Serialize + Copy, S: Serializer>(
+        list: &[Option<T>],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(list.iter().map(|value| value.map_or(Entry::Open(Word::None), Entry::Value)))
+    }
+
+    pub(super) fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<Option<T>>, D::Error> {
+        let list = Vec::<Option<Entry<T>>>::deserialize(deserializer)?;
+        let value = |entry| match entry {
+            Some(Entry::Value(value)) => Some(value),
+            Some(Entry::Open(Word::None)) | None => None,
+        };
+        Ok(list.into_iter().map(value).collect())
+    }
+}
+
 /// The first list that has values.
 fn first_of<T: Clone>(lists: [&[T]; 2]) -> Vec<T> {
     lists.into_iter().find(|list| !list.is_empty()).unwrap_or_default().to_vec()
@@ -186,6 +222,17 @@ mod tests {
             assert!(wrong.check().unwrap_err().to_string().contains(word), "{text}");
         }
         assert!(serde_json::from_str::<Space>(r#"{"penalty.gamma": [2]}"#).is_err());
+    }
+
+    #[test]
+    fn what_a_list_leaves_open_is_written_as_a_word() {
+        let space = Space { panel_size: vec![None, Some(10)], refit_ridge: vec![None], ..Space::default() };
+        let text = serde_json::to_string(&space).unwrap();
+        assert_eq!(text, r#"{"panel_size":["none",10],"refit.ridge":["none"]}"#);
+        assert_eq!(serde_json::from_str::<Space>(&text).unwrap(), space);
+        let null: Space = serde_json::from_str(r#"{"panel_size":[null,10],"refit.ridge":[null]}"#).unwrap();
+        assert_eq!(null, space);
+        assert!(serde_json::from_str::<Space>(r#"{"panel_size":["some"]}"#).is_err());
     }
 
     #[test]
