@@ -165,6 +165,10 @@ def test_defaults_are_all_tried(genes):
     assert {"n_nonzeros", "ridge", "refit", "rule"} <= set(search.best_params_)
     assert search.best_score_ > 0.85
     assert search.cv_results_["rank_test_score"][search.best_index_] == 1
+    words = " ".join(ManifoldElasticNetCV.__doc__.split())
+    for name in ("n_nonzeros", "ridge"):
+        *values, last = map(str, sorted(set(search.cv_results_[f"param_{name}"])))
+        assert f"{', '.join(values)} and {last}" in words, name
     few = ManifoldElasticNetCV(cv=3).fit(X.iloc[:, :7], y)
     assert sorted(set(few.cv_results_["param_n_nonzeros"])) == [5, 7]
 
