@@ -24,7 +24,7 @@ import pandas as pd
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.model_selection import train_test_split
 
-from menet import ManifoldElasticNet, plot
+from menet import L1, ManifoldElasticNet, plot
 
 PACKAGES = ("matplotlib", "numpy", "pandas", "scipy", "sklearn")
 
@@ -88,7 +88,7 @@ table[["word", "higher_in", "importance"]].head(12).round(3)
 
 names = [*PACKAGES, "np", "pd", "plt", "mpl", "df", "sp", "matplotlib", "scikit", "learn", "axes", "numpydoc"]
 leaks = [int(vectorizer.vocabulary_[name]) for name in dict.fromkeys(names) if name in vectorizer.vocabulary_]
-men = ManifoldElasticNet(panel_size=40, never=leaks, n_jobs=-1).fit(train, package)
+men = ManifoldElasticNet(panel_size=40, penalty=L1(never=leaks), n_jobs=-1).fit(train, package)
 print(
     f"without {len(leaks)} words: {men.score(test, package_test):.1%} of the held-out documents are right, by 40 words"
 )
@@ -103,7 +103,7 @@ table.groupby("higher_in")["word"].apply(lambda found: ", ".join(found[:9])).to_
 # ----------------------------
 # All sizes are read from one fit.
 
-full = ManifoldElasticNet(panel_size=200, never=leaks, n_jobs=-1).fit(train, package)
+full = ManifoldElasticNet(panel_size=200, penalty=L1(never=leaks), n_jobs=-1).fit(train, package)
 sizes = (5, 10, 20, 40, 80, 200)
 rates = [full.at(panel_size=size).score(test, package_test) for size in sizes]
 figure, ax = plt.subplots(figsize=(6, 3.4), layout="constrained")

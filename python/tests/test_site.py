@@ -1,6 +1,8 @@
 """What `make site` relies on, checked in seconds: links between files, lists of pages, the help of the command."""
 
+import ast
 import importlib.util
+import inspect
 import re
 import subprocess
 import sys
@@ -8,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from menet import ManifoldElasticNet, ManifoldElasticNetCV
 from menet._settings import described
 
 ROOT = Path(__file__).parents[2]
@@ -90,6 +93,18 @@ def test_the_guide_has_advice_on_every_parameter():
     page = (DOCS / "guide/parameters.md").read_text(encoding="utf-8")
     written = re.findall(r"^```\{parameter\} (\S+)", page, flags=re.MULTILINE)
     assert sorted(written) == sorted(described())
+
+
+@pytest.mark.parametrize("file", [*DOCS.rglob("*.py"), *(ROOT / "scripts").rglob("*.py")], ids=lambda it: it.name)
+def test_scripts_name_parameters_that_exist(file):
+    known = {
+        kind.__name__: set(inspect.signature(kind).parameters) for kind in (ManifoldElasticNet, ManifoldElasticNetCV)
+    }
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        name = getattr(getattr(node, "func", None), "attr", getattr(getattr(node, "func", None), "id", None))
+        if isinstance(node, ast.Call) and name in known:
+            given = {keyword.arg for keyword in node.keywords if keyword.arg is not None}
+            assert given <= known[name], f"line {node.lineno}"
 
 
 def test_bad_links_are_found(tmp_path):

@@ -26,8 +26,8 @@ GRID = {
     "ridge": (0.1, 0.3, 1.0),
     "refit": ("panel", "discriminant"),
     "rule": ("nearest", "centroid", "gaussian"),
-    "metric": ("euclidean", "cosine"),
-    "priors": ("train", "equal"),
+    "rule__metric": ("euclidean", "cosine"),
+    "rule__priors": ("train", "equal"),
 }
 DOCUMENT = Path(__file__).parents[2] / "docs" / "panels.md"
 # Large, and not of the kind that panels are asked of.
@@ -40,9 +40,7 @@ def men(X_train, y_train, X_test, sizes):
     X_train, X_test = standardised(X_train, X_test)
     out = {}
     for m in sizes:
-        cv = ManifoldElasticNetCV(
-            panel_size=[m], n_nonzeros=None, **GRID, cv=folds(y_train), scoring="balanced_accuracy", n_jobs=-1
-        ).fit(X_train, y_train)
+        cv = ManifoldElasticNetCV(panel_size=m, param_grid=GRID, cv=folds(y_train), n_jobs=-1).fit(X_train, y_train)
         assert len(cv.panel_) <= m
         out[m] = cv.predict(X_test)
     return out
