@@ -46,7 +46,6 @@ mathjax3_config = {"options": {"enableMenu": False}, "svg": {"fontCache": "local
 
 autosummary_generate = True
 autodoc_typehints = "none"
-autodoc_preserve_defaults = True
 autodoc_member_order = "groupwise"
 numpydoc_show_class_members = False
 python_maximum_signature_line_length = 90
